@@ -135,7 +135,7 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
             point.found.value,
             drawn[name],
             seen[name],
-            raised[name],
+            raised.get(name, seen[name]),
             left[name],
             times,
             _unlike(point, forms, n),

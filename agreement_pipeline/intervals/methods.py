@@ -51,7 +51,7 @@ class Evidence:
         The values under the same resamples without unseen items, shape (B, ...).
     raised
         The values under the same resamples with unseen items that raise the measure most, shape
-        (B, ...).
+        (B, ...). Where labels are numbers without categories, they are those without unseen items.
     left_out, times
         The values with one item, cluster or group left out, shape (G, ...). `times` says how many
         items each value stands for, shape (G,).

@@ -72,7 +72,10 @@ def with_unseen(possible: Sequence[Possible]) -> View:
 
 
 def raised_by_unseen(possible: Sequence[Possible]) -> View:
-    """The measures with one item in all on the unseen row that raises each of them most."""
+    """The measures with one item in all on the unseen row that raises each of them most.
+
+    Measures of numbers without categories are left out, since no category is rare there.
+    """
 
     def reader(point: Point, forms: Sequence[Statistic]) -> Callable[[Array, Array], Array]:
         rows = _raising(point, forms)
@@ -83,7 +86,11 @@ def raised_by_unseen(possible: Sequence[Possible]) -> View:
 
         return read
 
-    return {point.record.name: reader(point, forms) for point, forms in possible}
+    return {
+        point.record.name: reader(point, forms)
+        for point, forms in possible
+        if not point.basis.scale.continuous
+    }
 
 
 def possible_in(group: Sequence[Point]) -> list[Possible]:

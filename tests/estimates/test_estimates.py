@@ -185,22 +185,41 @@ def test_the_influence_of_a_rater_rests_on_all_items_with_two_ratings():
     assert (found.n_items, found.n_used, found.dropped) == (130, 100, {"one rating": 30})
 
 
+def read_in_three_ways(kappa, block):
+    """The measure on the rows seen, with unseen rows, and as one item of one kind raises it most.
+
+    The four rows seen stand first. Five items show a disagreement once its weight falls.
+    """
+    seen, unseen = block.weights[:, :4], block.weights[:, 4:]
+    times = [
+        sum(SEEN.weights[(SEEN.counts == row).all(1)]) if np.count_nonzero(row) > 1 else 0
+        for row in block.counts[4:]
+    ]
+    lighter = unseen * [5 / max(each, 5) for each in times]
+    kinds = np.eye(len(times))
+    one_more = [
+        float(kappa(block.reweighted(np.append(SEEN.weights, kind)[None])).value[0])
+        for kind in kinds
+    ]
+    raising = unseen.sum(1, keepdims=True) / 3 * kinds[np.argmax(one_more)]
+    return [
+        kappa(SEEN.reweighted(seen)).value,
+        *(kappa(block.reweighted(np.hstack([seen, each]))).value for each in (lighter, raising)),
+    ]
+
+
 def test_the_interval_is_that_of_the_measure_over_the_draws_with_tails_for_so_many_items():
     blocks, kappa = list(resampled(SEEN, 500, 3)), MEASURES["fleiss_kappa"]
-    draws = np.concatenate([kappa(block).value for block in blocks])
-    seen_alone = np.concatenate(
-        [kappa(SEEN.reweighted(block.weights[:, :4])).value for block in blocks]
-    )
+    read = zip(*(read_in_three_ways(kappa, block) for block in blocks), strict=True)
+    seen_alone, lighter, raised = map(np.concatenate, read)
     found = estimate("fleiss_kappa", SEEN, Inference(confidence_level=0.9, n_resamples=500, seed=3))
     n = found.n_used
-    lower = stats.norm.cdf(stats.t.ppf(0.05, n - 1) * math.sqrt((n + 1) / (n - 1)))
-    limits = np.array(
-        [
-            np.quantile(each, (lower, 1 - lower), method="inverted_cdf")
-            for each in (draws, seen_alone)
-        ]
+    tail = stats.norm.cdf(stats.t.ppf(0.05, n - 1) * math.sqrt((n + 1) / (n - 1)))
+    low, high = (
+        [np.quantile(each, level, method="inverted_cdf") for each in (seen_alone, lighter, raised)]
+        for level in (tail, 1 - tail)
     )
-    assert found.interval == (limits[:, 0].min(), limits[:, 1].max())
+    assert found.interval == (min(low[:2]), max(high))
 
 
 def test_patterns_will_do_for_a_measure_that_forgets_raters():

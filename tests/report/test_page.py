@@ -1,4 +1,5 @@
 import re
+from html import escape
 from xml.etree import ElementTree
 
 import numpy as np
@@ -71,7 +72,7 @@ def test_every_link_of_a_page_leads_to_a_part_of_it(page):
 def test_the_decision_and_its_reasons_stand_first(judged, page):
     first = page.index("Held: 1 of 1 rule that can hold a release is not met.")
     assert first < page.index("<table")
-    assert judged.decision.reasons[0].replace("'", "&#39;") in page
+    assert escape(judged.decision.reasons[0]).replace("&#x27;", "&#39;") in page
 
 
 def test_every_figure_has_a_sentence_and_numbers_beside_it(answers):

@@ -278,6 +278,6 @@ def test_specific_agreement_of_marked_units_is_pairwise_f1():
     ]
     units = units_of(marked, UnitSettings("spans", rule="matched"), AB)
     counts = engine_for(units.marking).counts(units.marking)
-    found = dict(zip(("none", "marked"), MEASURES["specific_agreement"](counts).value, strict=True))
+    found = dict(zip(counts.scale.names, MEASURES["specific_agreement"](counts).value, strict=True))
     same_place = pairwise_f1(marked, lambda one, other: one.geometry == other.geometry)
     assert found["marked"] == pytest.approx(same_place)
