@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings import Coded, given_back
 from agreement_pipeline.readers.on_disk import NumbersOnDisk, TextsOnDisk
@@ -208,6 +209,18 @@ class _Times:
         self.zoned.close()
 
 
+def _in_bytes(texts: Iterable[str]) -> list[bytes]:
+    try:
+        return [text.encode() for text in texts]
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise RatingsError(
+            f"an export: found half a character (\\u{ord(half):04x}) in "
+            f"{error.object.replace(half, '?')[:40]!r}; expected whole characters. "
+            "Export the file again."
+        ) from None
+
+
 class _Texts:
     """A column of texts in codes."""
 
@@ -224,7 +237,7 @@ class _Texts:
             -1 if text is None else start + known.setdefault(text, len(known)) for text in values
         ]
         self.places.add(np.array(places, dtype=np.int32))
-        encoded = [text.encode() for text in known]
+        encoded = _in_bytes(known)
         self.distinct.add(encoded)
         if not self.unlike:
             for text in encoded:

@@ -13,6 +13,8 @@ from agreement_pipeline.readers.following import followed
 CHUNK = 1 << 20
 NEAR_THE_END = 16
 NOT_BLANK = re.compile(r"\S")
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""How JSON writes half of a character."""
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -75,6 +77,7 @@ class _Stream:
 
     def _object(self, number: int) -> dict[str, Any]:
         while True:
+            start = self.at
             try:
                 found, self.at = self.decoder.raw_decode(self.buffer, self.at)
             except (ValueError, RecursionError) as error:
@@ -86,7 +89,20 @@ class _Stream:
             else:
                 if not isinstance(found, dict):
                     raise self._wrong(number, repr(found)[:40])
+                if HALF.search(self.buffer, start, self.at):
+                    self._refuse_half_characters(found, number)
                 return found
+
+    def _refuse_half_characters(self, found: dict[str, Any], number: int) -> None:
+        written = json.dumps(found, ensure_ascii=False)
+        try:
+            written.encode()
+        except UnicodeEncodeError as error:
+            raise RatingsError(
+                f"{self.path.name}: record {number}: found half a character "
+                f"(\\u{ord(written[error.start]):04x}); expected whole characters. "
+                "Correct the record, or export the file again."
+            ) from None
 
     def _is_cut(self, error: Exception) -> bool:
         """True if the object may go on after what was read."""

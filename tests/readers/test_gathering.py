@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import gathering
 from agreement_pipeline.readers.gathering import Growing, plain
+from agreement_pipeline.readers.json_stream import json_objects
 from agreement_pipeline.readers.tools import latest
 
 ROWS = [
@@ -95,3 +97,17 @@ def test_the_last_submission_is_that_of_a_slow_loop():
     for name in ("created", "updated"):
         frame[name] = frame[name].astype("datetime64[us]")
     assert latest(frame, ["item", "rater"]).tolist() == expected
+
+
+def test_half_a_character_is_refused_and_shown():
+    with Growing(["a"], texts=["a"]) as table:
+        table.append(("to \ud800day",))
+        with pytest.raises(RatingsError, match=r"half a character \(\\ud800\) in 'to \?day'"):
+            table.frame()
+
+
+def test_half_a_character_in_a_json_export_names_the_record(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(r'[{"a": "\ud83d\ude00"}, {"a": ["to \uD800day"]}]')
+    with pytest.raises(RatingsError, match=r"^export\.json: record 2: found half a character"):
+        list(json_objects(path))
