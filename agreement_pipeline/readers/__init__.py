@@ -20,16 +20,14 @@ from agreement_pipeline.readers.following import how_far
 from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.left_out import labels_left_out
 from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.meeting import refuse_lonely
 from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending
 from agreement_pipeline.readers.reading import (
     Classifiers,
     checked_rows,
-    of_round,
     read,
     read_marked,
     read_rounds,
-    refuse_lonely,
-    rows_of,
 )
 from agreement_pipeline.readers.registry import (
     READERS,
@@ -41,6 +39,7 @@ from agreement_pipeline.readers.registry import (
     register,
 )
 from agreement_pipeline.readers.rules import RULES, Rejected, Rules
+from agreement_pipeline.readers.sources import of_round, rows_of
 from agreement_pipeline.readers.tool import answers
 
 for _module in iter_modules(__path__):

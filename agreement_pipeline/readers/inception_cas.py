@@ -9,6 +9,7 @@ from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.code_units import character_at, characters_of
+from agreement_pipeline.readers.document_folders import documents_of_raters
 from agreement_pipeline.readers.drawn import Drawn
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Submission
@@ -39,23 +40,16 @@ def draws(export: Export, kind: str) -> Iterator[Submission]:
 
 
 def _read(export: Export, *, spans: bool) -> Iterator[Submission]:
-    for path in export.files:
-        place = export.place(path)
-        if export.path in (path, path.parent):
-            raise RatingsError(
-                f"{place}: found a file in no folder, so no document; expected a folder for each "
-                "document, with a file for each rater. Export the project with its annotations."
-            )
-        name = str(path.parent.relative_to(export.path))
-        for where, record in export.records_in(path):
+    for each in documents_of_raters(export):
+        for where, record in export.records_in(each.path):
             structures = record[STRUCTURES]
             text = _text(structures, where)
             yield Submission(
-                name,
-                path.stem,
+                each.document,
+                each.rater,
                 _spans(structures, text, where) if spans else {},
                 where,
-                fields={"name": name, "text": text},
+                fields={"name": each.document, "text": text},
             )
 
 

@@ -1,33 +1,23 @@
 """Checked ratings from a file or a DataFrame, for projects and the command line alike."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import (
-    CAPABILITIES,
-    Level,
-    Rated,
-    Ratings,
-    Scale,
-    coded,
-    refuse_all_tiny,
-)
+from agreement_pipeline.ratings import Level, Ratings, Scale, coded, refuse_all_tiny
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.gathering import texts_of_times
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.marking import marked_rows, with_contents
+from agreement_pipeline.readers.meeting import refuse_unusable
 from agreement_pipeline.readers.packed import unpacked
-from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
+from agreement_pipeline.readers.registry import Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
-from agreement_pipeline.readers.table import TABLE
-from agreement_pipeline.text import listed
+from agreement_pipeline.readers.sources import of_round, refuse_incapable, rows_of, with_origin
 from agreement_pipeline.units import Marked, UnitSettings, units_of
 
 OF_RATERS = "the columns of raters"
@@ -178,7 +168,7 @@ def _marked_in(
 ) -> tuple[Rows, list[Marked]]:
     """The rows of an export, and what is marked in each of them."""
     reader, marked = marked_rows(source, kind, columns, limits, rules)
-    rows = _with_origin(reader, marked.rows)
+    rows = with_origin(reader, marked.rows)
     needed = rules.requires if rules.requires is not None else ("none", *reader.needs)
     refuse_incapable(reader, needed, rows)
     if not rules.all_rounds or round_name is not None:
@@ -241,131 +231,8 @@ def read_rounds(
         return reader_of(place, reader).rounds(place, columns, limits)
 
 
-def refuse_unusable(ratings: Ratings, source: str) -> None:
-    """Refuse ratings without agreement to measure, since no two raters rated the same item.
-
-    Raises
-    ------
-    RatingsError
-        The panel has fewer than two raters, or no item that two of them rated.
-    """
-    raters = ratings.raters
-    current = ratings.current
-    item = current["item"].cat.codes[current["rater"].isin(raters)]
-    each = np.bincount(item, minlength=1)
-    refuse_lonely(ratings, each[each > 0], source)
-
-
-def refuse_lonely(
-    ratings: Rated, each: np.ndarray, source: str, times: int | np.ndarray = 1
-) -> None:
-    """Refuse items that no two raters of the panel rated.
-
-    `each` are the panel's first ratings of an item, and `times` how many items have so many.
-
-    Raises
-    ------
-    RatingsError
-        The panel has fewer than two raters, or no item that two of them rated.
-    """
-    raters = ratings.raters
-    if len(raters) < 2:
-        models = (
-            f", and the classifiers {listed(ratings.classifiers)}" if ratings.classifiers else ""
-        )
-        raise RatingsError(
-            f"{source}: found ratings by {len(raters)} rater, {listed(raters)}{models}; expected "
-            "two raters or more, since agreement compares them. Add the other raters' ratings, or "
-            "name the column that tells the raters apart."
-        )
-    if not (each >= 2).any():
-        items = times * np.ones(len(each), dtype=np.int64)
-        raise RatingsError(
-            f"{source}: found no item with ratings by two raters ({int(each @ items)} ratings of "
-            f"{int(items.sum())} items by {len(raters)} raters); expected at least one. Let raters "
-            "overlap on some items, and check that their exports name the items alike."
-        )
-
-
-def rows_of(
-    source: str | Source,
-    columns: Columns = COLUMNS,
-    layout: Layout = "long",
-    limits: Limits = LIMITS,
-    rules: Rules = RULES,
-) -> Rows:
-    """The ratings of a source under canonical names, not yet checked."""
-    if isinstance(source, pd.DataFrame):
-        return _with_origin(TABLE, TABLE.rows(source, columns, layout, limits, rules))
-    refuse_unfinished(Path(source))
-    with unpacked(Path(source), limits) as path:
-        reader = reader_of(path, rules.reader)
-        rows = reader.rows(path, columns, layout, limits, rules)
-    rows = _with_origin(reader, rows)
-    refuse_incapable(reader, rules.requires, rows)
-    return rows
-
-
-def _with_origin(reader: Reader, rows: Rows) -> Rows:
-    return replace(rows, reader=reader.name, shows=shown_by(reader, rows))
-
-
-def refuse_incapable(reader: Reader, requires: Sequence[str] | None, rows: Rows) -> None:
-    """Refuse an export that cannot show what is required.
-
-    If nothing is said, what the reader needs is required.
-
-    Raises
-    ------
-    RatingsError
-        It cannot.
-    """
-    asked = reader.needs if requires is None else requires
-    lacking = [name for name in asked if name not in rows.shows]
-    if lacking:
-        shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
-        why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
-        raise RatingsError(
-            f"{rows.source}: found {reader.title}, which cannot show {listed(lacking)} ({shown}); "
-            f"expected an export that does. {why or 'Export another format.'}"
-        )
-
-
-def shown_by(reader: Reader, rows: Rows) -> frozenset[str]:
-    """What an export can show. A table shows what it has a column for."""
-    if reader.submissions is not None:
-        return reader.shows
-    of_columns = {
-        "timestamp": "times",
-        **{name: name for name in ("confidence", "gold", "assisted")},
-    }
-    there = {shown for column, shown in of_columns.items() if column in rows.frame}
-    return frozenset({"raters", *there, *({"predictions"} if rows.classifiers else ())})
-
-
 def _models(rows: Rows) -> set[str]:
     return {*rows.classifiers} & {*coded(rows.frame["rater"]).texts} if rows.classifiers else set()
-
-
-def of_round(rows: Rows, name: str | None) -> Rows:
-    """The rows of one round. If no round is named, all rows of a source with at most one round."""
-    frame, where = rows.frame, f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
-    found = [] if "round" not in frame else frame["round"].drop_duplicates().tolist()
-    if name is None and len(found) <= 1:
-        return rows
-    if name is None:
-        raise RatingsError(
-            f"{where}: found {len(found)} rounds, {listed(found)}; expected one for ratings that "
-            "are read as one. Choose one (--of-round NAME, or columns: {round: …} in a project "
-            "for a round each), or read them together (--all-rounds, or all_rounds: true)."
-        )
-    if name not in found:
-        raise RatingsError(
-            f"{where}: found no round {name!r} among {listed(found)}; expected one of these. "
-            "Correct its name."
-        )
-    left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
-    return replace(rows, frame=frame[(frame["round"] == name).to_numpy()], left_out=left_out)
 
 
 def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:

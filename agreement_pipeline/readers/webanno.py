@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.code_units import character_at, characters_of
+from agreement_pipeline.readers.document_folders import documents_of_raters
 from agreement_pipeline.readers.drawn import Drawn
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.inception_cas import BUILT_IN
@@ -77,22 +78,15 @@ def draws(export: Export, kind: str) -> Iterator[Submission]:
 
 
 def _read(export: Export, *, spans: bool) -> Iterator[Submission]:
-    for path in export.files:
-        place = export.place(path)
-        if export.path in (path, path.parent):
-            raise RatingsError(
-                f"{place}: found a file in no folder, so no document; expected a folder for each "
-                "document, with a file for each rater. Export the project with its annotations."
-            )
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
-            document = _document(file, place)
-        name = str(path.parent.relative_to(export.path))
+    for each in documents_of_raters(export):
+        with each.path.open(encoding="utf-8-sig", newline="\n") as file:
+            document = _document(file, each.place)
         yield Submission(
-            name,
-            path.stem,
-            _drawn(document, place) if spans else {},
-            place,
-            fields={"name": name, "text": document.text},
+            each.document,
+            each.rater,
+            _drawn(document, each.place) if spans else {},
+            each.place,
+            fields={"name": each.document, "text": document.text},
         )
 
 

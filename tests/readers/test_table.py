@@ -9,7 +9,7 @@ import pytest
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Columns, read, read_rounds
-from agreement_pipeline.readers.reading import refuse_unusable
+from agreement_pipeline.readers.meeting import refuse_unusable
 from tests.readers.conftest import frame_of
 from tests.readers.texts import GOOD, YES_NO
 

@@ -1,0 +1,97 @@
+"""The rows of a source under canonical names, not yet checked, and what the source can show."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import CAPABILITIES
+from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
+from agreement_pipeline.readers.files import refuse_unfinished
+from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.packed import unpacked
+from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
+from agreement_pipeline.readers.rules import RULES, Rules
+from agreement_pipeline.readers.table import TABLE
+from agreement_pipeline.text import listed
+
+
+def rows_of(
+    source: str | Source,
+    columns: Columns = COLUMNS,
+    layout: Layout = "long",
+    limits: Limits = LIMITS,
+    rules: Rules = RULES,
+) -> Rows:
+    """The ratings of a source under canonical names, not yet checked."""
+    if isinstance(source, pd.DataFrame):
+        return with_origin(TABLE, TABLE.rows(source, columns, layout, limits, rules))
+    refuse_unfinished(Path(source))
+    with unpacked(Path(source), limits) as path:
+        reader = reader_of(path, rules.reader)
+        rows = reader.rows(path, columns, layout, limits, rules)
+    rows = with_origin(reader, rows)
+    refuse_incapable(reader, rules.requires, rows)
+    return rows
+
+
+def of_round(rows: Rows, name: str | None) -> Rows:
+    """The rows of one round. If no round is named, all rows of a source with at most one round."""
+    frame, where = rows.frame, f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
+    found = [] if "round" not in frame else frame["round"].drop_duplicates().tolist()
+    if name is None and len(found) <= 1:
+        return rows
+    if name is None:
+        raise RatingsError(
+            f"{where}: found {len(found)} rounds, {listed(found)}; expected one for ratings that "
+            "are read as one. Choose one (--of-round NAME, or columns: {round: …} in a project "
+            "for a round each), or read them together (--all-rounds, or all_rounds: true)."
+        )
+    if name not in found:
+        raise RatingsError(
+            f"{where}: found no round {name!r} among {listed(found)}; expected one of these. "
+            "Correct its name."
+        )
+    left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
+    return replace(rows, frame=frame[(frame["round"] == name).to_numpy()], left_out=left_out)
+
+
+def with_origin(reader: Reader, rows: Rows) -> Rows:
+    """The rows, with what their reader is called and what they can show."""
+    return replace(rows, reader=reader.name, shows=_shown_by(reader, rows))
+
+
+def refuse_incapable(reader: Reader, requires: Sequence[str] | None, rows: Rows) -> None:
+    """Refuse an export that cannot show what is required.
+
+    If nothing is said, what the reader needs is required.
+
+    Raises
+    ------
+    RatingsError
+        It cannot.
+    """
+    asked = reader.needs if requires is None else requires
+    lacking = [name for name in asked if name not in rows.shows]
+    if lacking:
+        shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
+        why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
+        raise RatingsError(
+            f"{rows.source}: found {reader.title}, which cannot show {listed(lacking)} ({shown}); "
+            f"expected an export that does. {why or 'Export another format.'}"
+        )
+
+
+def _shown_by(reader: Reader, rows: Rows) -> frozenset[str]:
+    """What an export can show. A table shows what it has a column for."""
+    if reader.submissions is not None:
+        return reader.shows
+    of_columns = {
+        "timestamp": "times",
+        **{name: name for name in ("confidence", "gold", "assisted")},
+    }
+    there = {shown for column, shown in of_columns.items() if column in rows.frame}
+    return frozenset({"raters", *there, *({"predictions"} if rows.classifiers else ())})
