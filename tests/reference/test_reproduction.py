@@ -60,11 +60,11 @@ OURS = {
     (SIEGEL, "Calculations, example", "R_0"): 400 / 550,
     (SIEGEL, "Calculations, example", "R_1"): 450 / 600,
     (K1995, "page 57", "observed disagreement of example A"): 2 * (8 + 10) / (2 * 24**2),
-    (K2016, README, "uα"): 1 - (120 - 78) / (120 - 120 * (5384 - 856) / (120**2 - 856)),
-    (K2016, README, "uα, binary"): 1 - 18 / (120 * 56 * 64 / (120**2 - 856)),
-    (K2016, README, "cuα"): 1 - 3 / (46 * 21 * 25 / (46**2 - 334)),
-    (K2016, README, "(1)uα"): 1 - 3 / 21 * (21**2 - 117 + 21 * 25) / (21 * 25),
-    (K2016, README, "(2)uα"): 1 - 3 / 25 * (25**2 - 217 + 21 * 25) / (21 * 25),
+    (K2016, README, "uα"): 1 - 21 / (60 - 60 * (756 + 90 + 288) / (60**2 - 212)),
+    (K2016, README, "uα, binary"): 1 - 9 / (60 * 28 * 32 / (60**2 - 212)),
+    (K2016, README, "cuα"): 1 - 3 / (23 * 2 * 10.5 * 12.5 / (23**2 - 83.5)),
+    (K2016, README, "(1)uα"): 1 - 1.5 / 10.5 * (10.5**2 - 29.25 + 131.25) / 131.25,
+    (K2016, README, "(2)uα"): 1 - 1.5 / 12.5 * (12.5**2 - 54.25 + 131.25) / 131.25,
 }
 SLIPS = {
     (K1995, "page 57", "observed disagreement of example C"): 0.0277,
@@ -113,9 +113,6 @@ VERDICTS = {
             "ρ: the least that raters who agree on 0.82 of two balanced classes can have",
         ),
     },
-    "reconstructed": {
-        (K2016, README, name) for name in ("uα", "uα, binary", "cuα", "(1)uα", "(2)uα")
-    },
     "does not hold": {
         (SHAH, "5.1, figure 1(a)", "Hypo3 as worded: κ_S, κ_F"),
         (UM, "4, figure 1(a)", "R at m = 0 … 5"),
@@ -144,40 +141,19 @@ def test_the_verdict_is_the_one_reached_by_hand(key):
     )
 
 
-def marked_by(units):
-    """The category of each of 60 places, and how long the unit is."""
-    line = [("gap", 1)] * 60
-    for start, length, category in units:
-        line[start : start + length] = [(category, length)] * length
-    return line
-
-
-def test_the_continuum_sought_for_2016_has_the_lengths_that_its_figures_need():
-    one, other = map(marked_by, krippendorff.RECONSTRUCTED.values())
-    met = [(here[0], there[0]) for here, there in zip(one, other, strict=True)]
-    assert Counter("".join(sorted(pair)) for pair in met if "gap" not in pair) == {
-        "11": 9, "12": 3, "22": 11,
-    }  # fmt: skip
-    assert Counter(category for category, _ in one + other) == {"1": 22, "2": 42, "gap": 56}
-    assert sum(length for category, length in one + other if category != "gap") == 800
-
-
-def test_only_these_lengths_give_the_coverages_printed_for_2016():
-    of_one, of_two = (
-        [
-            (part, whole)
-            for whole in range(1, 121)
-            for part in range(whole + 1)
-            if f"{100 * part / whole:.2f}" == printed
-        ]
-        for printed in ("95.45", "59.52")
-    )
-    assert [
-        (one, two)
-        for one in of_one
-        for two in of_two
-        if f"{(one[0] + two[0]) / 1.2:.2f}" == "38.33"
-    ] == [((21, 22), (25, 42))]
+def test_the_continuum_of_2016_has_the_coverages_that_are_printed_beside_its_figures():
+    places = {
+        rater: {at + step: name for at, size, name in units for step in range(size)}
+        for rater, units in krippendorff.FIGURES_2016.items()
+    }
+    marked, shared = Counter(), Counter()
+    for one, other in permutations(places.values(), 2):
+        for place, name in one.items():
+            marked[name] += 1
+            shared[name] += place in other
+    covered = {name: f"{shared[name] / marked[name]:.2%}" for name in marked}
+    assert covered == {"1": "95.45%", "2": "59.52%"}
+    assert f"{shared.total() / (6 * 20):.2%}" == "38.33%"
 
 
 @pytest.mark.parametrize("key", SLIPS, ids=": ".join)

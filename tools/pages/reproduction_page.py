@@ -22,8 +22,6 @@ the package follows the definition.
 
 - **agrees**: our figure rounds to the printed figure.
 - **holds** or **does not hold**: the verdict on a printed statement.
-- **reconstructed**: our figure rounds to the printed figure, but the data are not public.
-  We sought data from which all printed figures come out. They are not the source's.
 - **misprint**: the two figures differ, and it is known how the printed figure arises.
   The explanation is exact to two units of the last digit or better.
 - **not reproducible**: the two figures differ without a known reason, or the data are not public.

@@ -5,9 +5,7 @@ from typing import Literal
 
 from agreement_pipeline.measures import Coefficient
 
-Verdict = Literal[
-    "agrees", "reconstructed", "misprint", "not reproducible", "holds", "does not hold"
-]
+Verdict = Literal["agrees", "misprint", "not reproducible", "holds", "does not hold"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,6 @@ class Figure:
         Why the printed figure differs where no slip explains it. Where it agrees, a remark.
     holds
         True if a statement holds; None for a figure.
-    sought
-        True if our data are not the source's, but were sought so that its figures come out.
     """
 
     where: str
@@ -41,7 +37,6 @@ class Figure:
     slip: tuple[str, float] | None = None
     why: str = ""
     holds: bool | None = None
-    sought: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -49,7 +44,7 @@ class Figure:
         if self.holds is not None:
             return "holds" if self.holds else "does not hold"
         if isinstance(self.ours, float) and rounds_to(self.ours, self.printed):
-            return "reconstructed" if self.sought else "agrees"
+            return "agrees"
         return "misprint" if self.slip and _near(self.slip[1], self.printed) else "not reproducible"
 
     @property

@@ -23,11 +23,11 @@ STUDY = {
     "i": [(75, 70, "c"), (220, 30, "c"), (30, 60, "k"), (150, 50, "k")],
     "j": [(70, 80, "c"), (205, 20, "c"), (250, 20, "c"), (30, 60, "k"), (150, 50, "k")],
 }
-RECONSTRUCTED = {
-    "i": [(0, 6, "1"), (6, 5, "2"), (20, 23, "2"), (43, 7, "1")],
-    "j": [(0, 3, "1"), (3, 4, "2"), (33, 10, "2"), (44, 6, "1")],
+FIGURES_2016 = {
+    "Alex": [(2, 3, "1"), (9, 2, "1"), (12, 8, "2")],
+    "Paul": [(2, 3, "1"), (7, 8, "2")],
+    "Susan": [(2, 3, "1"), (10, 5, "2")],
 }
-"""Sought so that the figures of 2016 come out. It is not the example of the paper."""
 FIGURE_12_11 = {
     "Alex": [(0, 7, "1"), (7, 6, "2"), (30, 2, "5"), (32, 5, "6"), (37, 7, "6"), (44, 16, "7")],
     "Paul": [(0, 7, "1"), (7, 6, "3"), (13, 8, "5"), (32, 12, "6")],
@@ -109,7 +109,7 @@ def _of_2004() -> tuple[Figure, ...]:
 
 
 def _of_2016() -> tuple[Figure, ...]:
-    found = unitizing_alphas(_marked(RECONSTRUCTED, 60))
+    found = unitizing_alphas(_marked(FIGURES_2016, 20))
     printed = {
         "uα": ("0.474", found.nominal),
         "uα, binary": ("0.433", found.binary),
@@ -118,7 +118,7 @@ def _of_2016() -> tuple[Figure, ...]:
         "(2)uα": ("0.787", found.by_category["2"]),
     }
     return tuple(
-        Figure("README of lindanna/unitized_alpha", name, figure, float(ours.value), sought=True)
+        Figure("README of lindanna/unitized_alpha", name, figure, float(ours.value))
         for name, (figure, ours) in printed.items()
     )
 
@@ -163,17 +163,14 @@ SOURCES = (
         "unitizing textual continua: Further developments. Quality & Quantity 50, 2347-2364. "
         "https://doi.org/10.1007/s11135-015-0266-1",
         _of_2016(),
-        "We do not have the paper's own table. These figures stand in the README of a program that "
-        "follows the paper. The README prints five spans beside them. They are not the data: cuα "
-        "would cover 7.78% of the continuum, and the README says 38.33%. So the data are sought "
-        "here. The README also says that cuα covers 95.45% of the units of category 1, and 59.52% "
-        "of those of category 2. On 60 places of two raters, only 21 of 22 and 25 of 42 places "
-        "give this. Then 3 places must have both categories. The squared lengths of the units must "
-        "add up to a number from 785 to 807, and those of their common parts to 116 to 118 and "
-        "216 to 220. Many continua do this, and one is shown: i marks 0-6 as 1, 6-11 as 2, 20-43 "
-        "as 2 and 43-50 as 1; j marks 0-3 as 1, 3-7 as 2, 33-43 as 2 and 44-50 as 1. Three raters "
-        "with half as many places again would do too. So the five figures fit each other and the "
-        "formulas. This cannot show that they are the paper's.",
+        "We do not have the paper. The continuum is the example in the program of "
+        "lindanna/unitized_alpha, which follows it. Its README prints these figures. It also "
+        "prints that cuα covers 38.33% of the continuum, 95.45% of the units of category 1 and "
+        "59.52% of those of category 2. The continuum has these shares. The spans beside the "
+        "figures in the README are others, and do not have them. Where chance is computed for "
+        "cuα, the program squares what a unit shares with each rater. Here what it shares with all "
+        "of them is squared. Both round to the figures here. Of figure 12.11 below, only the "
+        "second gives the printed cuα.",
     ),
     Source(
         "Krippendorff (2019)",
