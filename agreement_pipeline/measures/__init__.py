@@ -25,7 +25,9 @@ from agreement_pipeline.measures.alternative import (  # noqa: E402 - see above
 )
 from agreement_pipeline.measures.krippendorff import disagreement_of_items  # noqa: E402 - see above
 from agreement_pipeline.measures.own_distance import (  # noqa: E402 - see above
+    DistancesBesideChance,
     alpha_with_distance,
+    distances_beside_chance,
 )
 from agreement_pipeline.measures.rankings import kendall_w, mean_tau  # noqa: E402 - see above
 from agreement_pipeline.measures.unitizing import (  # noqa: E402 - see above
@@ -40,6 +42,7 @@ __all__ = [
     "AlternativeAnnotatorTest",
     "Coefficient",
     "Condition",
+    "DistancesBesideChance",
     "Measure",
     "Needs",
     "Question",
@@ -47,6 +50,7 @@ __all__ = [
     "alpha_with_distance",
     "alternative_annotator_test",
     "disagreement_of_items",
+    "distances_beside_chance",
     "kendall_w",
     "mean_tau",
     "ratio",
