@@ -6,7 +6,18 @@ from typing import Literal
 from agreement_pipeline.report.pictures import Picture
 from agreement_pipeline.text import PROBABILITY
 
-Kind = Literal["intervals", "course", "matrix", "plane", "bars", "lines", "spans", "frames"]
+Kind = Literal[
+    "intervals",
+    "course",
+    "matrix",
+    "plane",
+    "bars",
+    "lines",
+    "spans",
+    "frames",
+    "outlines",
+    "bodies",
+]
 Tone = Literal["plain", "good", "partly", "bad", "unknown"]
 
 WITHDRAWN = "withdrawn"
@@ -45,6 +56,8 @@ class Mark:
         The cut-offs for this mark alone.
     crossed
         True if what was decided was taken back later.
+    points
+        The corners of a polygon, or the points of a body: across, and down.
     """
 
     label: str
@@ -57,6 +70,7 @@ class Mark:
     tone: Tone = "plain"
     cutoffs: tuple[float, ...] = ()
     crossed: bool = False
+    points: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,9 @@ class Figure:
         - *bars*: a bar for each mark;
         - *lines*: a line for each series;
         - *spans*: a line for each series, with marks from their low to their high ends;
-        - *frames*: a box for each mark.
+        - *frames*: a box for each mark;
+        - *outlines*: a polygon for each mark;
+        - *bodies*: points in a box for each mark.
     title
         What is drawn.
     says
@@ -103,7 +119,7 @@ class Figure:
     by_powers
         True if numbers across are decimal logarithms.
     picture
-        The image that lies behind the boxes of *frames*. None: there is none at hand.
+        The image that lies behind what was drawn in it. None: there is none at hand.
     """
 
     kind: Kind

@@ -24,7 +24,13 @@ from agreement_pipeline.units.objects import (
     Segment,
     Span,
 )
-from agreement_pipeline.units.places import item_of, numbers_named
+from agreement_pipeline.units.places import (
+    document_of,
+    item_of,
+    numbers_named,
+    place_of,
+    points_named,
+)
 from agreement_pipeline.units.rule import RULES, UnitRule, UnitSettings, register
 from agreement_pipeline.units.units import Units, at_each, units_of
 
@@ -55,12 +61,15 @@ __all__ = [
     "UnitSettings",
     "Units",
     "at_each",
+    "document_of",
     "extents_of",
     "groups_of",
     "in_order",
     "item_of",
     "numbers_named",
     "objects_of",
+    "place_of",
+    "points_named",
     "register",
     "units_of",
 ]

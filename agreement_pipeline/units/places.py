@@ -1,7 +1,10 @@
-"""Where the units of spans, segments and boxes lie: their names say it."""
+"""Where the units of marked objects lie: their names say it, of polygons and keypoints in part."""
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal, cast
+
+Points = Literal["corners", "keypoints"]
 
 NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]\d+)?)"
 AGAIN = r"(?: \(\d+\))?"
@@ -12,7 +15,7 @@ FORMS: dict[tuple[str, ...], re.Pattern[str]] = {
     ),
 }
 """What the names of units say, by the numbers in them."""
-OF_POINTS = re.compile(rf"(.*) {NUMBER},{NUMBER} with \d+ (?:corners|keypoints){AGAIN}", re.DOTALL)
+OF_POINTS = re.compile(rf"(.*) {NUMBER},{NUMBER} with \d+ (corners|keypoints){AGAIN}", re.DOTALL)
 NOTHING = " nothing marked"
 
 
@@ -27,6 +30,17 @@ def numbers_named(units: Iterable[str]) -> tuple[str, ...]:
         if all(form.fullmatch(name) or name.endswith(NOTHING) for name in names):
             return numbers if any(map(form.fullmatch, names)) else ()
     return ()
+
+
+def points_named(units: Iterable[str]) -> Points | None:
+    """What points the names of units count. None if a name counts others, or none.
+
+    >>> points_named(["i 10,20 with 4 corners", "j nothing marked"]), points_named(["i 0-3"])
+    ('corners', None)
+    """
+    marked = [name for name in units if not name.endswith(NOTHING)]
+    found = {each[4] if each else None for each in map(OF_POINTS.fullmatch, marked)}
+    return cast(Points | None, found.pop()) if len(found) == 1 else None
 
 
 def item_of(unit: str, numbers: Sequence[str]) -> tuple[str, tuple[float | None, ...]]:
@@ -50,3 +64,13 @@ def document_of(unit: str) -> str:
     """
     found = (form.fullmatch(unit) for form in (*FORMS.values(), OF_POINTS))
     return next((each[1] for each in found if each), unit.removesuffix(NOTHING))
+
+
+def place_of(unit: str) -> tuple[float, ...]:
+    """The numbers of a unit of any kind of object. None of polygons and keypoints.
+
+    >>> place_of("d 0-3"), place_of("i 1.png 10,20 with 4 corners")
+    ((0.0, 3.0), ())
+    """
+    found = (form.fullmatch(unit) for form in FORMS.values())
+    return next((tuple(map(float, each.groups()[1:])) for each in found if each), ())

@@ -1,15 +1,26 @@
 """The page of a round of objects: where units lie, and who dissents."""
 
+from xml.etree import ElementTree
+
 import pytest
 
 from agreement_pipeline.estimates import measure
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import report_page
+from agreement_pipeline.report.drawing.svg import svg
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.moving import other_settings
 from agreement_pipeline.report.sections.objects import marked_objects
-from agreement_pipeline.units import Box, Marked, Span, UnitSettings, units_of
+from agreement_pipeline.units import (
+    Box,
+    Keypoints,
+    Marked,
+    Polygon,
+    Span,
+    UnitSettings,
+    units_of,
+)
 from tests.report.pages import a_round
 
 POLICY = Policy("objects", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -78,6 +89,78 @@ def test_boxes_in_a_frame_and_who_dissents():
         (16, 20, 46, 60, "ben: PER", "plain"),
     ]
     assert [series.name for series in frame.series] == ["units", "ben"]
+
+
+KITE = ((10, 30), (30, 10), (70, 30), (30, 60))
+
+
+def polygons(item, rater):
+    wider = (*KITE[:2], (80, 30), KITE[3])
+    said = [Polygon(wider if (item, rater) == ("d05", "ben") else KITE, "PER")]
+    if item == "d05" and rater != "cyd":
+        said += [Polygon(((80, 80), (90, 80), (90, 95)), "PER")]
+    return Marked(item, rater, tuple(said), (99, 99))
+
+
+def bodies(item, rater):
+    hand = (52, 40) if (item, rater) == ("d05", "ben") else (50, 40)
+    said = [Keypoints(((10, 20), None, hand), 900, "PER")]
+    if item == "d05" and rater != "cyd":
+        said += [Keypoints(((80, 85), None, None), 100, "PER")]
+    return Marked(item, rater, tuple(said), (99, 99))
+
+
+@pytest.mark.parametrize(
+    ("kind", "drawn", "points"),
+    [
+        (
+            "polygons",
+            polygons,
+            [
+                ((10, 30), (30, 10), (70, 30), (30, 60)),
+                ((80, 80), (90, 80), (90, 95)),
+                ((10, 30), (30, 10), (80, 30), (30, 60)),
+            ],
+        ),
+        (
+            "keypoints",
+            bodies,
+            [((10, 20), (50, 40)), ((80, 85),), ((10, 20), (52, 40))],
+        ),
+    ],
+)
+def test_polygons_and_bodies_in_a_frame_and_who_dissents(kind, drawn, points):
+    settings = {"sigmas": (0.1, 0.1, 0.1)} if kind == "keypoints" else {}
+    found = marked_objects(judged(ratings_of(kind, drawn, **settings)))
+    (figure,) = found.figures
+    assert figure.kind == {"polygons": "outlines", "keypoints": "bodies"}[kind]
+    assert [series.name for series in figure.series] == ["units", "ben"]
+    assert [(mark.label, mark.tone, mark.points) for mark in figure.marks] == [
+        ("PER 3", "good", points[0]),
+        ("PER 2, none 1", "bad", points[1]),
+        ("ben: PER", "plain", points[2]),
+    ]
+    for mark in figure.marks:
+        ends = [*zip(*mark.points, strict=True)]
+        limits = mark.across_low, mark.low, mark.across_high, mark.high
+        assert limits == (min(ends[0]), min(ends[1]), max(ends[0]), max(ends[1]))
+    drawing = ElementTree.fromstring(svg(figure, "f"))
+    if kind == "polygons":
+        corners = [each.get("points").split() for each in drawing.iter("polygon")]
+        assert [len(each) for each in corners] == [4, 4, 3]
+    else:
+        tips = [each.findtext("title") for each in drawing if each.get("class", "")[:4] == "mark"]
+        assert tips == ["ben: PER", "ben: PER", "PER 3", "PER 3", "PER 2, none 1"]
+
+
+def test_polygons_of_a_table_without_their_corners_are_not_drawn():
+    items = [f"d{n:02}" for n in range(12)]
+    marked = [polygons(item, rater) for item in items for rater in RATERS]
+    rows = units_of(marked, UnitSettings("polygons"), SCALE).rows.drop(columns="drawn")
+    found = marked_objects(judged(Ratings.from_frame(rows, SCALE)))
+    assert found.figures == ()
+    assert found.sentences[0].endswith("the ratings do not say where objects lie.")
+    assert [row[2].text for row in found.tables[0].rows] == ["cyd"]
 
 
 def test_units_of_naming_alone_are_drawn_too():

@@ -1,5 +1,6 @@
 import re
 from html import escape
+from typing import get_args
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,7 +19,7 @@ from agreement_pipeline.report import (
 )
 from agreement_pipeline.report.answer import Cell, Grid, grid
 from agreement_pipeline.report.drawing import svg
-from agreement_pipeline.report.figure import Figure, Mark, Series
+from agreement_pipeline.report.figure import Figure, Kind, Mark, Series
 from agreement_pipeline.report.names import numbered
 from agreement_pipeline.report.sections import power, sections_of
 from tests.report.pages import HOSTILE, POLICY, RATERS, a_round
@@ -143,7 +144,7 @@ def test_raters_are_numbered_unless_their_names_are_asked_for():
     assert not re.findall(r"\b(?:ana|cyd|dan)\b", hidden)
 
 
-KINDS = ("intervals", "course", "matrix", "plane", "bars", "lines", "spans", "frames")
+KINDS = get_args(Kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)

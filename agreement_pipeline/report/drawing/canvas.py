@@ -1,6 +1,6 @@
 """A sheet of SVG: shapes with classes, so that the page's colours hold in light and in dark."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import cast, get_args
@@ -54,6 +54,10 @@ class Canvas:
         (x, y), (width, height) = at, size
         _tell(self._add("rect", kind, x=x, y=y, width=width, height=height), tip)
 
+    def area(self, corners: Sequence[Place], kind: str, tip: str = "") -> None:
+        """A polygon."""
+        _tell(self._polygon(corners, kind), tip)
+
     def image(self, at: Place, size: Place, address: str) -> None:
         """A picture. It fills its rectangle."""
         (x, y), (width, height) = at, size
@@ -82,7 +86,7 @@ class Canvas:
             made = self._add("circle", f"mark {tone}", cx=x, cy=y, r=size * 0.8)
         elif tone == "partly":
             corners = ((x, y - size), (x + size, y), (x, y + size), (x - size, y))
-            made = self._polygon(corners, tone)
+            made = self._polygon(corners, f"mark {tone}")
         else:
             half, side = size * 0.75, size * 1.5
             made = self._add(
@@ -103,9 +107,9 @@ class Canvas:
         else:
             self.cross(at, SIZE - 1)
 
-    def _polygon(self, corners: tuple[Place, ...], tone: Tone) -> Xml.Element:
+    def _polygon(self, corners: Sequence[Place], kind: str) -> Xml.Element:
         said = " ".join(f"{_number(x)},{_number(y)}" for x, y in corners)
-        return Xml.SubElement(self.root, "polygon", {"class": f"mark {tone}", "points": said})
+        return Xml.SubElement(self.root, "polygon", {"class": kind, "points": said})
 
     def _add(
         self, tag: str, kind: str, more: Mapping[str, str] = NOTHING, **numbers: float

@@ -9,7 +9,7 @@ from agreement_pipeline.report.drawing.course import course
 from agreement_pipeline.report.drawing.intervals import intervals
 from agreement_pipeline.report.drawing.lines import lines
 from agreement_pipeline.report.drawing.matrix import matrix
-from agreement_pipeline.report.drawing.places import frames, spans
+from agreement_pipeline.report.drawing.places import bodies, frames, outlines, spans
 from agreement_pipeline.report.drawing.plane import plane
 from agreement_pipeline.report.figure import Figure, Kind
 
@@ -22,6 +22,8 @@ DRAWN: dict[Kind, Callable[[Figure], Canvas]] = {
     "lines": lines,
     "spans": spans,
     "frames": frames,
+    "outlines": outlines,
+    "bodies": bodies,
 }
 
 
