@@ -45,6 +45,7 @@ class CountsOfItems:
     raters: ClassVar[Names] = ()
     gold: ClassVar[frozenset[str]] = frozenset()
     cluster_names: ClassVar[frozenset[str]] = frozenset()
+    origin: ClassVar[None] = None
 
     counts: CategoryCounts
 

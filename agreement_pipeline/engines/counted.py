@@ -63,6 +63,7 @@ class CountedRatings:
     """
 
     engine: ClassVar[str] = "counted"
+    origin: ClassVar[None] = None
 
     everybody: LabelsByRater | NumbersByRater
     replicates: Replicates

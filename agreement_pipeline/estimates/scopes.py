@@ -152,7 +152,7 @@ def measure_ratings(
             if group:
                 found = _estimated(group, scope, made(), _about(inference, scope, needs))
                 yield from (
-                    _naming_gold(each, ratings)
+                    _on_naming(_naming_gold(each, ratings), ratings)
                     for each in _as_listed(found, ratings.scale)
                     if each.scope.kind in scopes
                 )
@@ -192,7 +192,7 @@ def measure_strata(
         needs = registered(name).needs
         for scope, made in parts_of_stratum(together(each), needs, _at_large(inference)):
             pooled = _estimated([name], scope, made(), _about(inference, scope, needs))
-            yield from (_naming_gold(found, ratings) for found in pooled)
+            yield from (_on_naming(_naming_gold(found, ratings), ratings) for found in pooled)
 
 
 def _estimated(
@@ -261,3 +261,12 @@ def survey(
     once = replace(once, n_resamples=fewer)
     parts = measure_ratings(ratings, measures, once, scopes=details, shown=shown)
     return Table((*whole, *parts))
+
+
+def _on_naming(found: Estimate, ratings: Rated) -> Estimate:
+    """The estimate. Raters who marked an object can only differ on what it is called."""
+    record = registered(found.measure)
+    of_the_panel = record.per_category and record.needs in ("counts", "patterns")
+    naming = ratings.origin is not None and ratings.origin.part == "naming"
+    differ = found.value is not None and found.value < 1
+    return replace(found, on_marking=0.0) if naming and of_the_panel and differ else found

@@ -119,6 +119,8 @@ def _kinds(estimate: Estimate) -> str:
     share = estimate.on_marking
     if share is None:
         return ""
+    if share in (0, 1):
+        return f"all of the disagreement on {'marking' if share else 'naming'}"
     marking, naming = in_words(share, WHOLE_PERCENT), in_words(1 - share, WHOLE_PERCENT)
     return f"{marking} of the disagreement on marking and {naming} on naming"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, get_args
 
 from agreement_pipeline.errors import RatingsError
 
@@ -25,6 +25,9 @@ CAPABILITIES = {
 COLUMNS_NOT_READ = "columns of labels not read"
 """A reason that counts columns. The columns have raters' names, so only their number is kept."""
 
+Part = Literal["", "marking", "naming"]
+"""The question about marked objects that ratings answer. Empty: both, or they are no units."""
+
 Nothing: Mapping[str, int] = MappingProxyType({})
 
 
@@ -40,6 +43,9 @@ class Origin:
         What it can show, of `CAPABILITIES`.
     left_out
         How many of its rows are no ratings, by reason, or how many columns were not read.
+    part
+        Which question about marked objects the ratings answer, if it is one alone: *marking* or
+        *naming*.
 
     Examples
     --------
@@ -50,15 +56,19 @@ class Origin:
     reader: str
     shows: tuple[str, ...]
     left_out: Mapping[str, int] = field(default_factory=lambda: Nothing)
+    part: Part = ""
 
     @classmethod
-    def of(cls, reader: str, shows: Iterable[str], left_out: Mapping[str, int]) -> "Origin":
+    def of(
+        cls, reader: str, shows: Iterable[str], left_out: Mapping[str, int], part: Part = ""
+    ) -> "Origin":
         """The origin with what it shows, and what was left out, in one order."""
         there = frozenset(shows)
         return cls(
             reader,
             tuple(name for name in CAPABILITIES if name in there),
             dict(sorted(left_out.items())),
+            part,
         )
 
     @classmethod
@@ -71,18 +81,21 @@ class Origin:
             It is none.
         """
         try:
-            found = cls.of(str(data["reader"]), data["shows"], data["left_out"])
+            part = data.get("part", "")
+            found = cls.of(str(data["reader"]), data["shows"], data["left_out"], part)
             counts = [type(count) is int and count > 0 for count in found.left_out.values()]
             same = found.to_mapping() == dict(data)
         except (AttributeError, KeyError, TypeError) as cause:
             raise _no_origin(data) from cause
-        if not (same and all(counts)):
+        if not (same and all(counts) and part in get_args(Part)):
             raise _no_origin(data)
         return found
 
     def to_mapping(self) -> dict[str, Any]:
         """The origin as plain data."""
-        return {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}
+        part = {"part": self.part} if self.part else {}
+        left_out = {**self.left_out}
+        return {"reader": self.reader, "shows": list(self.shows), "left_out": left_out, **part}
 
     def without_columns(self, n_columns: int) -> "Origin":
         """The origin that also says how many columns of labels were not read.
@@ -91,7 +104,7 @@ class Origin:
         'columns of labels not read 2'
         """
         counts = {COLUMNS_NOT_READ: n_columns} if n_columns else {}
-        return Origin.of(self.reader, self.shows, {**self.left_out, **counts})
+        return Origin.of(self.reader, self.shows, {**self.left_out, **counts}, self.part)
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
         """What of the required it cannot show."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from agreement_pipeline.ratings.scale import Scale
 
@@ -39,6 +39,8 @@ class QueriedRatings:
 
     `read` of the engines makes one, and checks it.
     """
+
+    origin: ClassVar[None] = None
 
     answers: Answers
     engine: str

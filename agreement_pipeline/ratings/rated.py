@@ -3,6 +3,7 @@
 from typing import Any, ClassVar, Protocol
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.scale import Scale
 
 
@@ -34,6 +35,10 @@ class Rated(Protocol):
     @property
     def cluster_names(self) -> frozenset[str]:
         """The names of the clusters of all items that are not gold."""
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where they came from, if it is known."""
 
     @property
     def digest(self) -> str:

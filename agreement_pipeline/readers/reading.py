@@ -107,7 +107,9 @@ def _units_in(
         classifiers=tuple(sorted({*_chosen(classifiers, rows), *_models(rows)})),
     )
     whole = replace(found, rows=with_contents(found.rows, rows.frame))
-    return replace(whole.ratings, origin=rows.origin), rows.source
+    part = "" if units.part == "all" else units.part
+    origin = None if rows.origin is None else replace(rows.origin, part=part)
+    return replace(whole.ratings, origin=origin), rows.source
 
 
 def read_marked(

@@ -41,6 +41,7 @@ def test_the_reason_names_the_category_and_what_the_disagreement_is_about(judged
         assert "lowest: DOSE, 90% of the disagreement on marking" in by_category
     else:
         assert "the upper limit is under 0.667" in whole
+        assert "(lowest: cell, all of the disagreement on naming)" in by_category
 
 
 def test_a_seed_gives_the_same_bytes(tmp_path):

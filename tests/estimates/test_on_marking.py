@@ -1,4 +1,6 @@
-"""Where raters may mark nothing, an estimate of a category says what its disagreement is about."""
+"""Where raters mark objects, an estimate of a category says what its disagreement is about."""
+
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -8,8 +10,9 @@ from agreement_pipeline.estimates import applicable, estimate, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Origin, Ratings
 from agreement_pipeline.statistics import CategoryCounts
+from agreement_pipeline.units import Box, Marked, UnitSettings, units_of
 from tests.policy.verdicts import verdict
 
 SCALE = Scale(("none", "DRUG", "DOSE"))
@@ -43,6 +46,45 @@ def test_a_reason_names_the_category_and_the_kind_of_disagreement():
     assert words in reason
 
 
+def named(*answers):
+    """Boxes that two raters named as they did, and units of the part *naming* of them."""
+    drawn = [
+        Marked(f"i{item}", rater, (Box(0, 0, 9, 9, category),), (9, 9))
+        for item, said in enumerate(answers)
+        for rater, category in zip(("ana", "ben"), said, strict=True)
+    ]
+    settings = UnitSettings("boxes", part="naming")
+    ratings = units_of(drawn, settings, Scale(("cell", "debris"))).ratings
+    return replace(ratings, origin=Origin.of("tool", ["raters"], {}, settings.part))
+
+
+CELL, DEBRIS, APART = ("cell", "cell"), ("debris", "debris"), ("cell", "debris")
+
+
+@pytest.mark.parametrize(
+    ("answers", "share"), [((CELL, DEBRIS, APART), 0.0), ((CELL, DEBRIS), None)]
+)
+def test_disagreement_of_those_who_marked_is_all_on_naming(answers, share):
+    told = survey(
+        named(*4 * answers),
+        ["alpha_by_category", "krippendorff_alpha"],
+        Inference(n_resamples=200),
+        scopes={"round", "category"},
+    )
+    assert {each.on_marking for each in told if each.measure == "alpha_by_category"} == {share}
+    assert [each.on_marking for each in told if each.measure == "krippendorff_alpha"] == [None]
+
+
+def test_a_reason_says_if_all_disagreement_is_of_one_kind():
+    ratings = named(*20 * (CELL, DEBRIS, APART))
+    (told,) = survey(ratings, ["alpha_by_category"], Inference(n_resamples=200), scopes={"round"})
+    reason = verdict(Rule("alpha_by_category", min_items=1), told).reason
+    assert "(lowest: cell, all of the disagreement on naming)" in reason
+    only = found(Scale(("none", "DRUG")), [[2, 0], [0, 2], [1, 1]])
+    reason = verdict(Rule("alpha_by_category", min_items=1), only).reason
+    assert "(lowest: none, all of the disagreement on marking)" in reason
+
+
 def beside(other, occurrence):
     """Two raters and another one, or one of the two again, who differ on every fifth item."""
     rows = [
@@ -55,11 +97,13 @@ def beside(other, occurrence):
     return Ratings.from_frame(frame.astype({"item": "str"}), SCALE, classifiers=models)
 
 
+@pytest.mark.parametrize("part", ["", "naming"])
 @pytest.mark.parametrize(
     ("question", "other", "occurrence"), [("classifier", "model", 1), ("intra-rater", "ana", 2)]
 )
-def test_measures_of_models_and_of_replicates_have_no_such_share(question, other, occurrence):
+def test_measures_of_models_and_of_replicates_have_no_such_share(question, other, occurrence, part):
     ratings = beside(other, occurrence)
+    ratings = replace(ratings, origin=Origin.of("tool", ["raters"], {}, part))
     names = [name for name in applicable(ratings, question) if MEASURES[name].per_category]
     told = survey(ratings, names, Inference(n_resamples=200), scopes={"classifier", "category"})
     assert any(each.value is not None for each in told)

@@ -50,9 +50,17 @@ def test_an_export_that_is_said_to_show_less_is_held(copy):
     refused(copy, "decision.json, r1, ")
 
 
-def test_an_origin_that_no_round_has_is_refused(copy):
-    edit(copy, "manifest.json", lambda said: said["rounds"][0].update(origin={"reader": "x"}))
+@pytest.mark.parametrize("wrong", [{"reader": "x"}, {**ORIGIN.to_mapping(), "part": "colour"}])
+def test_an_origin_that_no_round_has_is_refused(copy, wrong):
+    edit(copy, "manifest.json", lambda said: said["rounds"][0].update(origin=wrong))
     refused(copy, "origin: found")
+
+
+def test_the_part_of_units_is_kept_and_is_not_said_of_other_ratings():
+    origin = Origin.of("cvat", ["raters"], {}, "naming").without_columns(2)
+    assert Origin.from_mapping(origin.to_mapping()) == origin
+    assert origin.part == "naming"
+    assert "part" not in ORIGIN.to_mapping()
 
 
 def test_the_manifest_says_it_once(released):
