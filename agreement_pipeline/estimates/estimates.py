@@ -48,6 +48,7 @@ class Estimate(Tabular):
     on_marking
         Where one of the categories is *none*: of the disagreement on the lowest category, or on
         that of the scope, the share in which the other rater said *none*. The rest is on naming.
+        It is 0 for units of which the names alone are asked.
     undefined
         Why there is no value; None if there is one.
     convention, categories
