@@ -1,4 +1,4 @@
-"""The folders that INCEpTION exports: one for each document, with a file for each rater."""
+"""What INCEpTION exports in any format: folders of documents, a file a rater, and its own types."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,14 @@ from typing import NamedTuple
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
+
+BUILT_IN = (
+    "uima.",
+    "de.tudarmstadt.ukp.dkpro.core.api.segmentation.",
+    "de.tudarmstadt.ukp.dkpro.core.api.metadata.",
+    "de.tudarmstadt.ukp.clarin.webanno.api.",
+)
+"""Types that nobody annotates: texts, tokens, sentences and documents."""
 
 
 class DocumentOfRater(NamedTuple):

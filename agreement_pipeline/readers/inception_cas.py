@@ -9,7 +9,7 @@ from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.code_units import character_at, characters_of
-from agreement_pipeline.readers.document_folders import documents_of_raters
+from agreement_pipeline.readers.document_folders import BUILT_IN, documents_of_raters
 from agreement_pipeline.readers.drawn import Drawn
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Submission
@@ -18,13 +18,6 @@ from agreement_pipeline.units import Span
 
 STRUCTURES, TYPE, ID = "%FEATURE_STRUCTURES", "%TYPE", "%ID"
 SOFA = "uima.cas.Sofa"
-BUILT_IN = (
-    "uima.",
-    "de.tudarmstadt.ukp.dkpro.core.api.segmentation.",
-    "de.tudarmstadt.ukp.dkpro.core.api.metadata.",
-    "de.tudarmstadt.ukp.clarin.webanno.api.",
-)
-"""Types that nobody annotates: texts, tokens, sentences and documents."""
 OF_RELATIONS = {"@Governor", "@Dependent"}
 Structure = Mapping[str, Any]
 

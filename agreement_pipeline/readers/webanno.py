@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.code_units import character_at, characters_of
-from agreement_pipeline.readers.document_folders import documents_of_raters
+from agreement_pipeline.readers.document_folders import BUILT_IN, documents_of_raters
 from agreement_pipeline.readers.drawn import Drawn
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.inception_cas import BUILT_IN
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.units import Span
