@@ -1,11 +1,14 @@
 """Estimates for a table that is only looked at."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from agreement_pipeline.estimates import DETAIL_RESAMPLES, Estimate, Shown, measure_ratings
+from agreement_pipeline.estimates import DETAIL_RESAMPLES, Estimate, Shown, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, judged_part
 from agreement_pipeline.ratings import Ratings
+
+MANY_CATEGORIES = 12
+"""With more categories, so many intervals from all resamples would take minutes."""
 
 
 def measured(
@@ -14,13 +17,13 @@ def measured(
     policy: Policy,
     scopes: Sequence[str],
     shown: Shown | None = None,
-) -> Iterator[Estimate]:
-    """Estimates from fewer resamples than the policy asks for, since no verdict rests on them.
+) -> Sequence[Estimate]:
+    """Estimates about the ratings that the policy judges, for people to read.
 
-    They are about the ratings that the policy judges.
+    They have the policy's number of resamples, so a value has one interval on the whole page.
+    Raters and pairs have fewer. So has everything else if there are many categories.
     """
-    fewer = min(policy.n_resamples, DETAIL_RESAMPLES)
-    inference = Inference(policy.confidence_level, fewer)
-    return measure_ratings(
-        judged_part(ratings, policy), measures, inference, scopes=scopes, shown=shown
-    )
+    many = len(ratings.scale.categories or ()) > MANY_CATEGORIES
+    n_resamples = min(policy.n_resamples, DETAIL_RESAMPLES) if many else policy.n_resamples
+    inference = Inference(policy.confidence_level, n_resamples)
+    return survey(judged_part(ratings, policy), measures, inference, scopes=scopes, shown=shown)

@@ -32,7 +32,7 @@ COLUMNS = (
     "with the others",
     "interval",
     "drawn to all",
-    "with themselves",
+    "same label again",
     "right on gold",
     "interval on gold",
     "reads",

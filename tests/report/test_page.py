@@ -1,5 +1,7 @@
 import re
+from dataclasses import replace
 from html import escape
+from itertools import combinations
 from typing import get_args
 from xml.etree import ElementTree
 
@@ -164,6 +166,26 @@ def test_every_kind_of_figure_is_drawn_with_its_name_and_without_markup(kind):
     assert "<b>" not in ElementTree.tostring(root, encoding="unicode")
 
 
+def test_names_of_marks_that_lie_close_to_each_other_stay_apart():
+    """The middle marks of eight raters lie within one name's length of each other."""
+    near = ((0.48, 0.87), (0.52, 0.85), (0.5, 0.77), (0.48, 0.61), (0.52, 0.64), (0.43, 0.81))
+    ends = ((0.0, 0.0), (1.0, 1.0))
+    marks = [
+        Mark(f"rater-{place}", value, across=across)
+        for place, (across, value) in enumerate((*near, *ends))
+    ]
+    figure = Figure("plane", "t", "s", (Series("s", tuple(marks)),))
+    names = {mark.label for mark in marks}
+    drawn = ElementTree.fromstring(svg(figure, "f")).iter("text")
+    places = [(float(each.get("x")), float(each.get("y"))) for each in drawn if each.text in names]
+    apart = [
+        abs(x - other_x) >= 40 or abs(y - other_y) >= 10
+        for (x, y), (other_x, other_y) in combinations(places, 2)
+    ]
+    assert len(places) == 8
+    assert all(apart)
+
+
 SMALL = {
     "one item, one category": ([("i", "a", "x"), ("i", "b", "x")], ("x", "y"), "nominal"),
     "one rating": ([("i", "a", "x")], ("x", "y"), "nominal"),
@@ -234,6 +256,19 @@ def test_a_page_of_a_hundred_raters_shows_those_who_agree_least(crowd):
     assert set(re.findall(r"href=\"#([^\"]+)\"", crowd)) <= set(
         re.findall(r"\sid=\"([^\"]+)\"", crowd)
     )
+
+
+def test_one_statistic_has_one_interval_on_a_page():
+    """With two categories, agreement on each of them is that of the round."""
+    rng = np.random.default_rng(5)
+    said = [(f"i{i}", r, "no" if rng.random() < 0.7 else "yes") for i in range(40) for r in "abc"]
+    frame = pd.DataFrame(said, columns=["item", "rater", "label"])
+    policy = replace(POLICY, n_resamples=3_000)
+    ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
+    found = assess(ratings, policy, Contract.default())
+    (rule, *_) = found.decision.verdicts
+    categories = JudgedRound("p", "w", ratings, policy, found).categories
+    assert [each.interval for each in categories] == [pytest.approx(rule.estimate.interval)] * 2
 
 
 def test_with_two_categories_none_is_called_the_lowest(crowd):

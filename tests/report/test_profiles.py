@@ -72,8 +72,8 @@ def test_categories_speed_and_accuracy_stand_beside(ratings, shown):
 
 def test_the_page_says_how_many_differ_and_how_to_read_it(ratings):
     found = rater_profiles(JudgedRound("p", "w1", ratings, POLICY, None))
-    assert found.sentences[0].startswith("Of 7 raters, 1 read lower than the others, ")
-    assert found.tables[0].columns == tuple(name for name in COLUMNS if name != "with themselves")
+    assert found.sentences[0].startswith("Of 7 raters shown here, 1 lie below the others and ")
+    assert found.tables[0].columns == tuple(name for name in COLUMNS if name != "same label again")
 
 
 def test_numbers_without_categories_have_no_profiles():
@@ -95,7 +95,7 @@ def test_agreement_with_themselves_is_drawn_towards_all(ratings):
     changed = again.index[again["rater"] == "new"][::2]
     again.loc[changed, "label"] = again.loc[changed, "label"].map({"a": "b", "b": "a"})
     both = Ratings.from_frame(pd.concat([first, again], ignore_index=True), SCALE)
-    shown = profiles(both, POLICY).set_index("rater")["with themselves"]
+    shown = profiles(both, POLICY).set_index("rater")["same label again"]
     assert shown["biased"] == ""
     assert 0.5 < float(shown["new"]) < float(shown["r1"]) < 1
 

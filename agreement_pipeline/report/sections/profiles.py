@@ -31,6 +31,5 @@ def _differing(reads: "pd.Series[str]") -> str:
     lower, higher = (int(reads.str.contains(word).sum()) for word in ("lower", "higher"))
     if not lower + higher:
         return "No rater differs from the others as far as anybody can tell."
-    return (
-        f"Of {counted(len(reads), 'rater')}, {lower} read lower than the others, {higher} higher."
-    )
+    shown = counted(len(reads), "rater")
+    return f"Of {shown} shown here, {lower} lie below the others and {higher} above."
