@@ -119,9 +119,9 @@ def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
 
     Every core works ahead, since NumPy draws without holding the interpreter.
     """
-    cores = os.cpu_count() or 1
+    cores = 1 if n == 1 else os.cpu_count() or 1
     with one_core_products():
-        yield from map(made, range(n)) if min(n, cores) <= 1 else _ahead(made, n, cores)
+        yield from map(made, range(n)) if cores == 1 else _ahead(made, n, cores)
 
 
 def _ahead(made: Callable[[int], T], n: int, cores: int) -> Iterator[T]:

@@ -43,7 +43,8 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     for point in points:
         if point.undefined is None:
             n = min(inference.n_resamples, affordable(point.record, point.basis))
-            groups.setdefault((_drawn_as(point.basis), point.record.expensive, n), []).append(point)
+            drawn_as = _drawn_as(point.basis) if len(points) > 1 else None
+            groups.setdefault((drawn_as, point.record.expensive, n), []).append(point)
     found: dict[str, Evidence] = {}
     with one_core_products():
         for (*_, n), group in groups.items():

@@ -184,7 +184,7 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     [0.6994, 0.6994]
     """
     c, m = counts.counts, counts.sizes[:, None]
-    paired = np.where(counts.pairable, counts.weights, 0.0)
+    paired = counts.paired
     n_c = paired @ c
     n = n_c.sum(-1, keepdims=True)
     d_o = ratio(2 * paired @ (c * (m - c) / np.maximum(m - 1, 1)), n)
@@ -242,7 +242,7 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     [1.0, -0.1111, 0.6]
     """
     c, m = counts.counts, counts.sizes[:, None]
-    paired = np.where(counts.pairable, counts.weights, 0.0)
+    paired = counts.paired
     varied = (paired @ c > 0) & (paired @ (m - c) > 0)
     pi = prevalence(counts)
     p_o = 1 - 2 * ratio(

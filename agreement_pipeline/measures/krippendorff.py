@@ -34,7 +34,7 @@ from agreement_pipeline.measures._numbers import (
     unit_free,
 )
 from agreement_pipeline.measures._weights import widest
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, across, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import LEVELS, Array
@@ -187,7 +187,7 @@ def _within_values(values: NumbersByRater) -> tuple[Array, float]:
 
 def alpha_of_rows(counts: CategoryCounts, rows: NDArray[np.bool_]) -> Coefficient:
     """Alpha of some rows (P,), with the expected disagreement of all rows."""
-    paired = np.where(counts.pairable, counts.weights, 0.0)
+    paired = counts.paired
     n_c, here = paired @ counts.counts, np.where(rows, paired, 0.0)
     within, between, unit = _OF_COUNTS[counts.scale.level](counts, n_c)
     n = n_c.sum(-1)
@@ -210,10 +210,10 @@ def _of_counts(
     counts: CategoryCounts,
     disagreement: Callable[[CategoryCounts, Array], tuple[Array, Array, Array | float]],
 ) -> Coefficient:
-    paired = np.where(counts.pairable, counts.weights, 0.0)
+    paired = counts.paired
     n_c = paired @ counts.counts
     within, between, unit = disagreement(counts, n_c)
-    return _alpha(Disagreement((paired * within).sum(-1), between, unit), n_c.sum(-1))
+    return _alpha(Disagreement(across(paired * within), between, unit), across(n_c))
 
 
 def _of_values(values: NumbersByRater) -> Disagreement:
@@ -227,7 +227,7 @@ def _nominal(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | 
     first has shape (P,). The second has shape (...).
     """
     c, m = counts.counts, counts.sizes
-    return (m**2 - (c**2).sum(1)) / _pairs(m), n_c.sum(-1) ** 2 - (n_c**2).sum(-1), 1.0
+    return (m**2 - (c**2).sum(1)) / _pairs(m), across(n_c) ** 2 - across(n_c**2), 1.0
 
 
 def _interval(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | float]:
@@ -253,7 +253,7 @@ def _squared(
     span = np.where(n_c > 0, scores, -np.inf).max(-1, keepdims=True) - low
     s = (scores - low) / np.where(span > 0, span, np.nan)
     within = 2 * (m * (s**2 @ c.T) - (s @ c.T) ** 2) / _pairs(m)
-    between = 2 * (n_c.sum(-1) * (n_c * s**2).sum(-1) - (n_c * s).sum(-1) ** 2)
+    between = 2 * (across(n_c) * across(n_c * s**2) - across(n_c * s) ** 2)
     return within, between, span[..., 0] ** 2
 
 

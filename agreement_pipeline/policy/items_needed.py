@@ -33,7 +33,11 @@ from agreement_pipeline.text import in_words
 N_ROUNDS = 2_000
 N_RESAMPLES = 1_000
 FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
-COARSE, CONFIRMING = 0.2, 2.0
+GLANCE, COARSE, WHOLE, CONFIRMING = 0.05, 0.2, 1.0, 2.0
+"""How many rounds a number of items is tried on, as shares of `n_rounds`."""
+HOPELESS = 0.5
+"""The share of the probability under which a glance is enough."""
+REFINED = 2
 NEAR = 1.5
 
 FEWER = Inference(n_resamples=N_RESAMPLES)
@@ -100,6 +104,17 @@ class Plan(Tabular):
         }
 
 
+class Trial(NamedTuple):
+    """The share of some simulated rounds that decide."""
+
+    share: float
+    rounds: int
+
+
+Deciding = Callable[[int, float], Trial]
+"""From a number of items, and a share of all rounds, to what these rounds show."""
+
+
 class Judging(NamedTuple):
     """How the simulated rounds are judged: the cut-off, the fewest items, and the limits."""
 
@@ -118,8 +133,10 @@ class Judging(NamedTuple):
             or found.interval.low < self.cutoff
         ):
             return False
+        if self.n_together == 1:
+            return True
         p = max(found.distribution.under(self.cutoff), found.distribution.finest)
-        return self.n_together == 1 or p <= self.inference.tail / self.n_together
+        return p <= self.inference.tail / self.n_together
 
 
 def plan_measure(
@@ -137,11 +154,12 @@ def plan_measure(
     """How many items of the population a round needs before a rule decides often enough.
 
     1. The number of items is doubled until enough rounds decide. Each number is tried on a fifth
-       of `n_rounds` rounds.
-    2. The last step is halved until it is two percent of the items. Each number is tried on all
-       rounds.
-    3. A number can be enough by luck. So a curve is fitted through all results, and the number of
-       items that the curve gives is tried on twice as many new rounds.
+       of `n_rounds` rounds. If at most half as many decide as are needed, a twentieth shows it.
+    2. The last step is halved until it is five percent of the items, on a fifth of the rounds too.
+    3. The number found is tried on all rounds. It grows by a tenth until enough of these decide.
+    4. A number can be enough by luck. So a curve is fitted through all results. The number of items
+       that the curve gives is tried on all rounds, and the curve is fitted again, twice in all.
+    5. The number that the last curve gives is tried on twice as many new rounds.
 
     The plan states the share of these new rounds that decide, which is known to half a point.
 
@@ -176,9 +194,10 @@ def plan_measure(
     if asked.impossible:
         return asked
 
-    def decided(n_items: int, share: float = 1.0) -> float:
-        rounds = max(1, round(n_rounds * share))
-        return _decided(judging, population, n_items, rounds, seed + int(share > 1))
+    def decided(n_items: int, part: float) -> Trial:
+        rounds = max(1, round(n_rounds * part))
+        share = _decided(judging, population, n_items, rounds, seed + int(part > 1))
+        return Trial(share, rounds)
 
     return _planned(asked, decided, max(min_items, FEWEST_ITEMS))
 
@@ -220,16 +239,16 @@ def asked_of(judging: Judging, population: Statistic, probability: float) -> Pla
     )
 
 
-def _planned(asked: Plan, decided: Callable[..., float], start: int) -> Plan:
+def _planned(asked: Plan, decided: Deciding, start: int) -> Plan:
     """The plan that a search finds; without a number of items if none is enough."""
     probability = asked.probability
     tried = dict(_searched(decided, probability, start))
-    curve = tuple(sorted(tried.items()))
-    enough = [n for n, share in tried.items() if share >= probability]
-    if not enough:
+    needed = _refined(tried, decided, probability, start)
+    curve = tuple((n, trial.share) for n, trial in sorted(tried.items()))
+    if needed is None:
         return replace(asked, curve=curve, impossible=f"{MOST_ITEMS} items would not do")
-    needed = max(start, _smoothed(tried, min(enough), probability))
-    return replace(asked, n_items=needed, decided=decided(needed, CONFIRMING), curve=curve)
+    found = decided(needed, CONFIRMING).share
+    return replace(asked, n_items=needed, decided=found, curve=curve)
 
 
 def _decided(
@@ -271,42 +290,65 @@ def drawn_round(population: Statistic, times: Array) -> Statistic:
     return drawn.reweighted(times[clusters.places] * clusters.sizes(population.weights))
 
 
-def _searched(
-    decided: Callable[..., float], probability: float, start: int
-) -> Iterator[tuple[int, float]]:
-    """The numbers of items that were tried, with the share of rounds that decided."""
+def _searched(decided: Deciding, probability: float, start: int) -> Iterator[tuple[int, Trial]]:
+    """The numbers of items that were tried, with what the rounds of each show."""
     too_few = enough = start
-    while (share := decided(enough, COARSE)) < probability:
-        yield enough, share
+    while (trial := _tried(decided, probability, enough)).share < probability:
+        yield enough, trial
         if enough == MOST_ITEMS:
             return
         too_few, enough = enough, min(2 * enough, MOST_ITEMS)
-    while (share := decided(enough)) < probability and enough < MOST_ITEMS:
-        yield enough, share
-        too_few, enough = enough, min(enough + enough // 4, MOST_ITEMS)
-    yield enough, share
-    while enough - too_few > max(1, enough // 50):
+    yield enough, trial
+    while enough - too_few > max(1, enough // 20):
         middle = (too_few + enough) // 2
-        share = decided(middle)
-        yield middle, share
-        too_few, enough = (too_few, middle) if share >= probability else (middle, enough)
+        trial = decided(middle, COARSE)
+        yield middle, trial
+        too_few, enough = (too_few, middle) if trial.share >= probability else (middle, enough)
+    while (trial := decided(enough, WHOLE)).share < probability and enough < MOST_ITEMS:
+        yield enough, trial
+        enough = min(enough + max(1, enough // 10), MOST_ITEMS)
+    yield enough, trial
 
 
-def _smoothed(tried: Mapping[int, float], enough: int, probability: float) -> int:
-    """How many items are enough, by a curve through the shares near `enough`.
+def _tried(decided: Deciding, probability: float, n_items: int) -> Trial:
+    """A number of items. If it is far too small, a glance at fewer rounds shows it."""
+    glance = decided(n_items, GLANCE)
+    hopeless = glance.share <= HOPELESS * probability
+    return glance if hopeless else decided(n_items, COARSE)
+
+
+def _refined(
+    tried: dict[int, Trial], decided: Deciding, probability: float, start: int
+) -> int | None:
+    """How many items are enough. What a curve gives is tried too, and the curve is fitted again."""
+    before, needed = None, _smoothed(tried, probability, start)
+    for _ in range(REFINED):
+        if needed in (None, before):
+            break
+        tried[needed] = decided(needed, WHOLE)
+        before, needed = needed, _smoothed(tried, probability, start)
+    return needed
+
+
+def _smoothed(tried: Mapping[int, Trial], probability: float, start: int) -> int | None:
+    """How many items are enough, by a curve through the shares near the fewest that were enough.
 
     The probits of the shares rise with the root of the number of items, since intervals narrow with
-    it. If the shares near `enough` are all 0 or 1, no curve can be fitted.
+    it. If the shares there are all 0 or 1, no curve can be fitted. None if no number was enough.
     """
+    enough = min((n for n, trial in tried.items() if trial.share >= probability), default=None)
+    if enough is None:
+        return None
     least, most = enough / NEAR, enough * NEAR
-    near = [(n, share) for n, share in tried.items() if least <= n <= most and 0 < share < 1]
+    near = [(n, *t) for n, t in tried.items() if least <= n <= most and 0 < t.share < 1]
     if len(near) < 2:
         return enough
-    n, share = np.array(near).T
+    n, share, rounds = np.array(near).T
     probits = np.array([NORMAL.inv_cdf(each) for each in share])
-    certainty = np.array([NORMAL.pdf(each) for each in probits]) / np.sqrt(share * (1 - share))
+    slopes = np.array([NORMAL.pdf(each) for each in probits])
+    certainty = slopes / np.sqrt(share * (1 - share) / rounds)
     slope, intercept = np.polyfit(np.sqrt(n), probits, 1, w=certainty)
     if slope <= 0:
         return enough
     root = np.clip((NORMAL.inv_cdf(probability) - intercept) / slope, least**0.5, most**0.5)
-    return ceil(float(root**2))
+    return max(start, ceil(float(root**2)))

@@ -112,6 +112,13 @@ class CategoryCounts(RowMemory):
         return self.pairable
 
     @property
+    def paired(self) -> Array:
+        """The weights of rows with two ratings or more, and 0 for other rows. Shape (..., P)."""
+        if self.pairable.all():
+            return self.weights
+        return np.where(self.pairable, self.weights, 0.0)
+
+    @property
     def n_items(self) -> int:
         """Items with at least one rating."""
         return total(self.weights[..., self.sizes > 0])
@@ -144,8 +151,7 @@ class CategoryCounts(RowMemory):
 
         If no ratings meet, all rows are counted.
         """
-        paired = np.where(self.pairable, self.weights, 0.0)
-        return np.asarray((paired if paired.any() else self.weights) @ self.counts)
+        return np.asarray((self.paired if self.paired.any() else self.weights) @ self.counts)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories. The rows weigh `mass` in all.

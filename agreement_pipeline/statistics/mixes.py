@@ -8,7 +8,7 @@ import numpy as np
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.labels import LabelsByRater
-from agreement_pipeline.statistics.weighted import Statistic
+from agreement_pipeline.statistics.weighted import Statistic, kinds
 
 
 def times_seen(statistic: Statistic, possible: Statistic) -> Array:
@@ -24,12 +24,12 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     >>> times_seen(rows, rows.with_unseen(3.0)).tolist()
     [0.0, 4.0, 0.0]
     """
-    seen, both = statistic.weights, _mixes(possible)
-    if _in_clusters(statistic) or both is None:
+    seen, mixes = statistic.weights, _mixes(possible)
+    if _in_clusters(statistic) or mixes is None:
         return np.zeros(possible.weights.shape[-1] - len(seen))
-    mixes, place = np.unique(both, axis=0, return_inverse=True)
-    times = np.bincount(place[: len(seen)], seen, len(mixes))
-    return np.asarray(np.where((mixes > 0).sum(1) > 1, times, 0.0)[place[len(seen) :]])
+    of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
+    times = np.bincount(of_seen, seen, len(mixes))
+    return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)
 
 
 def _in_clusters(statistic: Statistic) -> bool:

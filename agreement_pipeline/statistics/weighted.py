@@ -143,11 +143,31 @@ def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
     keys = _keys(rows - low, base)
     if base ** rows.shape[1] <= len(rows):
         return _of_few(keys[:, 0], base, low, rows.shape[1], weights)
+    order, new = _sorted(keys)
+    return rows[order[new]], np.bincount(_places_in(order, new), weights).astype(float)
+
+
+def kinds(rows: Codes) -> Codes:
+    """For each row, the place of its kind among the distinct rows in lexicographic order.
+
+    >>> kinds(np.array([[2, 0], [1, 1], [2, 0]])).tolist()
+    [1, 0, 1]
+    """
+    low = int(rows.min(initial=0))
+    return _places_in(*_sorted(_keys(rows - low, max(2, int(rows.max(initial=0)) - low + 1))))
+
+
+def _sorted(keys: Codes) -> tuple[Codes, NDArray[np.bool_]]:
+    """The order of the keys, and whether each begins a new kind in that order."""
     order = np.lexsort(keys.T[::-1])
-    new = np.append(True, (keys[order[1:]] != keys[order[:-1]]).any(1))
-    place = np.empty(len(rows), dtype=np.int64)
+    return order, np.append(True, (keys[order[1:]] != keys[order[:-1]]).any(1))
+
+
+def _places_in(order: Codes, new: NDArray[np.bool_]) -> Codes:
+    """For each row, the number of the kind that it is of."""
+    place = np.empty(len(order), dtype=np.int64)
     place[order] = np.cumsum(new) - 1
-    return rows[order[new]], np.bincount(place, weights).astype(float)
+    return place
 
 
 def _keys(digits: Codes, base: int) -> Codes:

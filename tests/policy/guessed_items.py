@@ -13,9 +13,8 @@ def rounds_of_clear_and_guessed_items(rng, clear, prevalence, n_raters, n_items)
     truth = rng.choice(len(prevalence), p=prevalence, size=(n_items, 1))
     guesses = rng.choice(len(prevalence), p=prevalence, size=(n_items, n_raters))
     codes = np.where(rng.random((n_items, 1)) < clear, truth, guesses)
-    rows, times = np.unique(
-        (codes[:, :, None] == np.arange(len(prevalence))).sum(1), axis=0, return_counts=True
-    )
-    return CategoryCounts(
-        rows, times, scale=Scale(tuple("abcdefgh"[: len(prevalence)])), n_raters=n_raters
-    )
+    counts = np.stack([(codes == k).sum(1) for k in range(len(prevalence))], axis=1)
+    number = counts @ (n_raters + 1) ** np.arange(len(prevalence))[::-1]
+    _, first, times = np.unique(number, return_index=True, return_counts=True)
+    scale = Scale(tuple("abcdefgh"[: len(prevalence)]))
+    return CategoryCounts(counts[first], times, scale=scale, n_raters=n_raters)

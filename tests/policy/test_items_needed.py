@@ -51,11 +51,12 @@ def test_more_items_decide_more_often_and_more_agreement_needs_fewer():
 def test_chance_hardly_moves_a_plan(monkeypatch):
     """Of rounds of n items the share Φ(0.11 √n - 2) decides. Only 2,000 rounds are seen.
 
-    For 0.9, 890 items are enough, whatever is seen.
+    For 0.9, 890 items are enough, whatever is seen. A plan simulates some 14,000 rounds.
     """
-    rng = np.random.default_rng(5)
+    rng, simulated = np.random.default_rng(5), []
 
     def seen(judging, population, n_items, n_rounds, seed):
+        simulated.append(n_rounds)
         return rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
 
     monkeypatch.setattr(items_needed, "_estimates", seen)
@@ -70,6 +71,7 @@ def test_chance_hardly_moves_a_plan(monkeypatch):
     assert items.std() < 0.015 * 890
     assert items.std() < 0.7 * happened.std()
     assert np.mean([each.decided for each in found]) == pytest.approx(0.9, abs=0.002)
+    assert sum(simulated) / len(found) < 15_000
 
 
 @pytest.mark.parametrize("probability", [0, 1, 1.5, float("nan")])

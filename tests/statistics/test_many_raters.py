@@ -13,7 +13,7 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     raters_apart,
 )
-from agreement_pipeline.statistics.weighted import distinct
+from agreement_pipeline.statistics.weighted import distinct, kinds
 
 K = 3
 SCALE = Scale(("low", "middle", "high"))
@@ -97,3 +97,4 @@ def test_rows_are_made_distinct_as_by_sorting_them(columns, highest, rows):
     found, summed = distinct(table, weights)
     assert [tuple(row) for row in found.tolist()] == sorted(sums)
     assert summed.tolist() == [sums[row] for row in sorted(sums)]
+    assert kinds(table).tolist() == [sorted(sums).index(tuple(row)) for row in table.tolist()]
