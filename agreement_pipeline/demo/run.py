@@ -105,7 +105,8 @@ def _instance(root: Path) -> dg.DagsterInstance:
 def _said(project: Project, width: int | None) -> str:
     rounds = round_table(project.store, project.unjudged())
     table = text_table(round_text(rounds), wrapped="reason", width=width)
-    return f"{project.name}: {project.settings.description}\n\n{table}"
+    title = ": ".join(filter(None, (project.name, project.settings.description)))
+    return f"{title}\n\n{table}"
 
 
 def _where(root: Path, projects: dict[str, Project]) -> str:

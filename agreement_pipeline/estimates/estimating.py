@@ -32,7 +32,11 @@ CHOSEN = 0.001
 NEARLY_ALL = 0.95
 """The share of the labels from which chance alone gives nearly all agreement."""
 
-ALSO_CALLED = {"pabak": "bennett_s", "randolph_kappa": "bennett_s"}
+ALSO_CALLED = {
+    "alpha": "krippendorff_alpha",
+    "pabak": "bennett_s",
+    "randolph_kappa": "bennett_s",
+}
 """Names of measures in other packages, and their names here."""
 UNUSED = "no pair of ratings holds the category"
 

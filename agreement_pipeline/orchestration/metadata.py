@@ -146,7 +146,7 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     if frame.empty:
         return {name: "nothing"}
     shown = frame.head(MAX_ROWS)
-    cells = [list(map(str, frame.columns)), *shown.astype(str).values.tolist()]
+    cells = [list(frame.columns), *shown.astype(object).values.tolist()]
     head, *rows = ("| " + " | ".join(map(_cell, row)) + " |" for row in cells)
     left_out = len(frame) - len(shown)
     said = f"\n\nand {left_out} more rows" if left_out else ""
@@ -159,14 +159,19 @@ def column_schema(frame: pd.DataFrame) -> dg.TableSchema:
     return dg.TableSchema([dg.TableColumn(str(name), str(frame[name].dtype)) for name in frame])
 
 
-def _cell(text: str) -> str:
-    return markdown_text(" ".join(text.split()))
+def _cell(value: object) -> str:
+    return markdown_text(" ".join(_text(value).split()))
+
+
+def _text(value: object) -> str:
+    """A cell of a table as text. What is missing is empty."""
+    return "" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
 
 
 def frame_table(frame: pd.DataFrame) -> dg.TableMetadataValue:
     """The first rows of a frame as a table."""
     return _table(
-        {str(key): printable(str(value)) for key, value in row.items()}
+        {str(key): printable(_text(value)) for key, value in row.items()}
         for row in frame.head(MAX_ROWS).to_dict("records")
     )
 

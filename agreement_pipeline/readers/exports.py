@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
 from agreement_pipeline.readers.footers import footer_of
-from agreement_pipeline.readers.json_stream import json_objects
+from agreement_pipeline.readers.json_stream import CutOffError, json_objects
 
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
 MAGIC: tuple[tuple[bytes, FileKind], ...] = (
@@ -103,9 +103,17 @@ def kind_of(path: Path) -> FileKind:
 
 
 def first_record(path: Path) -> Mapping[str, Any]:
-    """The first record of a file, or nothing if none can be read."""
+    """The first record of a file, or nothing if none can be read.
+
+    Raises
+    ------
+    CutOffError
+        The file ends within this record.
+    """
     try:
         return next(records_of(path, path.name, "replace")).value
+    except CutOffError:
+        raise
     except (RatingsError, StopIteration):
         return {}
 

@@ -179,6 +179,11 @@ def text_of(data: bytes, source: str) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
+        if error.reason == "unexpected end of data":
+            raise RatingsError(
+                f"{source}: line {line}: found the first byte 0x{data[error.start]:02x} of a "
+                f"character at the end of the file; expected UTF-8 text that is whole. {WAIT}"
+            ) from None
         raise RatingsError(
             f"{source}: line {line}: found byte 0x{data[error.start]:02x}, which is not UTF-8; "
             "expected UTF-8 text. Save the table as UTF-8."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, first_record
+from agreement_pipeline.readers.exports import Export, kind_of
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
@@ -20,8 +20,9 @@ Data = Mapping[str, Any]
 
 def submissions(export: Export) -> Iterator[Submission]:
     """The workers' answers: of the worker responses, else of the consolidation requests."""
-    responses = [path for path in export.files if "answers" in first_record(path)]
-    requests = [path for path in export.files if "datasetObjectId" in first_record(path)]
+    first = {path: _first(path, export) for path in export.files if kind_of(path) == "json"}
+    responses = [path for path, record in first.items() if "answers" in record]
+    requests = [path for path, record in first.items() if "datasetObjectId" in record]
     fields = _items(export)
     if not responses and not requests:
         raise RatingsError(
@@ -32,6 +33,11 @@ def submissions(export: Export) -> Iterator[Submission]:
         yield from _responses(path, export, fields)
     for path in requests if not responses else ():
         yield from _requests(path, export, fields)
+
+
+def _first(path: Path, export: Export) -> Data:
+    """The first record of a file. One that cannot be read is an error: it may hold answers."""
+    return next((record.value for record in export.records_in(path)), {})
 
 
 def _items(export: Export) -> dict[str, Data]:

@@ -11,10 +11,15 @@ from agreement_pipeline.readers.files import WAIT, text_of
 from agreement_pipeline.readers.following import followed
 
 CHUNK = 1 << 20
-NEAR_THE_END = 16
 NOT_BLANK = re.compile(r"\S")
+BEGUN = re.compile(r'[^\s{}\[\],:"]*\s*')
+"""A word that may go on, for example half of a number: it has no mark after it."""
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """How JSON writes half of a character."""
+
+
+class CutOffError(RatingsError):
+    """A file ends before its last record does."""
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -22,8 +27,10 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
     Raises
     ------
+    CutOffError
+        The file ends within a record or a list.
     RatingsError
-        The file is cut off, or is no JSON, or is not UTF-8.
+        The file is no JSON, or is not UTF-8.
     """
     with path.open(encoding="utf-8-sig", newline="") as file, followed(path) as note:
         yield from _Stream(path, file, note).objects()
@@ -46,7 +53,7 @@ class _Stream:
             if array and self._next_mark() == ",":
                 self.at += 1
         if array and not mark:
-            raise self._cut(number + 1)
+            raise self._cut(number + 1, "before")
         if mark:
             self.at += 1
         if mark and (not array or self._next_mark()):
@@ -85,7 +92,7 @@ class _Stream:
                     found_text = f"text that is not readable as JSON ({error})"
                     raise self._wrong(number, found_text) from None
                 if not self._more():
-                    raise self._cut(number) from None
+                    raise self._cut(number, "in the middle of") from None
             else:
                 if not isinstance(found, dict):
                     raise self._wrong(number, repr(found)[:40])
@@ -108,13 +115,13 @@ class _Stream:
         """True if the object may go on after what was read."""
         if not isinstance(error, json.JSONDecodeError):
             return False
-        near = error.pos >= len(self.buffer) - NEAR_THE_END
-        return near or error.msg.startswith("Unterminated string")
+        begun = BEGUN.fullmatch(self.buffer, error.pos)
+        return bool(begun) or error.msg.startswith("Unterminated string")
 
-    def _cut(self, number: int) -> RatingsError:
-        return RatingsError(
-            f"{self.path.name}: record {number}: found a file that is cut off; expected the end "
-            f"of the record and of the list. {WAIT}"
+    def _cut(self, number: int, where: str) -> CutOffError:
+        return CutOffError(
+            f"{self.path.name}: record {number}: found a file that is cut off {where} this "
+            f"record; expected whole records and the end of the list. {WAIT}"
         )
 
     def _wrong(self, number: int, found: str) -> RatingsError:

@@ -10,6 +10,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.files import WAIT, readable
 from agreement_pipeline.readers.limits import LIMITS, Limits
 
+ZIP = b"PK\x03\x04"
 WORKBOOK = "[Content_Types].xml"
 COMPRESSED = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst")}
 """How a compressed file begins: the name of its form, and how its name ends."""
@@ -29,6 +30,7 @@ def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
     RatingsError
         The file is damaged, or too large once it is unpacked.
     """
+    _refuse_zip_without_end(path)
     if not is_packed(path):
         yield path
         return
@@ -64,9 +66,22 @@ def without_ending(name: str) -> str:
 
 def _form(path: Path) -> str | None:
     """What a file is compressed with, by its first bytes."""
-    with readable(path), path.open("rb") as file:
-        start = file.read(4)
+    start = _start(path)
     return next((form for mark, (form, _) in COMPRESSED.items() if start.startswith(mark)), None)
+
+
+def _start(path: Path) -> bytes:
+    with readable(path), path.open("rb") as file:
+        return file.read(4)
+
+
+def _refuse_zip_without_end(path: Path) -> None:
+    """Refuse half a ZIP file: the list of what it holds stands at its end."""
+    if path.is_file() and _start(path) == ZIP and not is_zipfile(path):
+        raise RatingsError(
+            f"{path.name}: found a ZIP file or workbook without its end; expected a whole one. "
+            f"{WAIT}"
+        )
 
 
 def _extract(path: Path, place: Path, limits: Limits) -> None:

@@ -169,10 +169,9 @@ def with_models(frame: pd.DataFrame, models: Mapping[str, str]) -> pd.DataFrame:
     for name, column in models.items():
         said = frame.assign(label=_texts(frame[column]), rater=name).dropna(subset=["label"])
         keys = ["item", "label", *(["round"] if "round" in frame else [])]
-        own = said.drop(columns=[each for each in ("occurrence", "timestamp") if each in said])
-        parts.append(own.drop_duplicates(keys))
-    whole = pd.concat(parts) if models else frame
-    return whole.fillna({"occurrence": 1}) if models and "occurrence" in whole else whole
+        own = said.assign(occurrence=1) if "occurrence" in said else said
+        parts.append(own.drop(columns="timestamp", errors="ignore").drop_duplicates(keys))
+    return pd.concat(parts) if models else frame
 
 
 def _refuse_misspelt(named: tuple[str, ...], raters: list[Any], source: str) -> None:

@@ -51,3 +51,5 @@ def _refuse_declarations(path: Path, place: str) -> None:
     with path.open("rb") as file:
         while not begun and (part := file.read(START)):
             parser.Parse(part)
+    if not begun:
+        parser.Parse(b"", True)

@@ -17,6 +17,8 @@ from agreement_pipeline.report.figures import BAD, GOOD, PARTLY
 
 LONGEST, MOST_ROUNDS, LONGEST_NAME = 960, 24, 16
 WIDTH, HEIGHT, TOP, BOTTOM, LEFT = 430, 128, 24, 108, 46
+LINE, WIDEST_STEP = 11, 120
+"""How high a line of text is, and how far apart rounds are at most: two names have room."""
 UNQUOTED = "/:='-.,;+*!~_"
 SHORTEST_AXIS = 0.05
 
@@ -76,7 +78,7 @@ def _drawing(rounds: pd.DataFrame, rule: Rule) -> str:
 
 
 def _places(rounds: pd.DataFrame, least: float) -> Iterator[Place]:
-    step = min(40, (WIDTH - LEFT - 10) // max(1, len(rounds)))
+    step = min(WIDEST_STEP, (WIDTH - LEFT - 10) // max(1, len(rounds)))
     for place, row in enumerate(rounds.to_dict("records")):
         low, value, high = row["low"], row["value"], row["high"]
         yield Place(
@@ -95,9 +97,11 @@ def _height(value: float, least: float) -> int:
 
 
 def _cutoffs(rule: Rule, least: float) -> Iterator[str]:
+    below = 0
     for cutoff in (rule.reliable, rule.tentative):
         y = _height(cutoff, least)
-        yield f"<text y='{y + 4}'>{cutoff:g}</text>"
+        below = max(y + 4, below + LINE)
+        yield f"<text y='{below}'>{cutoff:g}</text>"
         yield f"<path stroke='#99a' stroke-dasharray='4' d='M{LEFT - 8},{y}h{WIDTH - LEFT}'/>"
 
 

@@ -1,6 +1,7 @@
-"""Long tables and long lists say how much of them is shown."""
+"""Long tables and long lists say how much of them is shown. Nothing is shown where nothing is."""
 
 import pandas as pd
+import pytest
 
 from agreement_pipeline.orchestration.metadata import (
     IN_PLACE,
@@ -32,6 +33,25 @@ def test_a_wide_table_opens_by_a_click_and_its_text_stays_text():
     text = rendered({"estimates": frame})["estimates"].md_str
     assert len(text) > IN_PLACE
     assert text.splitlines()[2].startswith(r"| a\|b | &lt;b&gt; | \[x\]\(y\) |")
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing", "there"),
+    [
+        *[(object, missing, "a") for missing in (None, float("nan"), pd.NA, pd.NaT)],
+        ("str", None, "a"),
+        ("category", None, "a"),
+        ("datetime64[ns, UTC]", None, "2026-11-23"),
+        (float, None, 1.5),
+    ],
+)
+def test_what_is_missing_is_an_empty_cell(kind, missing, there):
+    frame = pd.DataFrame({"n": [1, 2], "said": pd.Series([missing, there]).astype(kind)})
+    first, second = opened_table("t", frame)["t"].md_str.splitlines()[2:]
+    assert first.strip() == "| 1 |  |"
+    assert second.strip().startswith(f"| 2 | {there}")
+    shown = rendered({"t": frame})["t"].records
+    assert [each.data["said"][:3] for each in shown] == ["", str(there)[:3]]
 
 
 def test_a_long_table_that_opens_by_a_click_says_how_many_rows_are_left_out():

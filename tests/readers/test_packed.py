@@ -56,6 +56,18 @@ def test_a_compressed_file_that_is_cut_off_is_refused(tmp_path, way):
         read(path)
 
 
+@pytest.mark.parametrize("name", ["round.zip", "round.xlsx", "round"])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
+def test_a_zip_file_or_a_workbook_that_is_cut_off_is_refused(tmp_path, name, share):
+    path = tmp_path / name
+    with ZipFile(path, "w") as packed:
+        packed.writestr("r.csv", CSV)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(share * len(data))])
+    with pytest.raises(RatingsError, match=f"{name}: found a ZIP file or workbook without its"):
+        read(path)
+
+
 @each_way
 def test_no_more_is_expanded_than_the_limit_allows(tmp_path, way):
     path = tmp_path / f"round.csv.{way}"

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from zipfile import ZipFile
 
 import pandas as pd
 import pytest
@@ -110,7 +111,8 @@ def test_a_workbook_is_read_if_its_library_is_installed(tmp_path):
 
 def test_a_workbook_without_its_library_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    (tmp_path / "round.xlsx").write_bytes(b"PK\x03\x04")
+    with ZipFile(tmp_path / "round.xlsx", "w") as packed:
+        packed.writestr("[Content_Types].xml", "<Types/>")
     with pytest.raises(MissingExtraError, match=r"Install agreement-pipeline\[excel\]"):
         read(tmp_path / "round.xlsx")
 

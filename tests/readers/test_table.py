@@ -298,3 +298,22 @@ def test_texts_that_disagree_about_one_item_are_refused_whatever_the_index_of_th
         r"expected one",
     ):
         Ratings.from_frame(frame, YES_NO)
+
+
+@pytest.mark.parametrize("meetings", [["1", "2", "1"], ["1", "1", "1"]])
+def test_a_table_that_numbers_meetings_may_have_a_column_for_each_model(tmp_path, meetings):
+    frame = pd.DataFrame(
+        {
+            "item": ["i1", "i1", "i2"],
+            "rater": ["ana", "ana" if meetings[1] == "2" else "ben", "ben"],
+            "label": ["yes", "no", "no"],
+            "occurrence": meetings,
+            "gpt": ["yes", "yes", "no"],
+        }
+    )
+    frame.to_csv(tmp_path / "round.csv", index=False)
+    for source in (frame, tmp_path / "round.csv"):
+        rows = read(source, Columns(models={"gpt_4": "gpt"}), usable=False).table
+        of_model = rows[rows["rater"] == "gpt_4"]
+        assert list(of_model["item"]) == ["i1", "i2"]
+        assert list(of_model["occurrence"]) == [1, 1]

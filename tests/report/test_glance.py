@@ -88,3 +88,21 @@ def test_the_decisions_name_what_holds_a_round_and_the_last_round_comes_first():
         ["w2", "held", "krippendorff_alpha 0.500 (0.450 … 0.550) is unreliable", "none"],
         ["w1", "admitted", "krippendorff_alpha 0.950 (0.900 … 1.000) is reliable", "none"],
     ]
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10])
+def test_the_names_of_the_first_and_the_last_round_stand_apart(n):
+    found = drawn(rounds_of(*((f"2026-09-{day:02}-batch", "held", 0.5) for day in range(n))))
+    first, last = (
+        int(each.get("x")) for each in found.iter() if (each.text or "").startswith("2026-09")
+    )
+    widest_letter = 7
+    assert last - first >= widest_letter * LONGEST_NAME
+
+
+def test_the_names_of_two_near_cut_offs_stand_apart():
+    rule = Rule("krippendorff_alpha", reliable=0.8, tentative=0.667)
+    uri = glance(rounds_of(("w1", "held", -0.9)), rule)
+    found = ElementTree.fromstring(unquote(uri.partition(",")[2]))
+    high, low = (int(each.get("y")) for each in found.iter() if each.text in ("0.8", "0.667"))
+    assert low - high >= 11
