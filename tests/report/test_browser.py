@@ -75,6 +75,15 @@ def test_it_fits_a_phone(shown):
     assert shown.evaluate("document.documentElement.scrollWidth") == 400
 
 
+def test_on_a_desk_the_verdicts_need_not_be_moved_sideways(shown):
+    shown.set_viewport_size({"width": 1100, "height": 900})
+    wider = "found => found.map(each => each.scrollWidth > each.clientWidth)"
+    moved = shown.locator("#decision .wide").evaluate_all(wider)
+    shown.set_viewport_size(PHONE)
+    assert moved
+    assert not any(moved)
+
+
 def test_it_prints_with_everything_open(shown, tmp_path):
     shown.emulate_media(media="print")
     shown.set_viewport_size({"width": 720, "height": 1000})
