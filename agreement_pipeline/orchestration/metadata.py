@@ -163,7 +163,7 @@ def _cell(value: object) -> str:
     return markdown_text(" ".join(_text(value).split()))
 
 
-def _text(value: object) -> str:
+def _text(value: Any) -> str:
     """A cell of a table as text. What is missing is empty."""
     return "" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
 
