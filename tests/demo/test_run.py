@@ -42,7 +42,7 @@ def test_the_demo_runs_the_projects_that_are_there(root, capsys):
 
 def test_the_demo_of_a_project_without_a_round_says_so_much(root, capsys):
     assert main(["demo", "--root", str(root)]) == 0
-    assert capsys.readouterr().out.startswith("reviews: ")
+    assert capsys.readouterr().out.startswith("reviews\n\nround ")
 
 
 def test_the_ui_starts_when_the_demo_fails_and_its_error_is_seen(tmp_path):
