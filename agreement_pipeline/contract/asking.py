@@ -3,8 +3,6 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from threading import RLock
 from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
@@ -15,7 +13,6 @@ from agreement_pipeline.errors import ContractError
 from agreement_pipeline.yaml_files import Place
 
 KEPT = 20
-_ONE_AT_A_TIME = RLock()
 SUMMARY = {"result_format": "SUMMARY", "partial_unexpected_count": KEPT}
 Suite: TypeAlias = Mapping[str, Any]
 """Great Expectations' own objects by check."""
@@ -83,7 +80,7 @@ def answers(
     if not suite:
         return {}
     load_as_wanted()
-    with _without_warnings(), refused(), _configured_once():
+    with _without_warnings(), refused():
         from great_expectations.execution_engine import PandasExecutionEngine
         from great_expectations.validator.validator import Validator
 
@@ -137,29 +134,6 @@ def _without_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-@contextmanager
-def _configured_once() -> Iterator[None]:
-    """Let each expectation say once how it is configured, since nothing changes it here.
-
-    Great Expectations asks each of them a hundred times, and makes the answer anew.
-    """
-    kind: Any = import_module("great_expectations.expectations.expectation").Expectation
-    said: dict[int, tuple[Any, Any]] = {}
-    with _ONE_AT_A_TIME:
-        anew = kind.configuration
-
-        def once(built: Any) -> Any:
-            if id(built) not in said:
-                said[id(built)] = built, anew.fget(built)
-            return said[id(built)][1]
-
-        kind.configuration = property(once)
-        try:
-            yield
-        finally:
-            kind.configuration = anew
 
 
 def _raised(info: Mapping[str, Any]) -> str | None:

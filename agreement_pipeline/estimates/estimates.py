@@ -46,9 +46,9 @@ class Estimate(Tabular):
     lowest
         For a measure of every category, the category whose value is the round's value.
     on_marking
-        Where one of the categories is *none*: of the disagreement on the lowest category, or on
-        that of the scope, the share in which the other rater said *none*. The rest is on naming.
-        It is 0 for units of which the names alone are asked.
+        For units of marked objects, the share of the disagreement that is on marking. There, the
+        other rater said *none*. The rest is on naming. It is about the lowest category, or that of
+        the scope. It is 0 if the names alone are asked. None without a category *none*.
     undefined
         Why there is no value; None if there is one.
     convention, categories
@@ -64,8 +64,8 @@ class Estimate(Tabular):
         The plan of the looks, and the number of items (or clusters) of the round at this one. None
         for a round without a plan.
     chosen
-        The p-value of the hypothesis that the number of an item's ratings is by chance, if the
-        measure is misled where it is not and the p-value is small. Else None.
+        A small p-value of the hypothesis that the number of an item's ratings is by chance. None if
+        it is not small, or if other numbers do not bias the measure.
     prevailing
         The category of nearly all labels, and its share of them. None if there is none.
     population

@@ -84,8 +84,8 @@ def estimate_each(
       weights in all. Its number of resamples follows from that, and is at least 1,000.
 
     If fewer than ten of these resamples would lie beyond a limit, the limits are set to the
-    measure's bounds. 400 resamples are enough at 95 %, and 1,000 at 98 %. On few items, a limit may
-    lie beyond all resamples. Then the limits are the bounds too.
+    measure's bounds. At 95 %, 400 resamples are enough. At 98 %, 1,000 are. On few items, a limit
+    may lie beyond all resamples. Then the limits are the bounds too.
 
     A measure that needs every rater's rating uses only the items that have them. `method` says how
     many items are left out.

@@ -152,7 +152,7 @@ def measure_ratings(
             if group:
                 found = _estimated(group, scope, made(), _about(inference, scope, needs))
                 yield from (
-                    _on_naming(_naming_gold(each, ratings), ratings)
+                    _of(ratings, each)
                     for each in _as_listed(found, ratings.scale)
                     if each.scope.kind in scopes
                 )
@@ -192,7 +192,7 @@ def measure_strata(
         needs = registered(name).needs
         for scope, made in parts_of_stratum(together(each), needs, _at_large(inference)):
             pooled = _estimated([name], scope, made(), _about(inference, scope, needs))
-            yield from (_on_naming(_naming_gold(found, ratings), ratings) for found in pooled)
+            yield from (_of(ratings, found) for found in pooled)
 
 
 def _estimated(
@@ -225,12 +225,26 @@ def _at_look(inference: Inference, ratings: Rated) -> Inference:
     return replace(inference, judged_on=n)
 
 
+def _of(ratings: Rated, found: Estimate) -> Estimate:
+    """The estimate, with what the ratings tell of it and their statistic does not."""
+    return _on_naming(_naming_gold(found, ratings), ratings)
+
+
 def _naming_gold(found: Estimate, ratings: Rated) -> Estimate:
     """The estimate. If it has no value, its reason also says that gold items were not read."""
     reads_gold = registered(found.measure).needs == "gold"
     if found.undefined is None or not ratings.gold or reads_gold:
         return found
     return replace(found, undefined=f"{found.undefined}, gold items apart")
+
+
+def _on_naming(found: Estimate, ratings: Rated) -> Estimate:
+    """The estimate. Raters who marked an object can only differ on what it is called."""
+    record = registered(found.measure)
+    of_the_panel = record.per_category and record.needs in ("counts", "patterns")
+    naming = ratings.origin is not None and ratings.origin.part == "naming"
+    differ = found.value is not None and found.value < 1
+    return replace(found, on_marking=0.0) if naming and of_the_panel and differ else found
 
 
 def survey(
@@ -261,12 +275,3 @@ def survey(
     once = replace(once, n_resamples=fewer)
     parts = measure_ratings(ratings, measures, once, scopes=details, shown=shown)
     return Table((*whole, *parts))
-
-
-def _on_naming(found: Estimate, ratings: Rated) -> Estimate:
-    """The estimate. Raters who marked an object can only differ on what it is called."""
-    record = registered(found.measure)
-    of_the_panel = record.per_category and record.needs in ("counts", "patterns")
-    naming = ratings.origin is not None and ratings.origin.part == "naming"
-    differ = found.value is not None and found.value < 1
-    return replace(found, on_marking=0.0) if naming and of_the_panel and differ else found

@@ -5,12 +5,11 @@ import os
 import subprocess
 import sys
 import warnings
-from contextlib import nullcontext
 
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import Contract, asking, validation
+from agreement_pipeline.contract import Contract, validation
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings
 from tests.contract.tables import DEFAULT, SCALE, check, contract_of, entry, failing, good_table
@@ -74,24 +73,6 @@ def test_an_end_of_the_program_inside_great_expectations_fails_every_check(monke
     ran = {(f.passed, f.severity) for f in found.values() if "not delivered" not in f.description}
     assert ran == {(False, "error")}
     assert "ends the program (status 0)" in found["rows_present"].description
-
-
-def test_what_each_expectation_says_of_itself_is_asked_once_and_the_findings_are_the_same(
-    monkeypatch,
-):
-    from great_expectations.expectations.expectation import Expectation
-
-    as_it_was, asked = Expectation.configuration, []
-    counted = property(lambda built: asked.append(built) or as_it_was.fget(built))
-    monkeypatch.setattr(Expectation, "configuration", counted)
-    table = good_table().assign(rater="a")
-    found = check(table)
-    assert Expectation.configuration is counted
-    once, asked = len(asked), []
-    monkeypatch.setattr(asking, "_configured_once", nullcontext)
-    assert check(table) == found
-    assert not all(finding.passed for finding in found.values())
-    assert 5 * once < len(asked)
 
 
 def test_warnings_raised_inside_great_expectations_fail_nothing(monkeypatch):
