@@ -12,7 +12,7 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 # Modules are compiled when they are first imported. Some machines forbid to keep the result.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run ui test lint types definitions docs pages benchmarks format clean
+.PHONY: run ui test tests lint types definitions docs pages benchmarks format clean
 
 run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
@@ -21,7 +21,9 @@ ui: $(VENV)/.runs
 	-@$(BIN)/agreement-pipeline demo > /dev/null
 	$(BIN)/dagster dev -w workspace.yaml
 
-test: lint types definitions docs
+test: lint types definitions docs tests
+
+tests: $(VENV)/.installed
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.installed
@@ -57,6 +59,8 @@ clean:
 
 PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable
 
+# Of the two environments, the one for tests holds the other. Each is one installation, since an
+# installer takes long to find out what is already there.
 $(VENV)/.runs: pyproject.toml constraints.txt
 	@echo "make: making an environment in $(VENV), once" >&2
 	@$(PYTHON) -m venv $(VENV)
@@ -65,7 +69,9 @@ $(VENV)/.runs: pyproject.toml constraints.txt
 	@echo "make: installed" >&2
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.runs
-	@echo "make: installing what only tests need" >&2
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@echo "make: making an environment in $(VENV), with what only tests need" >&2
+	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) ".[ui,plots,s3,spark,dev]"
-	@touch $@
+	@echo "make: installed" >&2
+	@touch $(VENV)/.runs $@

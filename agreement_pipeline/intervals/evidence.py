@@ -120,7 +120,8 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
     drawn, seen, raised, left, times = nothing, nothing, nothing, nothing, np.empty(0)
     if method.scheme is not None:
         blocks = resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme)
-        views = with_unseen(possible), without_unseen(group), raised_by_unseen(possible)
+        raising = raised_by_unseen([] if inference.lower_only else possible)
+        views = with_unseen(possible), without_unseen(group), raising
         drawn, seen, raised = values_in(group, views, (block.weights for block in blocks))
     if method.leaves_out:
         most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
@@ -136,7 +137,7 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
             point.found.value,
             drawn[name],
             seen[name],
-            raised.get(name, seen[name]),
+            _for_upper(raised.get(name), seen[name], inference),
             left[name],
             times,
             _unlike(point, forms, n),
@@ -145,6 +146,13 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
             deciding,
         )
     return found
+
+
+def _for_upper(raised: Array | None, seen: Array, inference: Inference) -> Array:
+    """The values that only the upper limit reads; undefined if nobody reads this limit."""
+    if inference.lower_only:
+        return np.full_like(seen, np.nan)
+    return seen if raised is None else raised
 
 
 def _without_items(

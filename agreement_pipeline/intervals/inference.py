@@ -34,6 +34,9 @@ class Inference:
     judged_on
         The number of items, or of clusters, of the whole round, if a part of it is estimated. None:
         that of the statistic.
+    lower_only
+        True if only lower limits are read. Then an upper limit is the measure's greatest value, and
+        much less is computed.
     seed
         Of the resamples.
 
@@ -55,6 +58,7 @@ class Inference:
     always_valid_at: int | None = None
     looks: Looks | None = None
     judged_on: int | None = None
+    lower_only: bool = False
     seed: int | tuple[int, ...] = 0
 
     def __post_init__(self) -> None:

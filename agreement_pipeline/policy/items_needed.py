@@ -124,6 +124,10 @@ class Judging(NamedTuple):
     inference: Inference
     n_together: int
 
+    def inference_of(self, number: int) -> Inference:
+        """How the limits of one simulated round are found. Each round has resamples of its own."""
+        return replace(self.inference, lower_only=True, seed=number)
+
     def decides(self, found: Estimate) -> bool:
         """True if the lower limit reaches the cut-off, also at the first of Holm's levels."""
         if (
@@ -265,7 +269,7 @@ def _estimates(
     """The estimates of simulated rounds."""
     rng = np.random.default_rng([seed, n_items])
     for number, drawn in enumerate(simulated_rounds(population, n_items, n_rounds, rng)):
-        yield estimate(judging.measure, drawn, replace(judging.inference, seed=number))
+        yield estimate(judging.measure, drawn, judging.inference_of(number))
 
 
 def simulated_rounds(

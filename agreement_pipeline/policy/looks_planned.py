@@ -7,7 +7,7 @@ import numpy as np
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Estimate, estimate, registered
-from agreement_pipeline.intervals import Inference, Looks, drawn_masses
+from agreement_pipeline.intervals import Looks, drawn_masses
 from agreement_pipeline.policy.items_needed import Judging, Plan, asked_of, drawn_round
 from agreement_pipeline.statistics import Statistic
 
@@ -64,5 +64,5 @@ def _looked_at(
     times, before = np.zeros(len(masses)), 0
     for size in looks.at:
         times, before = times + rng.multinomial(size - before, masses / masses.sum()), size
-        inference: Inference = replace(judging.inference, judged_on=size, seed=number)
+        inference = replace(judging.inference_of(number), judged_on=size)
         yield estimate(judging.measure, drawn_round(population, times), inference)

@@ -1,16 +1,18 @@
 """Settings of intervals are checked when they are made, and say how many resamples they need."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import shrunken_self_agreement
+from agreement_pipeline.estimates import estimate, shrunken_self_agreement
 from agreement_pipeline.estimates.differences import difference
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts
+from tests.intervals.rounds import patterns
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,16 @@ def test_a_difference_and_a_shrunken_value_have_one_method(settings):
         difference(side, side, inference, shared=20)
     with pytest.raises(PolicyError, match=r"shrunken self-agreement: found method .*, judged once"):
         shrunken_self_agreement(None, inference)
+
+
+@pytest.mark.parametrize("looked", [{}, {"always_valid_at": 60}], ids=["once", "always"])
+@pytest.mark.parametrize("name", ["krippendorff_alpha", "gwet_ac1", "shah_kappa_s"])
+def test_lower_limits_alone_are_the_same_and_leave_the_upper_one_open(name, looked):
+    both = Inference(n_resamples=18_000, **looked)
+    statistic = patterns(1, 60)
+    whole, lower = (
+        estimate(name, statistic, each) for each in (both, replace(both, lower_only=True))
+    )
+    assert lower.interval.low == whole.interval.low > -1
+    assert lower.p_value(0.5) == whole.p_value(0.5)
+    assert lower.interval.high == 1 > whole.interval.high
