@@ -229,7 +229,7 @@ def test_each_round_of_a_study_has_resamples_of_its_own(monkeypatch, populations
     elif script == "power":
         module.admitted(population, 60, 0.8, 20, 50)
     else:
-        list(module.lines(population, 20, 50))
+        list(module.lines(population, 20, module.Inference(n_resamples=50), 0))
     both = 2 if script == "power" else 1
     assert len(set(seeds)) == len(seeds) / both > 10
 
