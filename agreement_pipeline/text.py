@@ -82,6 +82,15 @@ def tenths(value: float) -> str:
     return f"{round(value, 1):g}"
 
 
+def counted(n: int, what: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "round"), counted(2, "round")
+    ('1 round', '2 rounds')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
 def listed(values: object, limit: int = 5) -> str:
     """The first values in quotes and the number of the others.
 

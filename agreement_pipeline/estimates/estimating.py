@@ -230,7 +230,7 @@ class _Maker:
 
     @property
     def _chosen(self) -> float | None:
-        """The p-value of ratings by chance, if it is small and biases the measure."""
+        """The p-value of ratings missing completely at random, if it is small."""
         if self.record.withstands_chosen or not self._reads_panel:
             return None
         p = chosen_ratings(self.statistic.unnamed())

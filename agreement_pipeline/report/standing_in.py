@@ -116,5 +116,5 @@ def _tested(test: AlternativeAnnotatorTest | None) -> tuple[str, str]:
         return "", "" if test is None else f"undefined: {test.undefined}"
     return (
         in_words(test.winning_rate, PROBABILITY),
-        "may stand in for a rater" if test.passed else "may not stand in for a rater",
+        "may stand in for a rater" if test.passed else "not shown that it may stand in",
     )

@@ -45,10 +45,10 @@ def test_the_difference_and_the_drift_stand_in_tables(worse):
 
 def test_a_round_that_is_worse_is_called_so(worse):
     found = section_since(JudgedRound("p", "w2", worse, POLICY, None, BEFORE))
-    assert found.sentences[0].startswith("It is worse: agreement changed by -0.")
+    assert found.sentences[0].startswith("Agreement is lower: it changed by -0.")
     assert found.sentences[0].endswith("since w1. They share 60 items.")
     same = section_since(JudgedRound("p", "w2", GOOD, POLICY, None, BEFORE))
-    assert same.sentences[0].startswith("It may be the same")
+    assert same.sentences[0].startswith("Agreement may be the same")
 
 
 def test_rounds_of_other_items_have_a_difference_and_no_drift(worse):
