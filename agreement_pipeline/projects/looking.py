@@ -11,12 +11,14 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import (
     COLUMNS,
     LIMITS,
+    Columns,
     Export,
     Reader,
     Rules,
     answers,
     probable_columns,
     reader_of,
+    unnamed_columns,
 )
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
@@ -150,6 +152,10 @@ def _of_table(path: Path, reader: Reader) -> Seen:
     )
     labels = pd.Series([row.value.get(columns["label"]) for row in Export(path).records()])
     question = _question(columns["label"], pd.DataFrame({"label": labels, "kind": "human"}))
+    unsure += tuple(
+        f"column {column!r} is read as {name}"
+        for name, column in unnamed_columns(header, Columns(**columns)).items()
+    )
     named = next((name for name in header if REPLICATE.fullmatch(name)), None)
     replicates = {"replicate_of": named} if named else {}
     return Seen(reader, (question,), columns, replicates, (), unsure)
