@@ -27,6 +27,7 @@ ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(i
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 FEW, MOST, NONE = 10, 30, "|"
+NEEDED = ("item", "rater", "label")
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def _labels_of(path: Path, reader: Reader, kind: str) -> tuple[str, ...]:
 def _of_table(path: Path, reader: Reader) -> Seen:
     header = [str(name) for name in Export(path).first]
     columns = probable_columns(header)
-    absent = [name for name in ("item", "rater", "label") if name not in columns]
+    absent = [name for name in NEEDED if name not in columns]
     if absent:
         raise RatingsError(
             f"{path.name}: found no column for {listed(absent)} among {listed(header, 20)}; "
@@ -154,7 +155,9 @@ def _of_table(path: Path, reader: Reader) -> Seen:
     question = _question(columns["label"], pd.DataFrame({"label": labels, "kind": "human"}))
     unsure += tuple(
         f"column {column!r} is read as {name}"
-        for name, column in unnamed_columns(header, Columns(**columns)).items()
+        for name, column in unnamed_columns(
+            header, Columns(*(columns[each] for each in NEEDED))
+        ).items()
     )
     named = next((name for name in header if REPLICATE.fullmatch(name)), None)
     replicates = {"replicate_of": named} if named else {}
