@@ -153,14 +153,13 @@ def _of_table(path: Path, reader: Reader) -> Seen:
     )
     labels = pd.Series([row.value.get(columns["label"]) for row in Export(path).records()])
     question = _question(columns["label"], pd.DataFrame({"label": labels, "kind": "human"}))
+    named = Columns(columns["item"], columns["rater"], columns["label"])
     unsure += tuple(
         f"column {column!r} is read as {name}"
-        for name, column in unnamed_columns(
-            header, Columns(*(columns[each] for each in NEEDED))
-        ).items()
+        for name, column in unnamed_columns(header, named).items()
     )
-    named = next((name for name in header if REPLICATE.fullmatch(name)), None)
-    replicates = {"replicate_of": named} if named else {}
+    again = next((name for name in header if REPLICATE.fullmatch(name)), None)
+    replicates = {"replicate_of": again} if again else {}
     return Seen(reader, (question,), columns, replicates, (), unsure)
 
 
