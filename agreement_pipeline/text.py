@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 
 DIGITS = 9
 """Machines differ in the digits of a number after these decimals."""
@@ -80,6 +81,27 @@ def tenths(value: float) -> str:
     ('2.9', '3')
     """
     return f"{round(value, 1):g}"
+
+
+def meant(name: object, among: Iterable[str], otherwise: str) -> str:
+    """The next step after a name that is not among others: the nearest one, or what else to do.
+
+    >>> meant("modle_a", ["ana", "model_a"], "Correct it."), meant("x", ["ana"], "Correct it.")
+    ("Did you mean 'model_a'?", 'Correct it.')
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name), [*among], n=1)
+    return f"Did you mean {near[0]!r}?" if near else otherwise
+
+
+def counted(n: int, what: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "round"), counted(2, "round")
+    ('1 round', '2 rounds')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def listed(values: object, limit: int = 5) -> str:

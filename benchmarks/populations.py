@@ -411,17 +411,17 @@ def _sets() -> Mixture:
     )
 
 
-def _camps() -> Mixture:
-    """One item in eight is yes to two raters and no to two others, by their reading."""
+def camps(split: float) -> Mixture:
+    """A share of items is yes to two raters and no to two others, by their reading."""
     sure, unsure = [[0.98, 0.02]] * 4, [[0.02, 0.98]] * 4
-    split = [[0.9, 0.1]] * 2 + [[0.1, 0.9]] * 2
+    read = [[0.9, 0.1]] * 2 + [[0.1, 0.9]] * 2
     return Mixture(
         "two camps of two raters",
         ("krippendorff_alpha", "shah_kappa_s", "gwet_ac1"),
         (60, 300),
         TWO,
-        np.array([0.6, 0.275, 0.125]),
-        np.array([sure, unsure, split]),
+        np.array([(1 - split) * 24 / 35, (1 - split) * 11 / 35, split]),
+        np.array([sure, unsure, read]),
     )
 
 
@@ -443,7 +443,7 @@ NAMED = (
     *(overlooked(0.015, 0.5, (100, 300), raters) for raters in (2, 3, 5)),
     guessed(0.5, 0.79, (30, 60, 300, 1000), *KAPPAS, raters=3),
     _sets(),
-    _camps(),
+    camps(1 / 8),
 )
 
 

@@ -79,7 +79,7 @@ def compare(
 ) -> int:
     """Print how far two tables, classifiers or raters differ, with intervals.
 
-    The comparison is paired: it uses the items that both sides share.
+    Items that both sides share are paired. All other items count too.
     """
     inference = Inference(confidence_level, n_resamples)
     inference.refuse_too_few()

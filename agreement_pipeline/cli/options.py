@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from agreement_pipeline.cli.grouped import Option
+from agreement_pipeline.cli.output import say_aside
 from agreement_pipeline.cli.parameters import (
     FILE,
     LIMIT,
@@ -29,7 +30,7 @@ from agreement_pipeline.engines import CHOICES, engine_of
 from agreement_pipeline.engines import read as read_for
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import LEVELS, QueriedRatings, Ratings, Scale
-from agreement_pipeline.readers import Columns, Limits, Rules, read
+from agreement_pipeline.readers import Columns, Limits, Rules, read, unnamed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -278,7 +279,10 @@ def store_option(**settings: Any) -> Callable[[F], F]:
 
 def read_table(path: Path, reading: Mapping[str, Any]) -> Ratings:
     """The ratings in a table, read into memory as the shared options say."""
-    return read(on_disk(path), **_settings(reading))
+    place, settings = on_disk(path), _settings(reading)
+    ratings = read(place, **settings)
+    _say_unnamed(place, settings)
+    return ratings
 
 
 def open_tables(
@@ -292,7 +296,17 @@ def open_tables(
         engine = "auto" if len(suited) == 1 else "duckdb"
     limit = reading["memory_limit"]
     settings = _settings(reading)
-    return [read_for(each, **settings, engine=engine, memory_limit=limit) for each in sources]
+    found = [read_for(each, **settings, engine=engine, memory_limit=limit) for each in sources]
+    for each in sources:
+        _say_unnamed(each, settings)
+    return found
+
+
+def _say_unnamed(source: str | Path, settings: Mapping[str, Any]) -> None:
+    """Say which column is read as something else than its name."""
+    for name, column in unnamed(source, settings["columns"], settings["rules"]).items():
+        told = f"column {column!r} is read as {name}; rename it if it is no {name}"
+        say_aside(f"{Path(source).name}: {told}")
 
 
 def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:

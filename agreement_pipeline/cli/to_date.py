@@ -35,7 +35,8 @@ def to_date(
     """Print the agreement of all rounds of a store together.
 
     Each round is counted once. An item of several rounds is an item of each of them. Replicates
-    are those within a round.
+    are those within a round. Intervals take all items as one sample. If rounds differ, they are
+    too narrow. No rule reads them.
     """
     from agreement_pipeline.projects import to_date
     from agreement_pipeline.store import Store

@@ -42,8 +42,8 @@ class Difference(Tabular):
     one, other
         What is compared.
     value, interval
-        The difference, one minus other, and its interval; None if undefined. The interval contains
-        the true difference with the probability `confidence_level`.
+        The difference, one minus other, and its interval; None if undefined. The method
+        aims at intervals that contain the true difference in the share `confidence_level` of pairs.
     confidence_level, method
         The level of the interval, and how it was found.
     n_shared
@@ -86,7 +86,7 @@ class Difference(Tabular):
         return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
 
     @property
-    def probability_greater(self) -> float | None:
+    def share_greater(self) -> float | None:
         """The share of resamples in which one is greater than other.
 
         It is no probability that one is truly greater: 1 minus it is near a one-sided p-value.
@@ -141,7 +141,7 @@ class Difference(Tabular):
             "low": self.low,
             "high": self.high,
             "confidence_level": self.confidence_level,
-            "probability_greater": self.probability_greater,
+            "share_greater": self.share_greater,
             "n_shared": self.n_shared,
             "method": self.method,
             "prevalences": None if self.prevalences is None else self.prevalences.to_mapping(),

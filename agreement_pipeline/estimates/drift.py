@@ -38,7 +38,8 @@ class Drift(Tabular):
         share*: of a category, its share of an item's labels, now minus before. *change of mean*: of
         a rater of numbers, their mean, now minus before.
     value, interval
-        The number and its interval, in which the true one lies with `confidence_level`.
+        The number and its interval. Such intervals aim at holding the true number in the share
+        `confidence_level` of rounds.
     n_items
         The shared items that it rests on.
     undefined

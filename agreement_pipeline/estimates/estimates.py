@@ -27,11 +27,10 @@ class Estimate(Tabular):
     measure, scope
         The registered name of the measure, and what the estimate is about.
     value, interval
-        None if undefined. The interval contains the true value with the probability
-        `confidence_level`. An interval for several looks does so
-        at all of them together. A
-        limit is infinite if too many resamples are undefined and the measure has no bound on that
-        side.
+        None if undefined. The method aims at intervals that contain the true value in the share
+        `confidence_level` of rounds. Intervals for several looks aim at it for all of them
+        together. A limit is infinite if too many resamples are undefined and the measure has no
+        bound on that side.
     confidence_level, method
         The level of the interval, and how it was found.
     observed, expected
@@ -64,8 +63,8 @@ class Estimate(Tabular):
         The plan of the looks, and the number of items (or clusters) of the round at this one. None
         for a round without a plan.
     chosen
-        A small p-value of the hypothesis that the number of an item's ratings is by chance. None if
-        it is not small, or if other numbers do not bias the measure.
+        A small p-value of the hypothesis that ratings are missing completely at random. None if it
+        is not small, or if the measure is hardly biased.
     prevailing
         The category of nearly all labels, and its share of them. None if there is none.
     population
@@ -195,7 +194,7 @@ class Estimate(Tabular):
         return (
             "items with more ratings differ in how much their raters agree "
             f"({p_in_words(self.chosen)}), which biases this measure; "
-            "krippendorff_alpha withstands it"
+            "krippendorff_alpha is biased far less"
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,7 @@ from agreement_pipeline.intervals import (
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics import Clusters, Statistic, chosen_ratings
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import listed, meant
 from agreement_pipeline.units import NONE
 
 DEFAULT = Inference()
@@ -146,11 +146,8 @@ def registered(name: str) -> Measure:
         No measure has that name.
     """
     if not isinstance(name, str) or name not in MEASURES:
-        from difflib import get_close_matches
-
         elsewhere = ALSO_CALLED.get(str(name))
-        near = [elsewhere] if elsewhere else get_close_matches(str(name), MEASURES, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "docs/measures.md lists them."
+        hint = meant(elsewhere or name, MEASURES, "docs/measures.md lists them.")
         raise PolicyError(
             f"measure: found {name!r}; "
             f"expected one of the {len(MEASURES)} registered measures. {hint}"
@@ -230,7 +227,7 @@ class _Maker:
 
     @property
     def _chosen(self) -> float | None:
-        """The p-value of ratings by chance, if it is small and biases the measure."""
+        """The p-value of ratings missing completely at random, if it is small."""
         if self.record.withstands_chosen or not self._reads_panel:
             return None
         p = chosen_ratings(self.statistic.unnamed())

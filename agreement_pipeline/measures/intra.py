@@ -1,14 +1,15 @@
 """Agreement of raters with themselves on items that they rated more than once.
 
-A rater who labels an item differently the second time is uncertain of it. This is so whatever the
-others say. Self-agreement is the probability that two labels of one rater for one item are the
-same.
+A rater who labels an item differently the second time is uncertain of it, or slipped. This is so
+whatever the others say. Self-agreement is the probability that two labels of one rater for one item
+are the same.
 
 It can be read off the shares of the rater's labels. Then it is never under 1/K, and too high with
 few occurrences. Read off pairs of occurrences, it is unbiased.
 
-If self-agreement is high but agreement between raters is low, there is a real difference of
-opinion. If both are low the item is ambiguous or the raters are careless.
+If self-agreement is high but agreement between raters is low, raters keep to different readings:
+they differ in opinion, or understand the guideline in different ways. If both are low, items may be
+ambiguous or raters careless.
 """
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio

@@ -135,7 +135,8 @@ def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
         check_name=LIKE_BEFORE,
         passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
-        description="; ".join(found) or "the latest round is like those before, or there are few",
+        description="; ".join(found)
+        or "the latest round is within its limits, or has too few before it",
     )
 
 

@@ -16,7 +16,7 @@ from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.ratings import Ratings, held
-from agreement_pipeline.text import DIGITS, in_words
+from agreement_pipeline.text import DIGITS, counted, in_words
 
 FEW, MOST = 0.25, 0.5
 
@@ -54,15 +54,18 @@ def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, t
     """
     items, share = _far_items(ratings)
     if items:
+        carry = "carries" if len(items) == 1 else "carry"
         what = (
-            f"{len(items)} items that carry {in_words(share, '.0%')} of the expected disagreement"
+            f"{counted(len(items), 'item')} that {carry} {in_words(share, '.0%')} "
+            "of the expected disagreement"
         )
         rest = _on_used(replace(ratings, also_gold=ratings.also_gold | items).without_gold)
         yield what, rest, (*policy.admit, "inconclusive", "tentative", "not_evaluated")
     rest = _on_used(ratings)
     if rest is not ratings:
         n_unused = len(ratings.scale.categories or ()) - len(rest.scale.categories or ())
-        yield f"{n_unused} categories that nobody uses", rest, policy.admit
+        what = "1 category" if n_unused == 1 else f"{n_unused} categories"
+        yield f"{what} that nobody uses", rest, policy.admit
 
 
 def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:

@@ -134,8 +134,8 @@ def _refuse_unplannable(policy: Policy) -> None:
     if policy.inference.interval_method.population == "raters at large":
         raise PolicyError(
             f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
-            "method for these raters, since limits for raters at large depend on the number of "
-            "raters and not on the items. Plan for a policy without it, and ask more raters."
+            "method for these raters, since more items narrow only a part of the limits for raters "
+            "at large. Plan for a policy without it, and ask more raters."
         )
     elsewhere = sorted({rule.scope for rule in _holding(policy) if rule.scope != "round"})
     if policy.familywise == "holm" and elsewhere:

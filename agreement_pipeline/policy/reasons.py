@@ -23,10 +23,20 @@ SIGNIFICANT_DIGITS = 2
 Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
 
 
+def each_of(kind: str) -> str:
+    """What a rule on a kind of scope is about.
+
+    >>> each_of("round"), each_of("category"), each_of("without")
+    ('the round', 'each category', 'the round without each rater')
+    """
+    of_round = {"round": "the round", "without": "the round without each rater"}
+    return of_round.get(kind, f"each {kind}")
+
+
 def no_estimate(measure: str, scope: str) -> str:
     """The reason if a round has no estimate that a rule could judge."""
     return (
-        f"{measure} of the {scope}: not evaluated, since this round has no {scope} estimate of it"
+        f"{measure} of {each_of(scope)}: not evaluated, since this round has no such estimate of it"
     )
 
 
@@ -40,9 +50,9 @@ def not_evaluated(estimate: Estimate, value: float, why: str) -> str:
     return f"{_subject(estimate)} {in_words(value)}: not evaluated, since {why}"
 
 
-def too_few(what: str, found: int, least: int) -> str:
+def too_few(found: str, least: int) -> str:
     """The words for too few items, clusters or raters."""
-    return f"it rests on {found} {what} and the policy asks for {least}"
+    return f"it rests on {found} and the policy asks for {least}"
 
 
 def left_out(estimate: Estimate) -> str:

@@ -24,6 +24,7 @@ from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.tables import Tabular
+from agreement_pipeline.text import counted
 
 RELIABLE, TENTATIVE = 0.800, 0.667
 
@@ -190,7 +191,8 @@ class Rule:
         """What it asks of a round, as a question."""
         title = registered(self.measure).title
         return (
-            f"Does the lower limit of {title} of the {self.scope} reach {self.reliable:g} "
+            f"Does the lower limit of {title} of {reasons.each_of(self.scope)} "
+            f"reach {self.reliable:g} "
             f"(tentative: {self.tentative:g})? "
             f"The rule {'holds a release' if self.effect == 'hold' else 'only warns'}."
         )
@@ -228,10 +230,12 @@ class Rule:
     def _missing_evidence(self, estimate: Estimate) -> tuple[str, str] | None:
         """The code and the words for evidence that the rule asks for and the estimate lacks."""
         if estimate.n_apart < self.min_items:
-            what = "items" if estimate.n_clusters is None else "clusters of items"
-            return "too_few_items", reasons.too_few(what, estimate.n_apart, self.min_items)
+            n = estimate.n_apart
+            found = counted(n, "item") if estimate.n_clusters is None else _of_items(n)
+            return "too_few_items", reasons.too_few(found, self.min_items)
         if estimate.n_raters < self.min_raters:
-            return "too_few_raters", reasons.too_few("raters", estimate.n_raters, self.min_raters)
+            found = counted(estimate.n_raters, "rater")
+            return "too_few_raters", reasons.too_few(found, self.min_raters)
         if self.effect == "hold" and estimate.misled is not None:
             return "ratings_chosen", reasons.chosen(estimate)
         if self.every_rater and estimate.raters_left_out:
@@ -245,6 +249,10 @@ class Rule:
         if low >= self.tentative:
             return "tentative"
         return "unreliable" if high < self.tentative else "inconclusive"
+
+
+def _of_items(n_clusters: int) -> str:
+    return f"{counted(n_clusters, 'cluster')} of items"
 
 
 def _percent_meant(cutoff: float, low: float, high: float) -> str:

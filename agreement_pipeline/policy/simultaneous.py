@@ -5,8 +5,8 @@ true value is under its cut-off. Then the round is admitted only if this one rul
 More rules cannot make that more probable. This is an intersection-union test (Berger 1982).
 
 Single verdicts do need a correction: of many verdicts, some are wrong by chance. Holm's (1979)
-procedure takes back the verdicts that are too uncertain. After that, the probability that any
-verdict is wrong is at most the level, however many verdicts there are.
+procedure takes back the verdicts that are too uncertain. If each p-value is valid, any verdict is
+then wrong in no more rounds than the level says, however many verdicts there are.
 
 References
 ----------

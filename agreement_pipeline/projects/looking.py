@@ -11,12 +11,14 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import (
     COLUMNS,
     LIMITS,
+    Columns,
     Export,
     Reader,
     Rules,
     answers,
     probable_columns,
     reader_of,
+    unnamed_columns,
 )
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
@@ -25,6 +27,7 @@ ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(i
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 FEW, MOST, NONE = 10, 30, "|"
+NEEDED = ("item", "rater", "label")
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ def _labels_of(path: Path, reader: Reader, kind: str) -> tuple[str, ...]:
 def _of_table(path: Path, reader: Reader) -> Seen:
     header = [str(name) for name in Export(path).first]
     columns = probable_columns(header)
-    absent = [name for name in ("item", "rater", "label") if name not in columns]
+    absent = [name for name in NEEDED if name not in columns]
     if absent:
         raise RatingsError(
             f"{path.name}: found no column for {listed(absent)} among {listed(header, 20)}; "
@@ -150,8 +153,13 @@ def _of_table(path: Path, reader: Reader) -> Seen:
     )
     labels = pd.Series([row.value.get(columns["label"]) for row in Export(path).records()])
     question = _question(columns["label"], pd.DataFrame({"label": labels, "kind": "human"}))
-    named = next((name for name in header if REPLICATE.fullmatch(name)), None)
-    replicates = {"replicate_of": named} if named else {}
+    named = Columns(columns["item"], columns["rater"], columns["label"])
+    unsure += tuple(
+        f"column {column!r} is read as {name}"
+        for name, column in unnamed_columns(header, named).items()
+    )
+    again = next((name for name in header if REPLICATE.fullmatch(name)), None)
+    replicates = {"replicate_of": again} if again else {}
     return Seen(reader, (question,), columns, replicates, (), unsure)
 
 

@@ -17,7 +17,7 @@ from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.row_order import in_order_again
 from agreement_pipeline.ratings.scale import MISSING, Scale
 from agreement_pipeline.ratings.where import STRATUM
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import listed, meant
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +119,14 @@ class Ratings:
         ('a', 'b')
         """
         table, contents = checked(frame, scale, source, dict(columns or {}), first_row)
-        unknown = sorted(set(classifiers) - set(used(table["rater"])))
+        raters = used(table["rater"])
+        unknown = sorted(set(classifiers) - set(raters))
         if unknown:
+            panel = sorted({*raters} - {*classifiers})
             raise RatingsError(
                 f"{source}: found no rating by classifier {listed(unknown)}; expected some by "
-                "every named classifier. Correct the classifiers' names."
+                "every named classifier. "
+                + meant(unknown[0], panel, "Correct the classifiers' names.")
             )
         return cls(table, scale, tuple(sorted(classifiers)), contents)
 

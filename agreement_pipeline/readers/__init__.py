@@ -13,6 +13,7 @@ from agreement_pipeline.readers.columns import (
     Layout,
     chosen_columns,
     probable_columns,
+    unnamed_columns,
 )
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import UNFINISHED
@@ -39,7 +40,7 @@ from agreement_pipeline.readers.registry import (
     register,
 )
 from agreement_pipeline.readers.rules import RULES, Rejected, Rules
-from agreement_pipeline.readers.sources import of_round, rows_of
+from agreement_pipeline.readers.sources import of_round, rows_of, unnamed
 from agreement_pipeline.readers.tool import answers
 
 for _module in iter_modules(__path__):
@@ -78,6 +79,8 @@ __all__ = [
     "refuse_lonely",
     "register",
     "rows_of",
+    "unnamed",
+    "unnamed_columns",
     "unpacked",
     "whole_numbers",
     "without_ending",

@@ -150,12 +150,24 @@ def chosen_columns(
             f"expected {', '.join(REQUIRED[layout])} and every column that you name. "
             f"{_next_step(missing, free, layout)}"
         )
-    for name in OPTIONAL:
-        if name not in named and (
-            found := next((each for each in (name, ALSO.get(name)) if each in free), None)
-        ):
-            named[name] = found
-    return named
+    own = {name: name for name in OPTIONAL if name not in named and name in free}
+    return named | own | unnamed_columns(header, columns)
+
+
+def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
+    """The columns that are read although their name is another one, and nobody named them.
+
+    >>> unnamed_columns(["item", "rater", "label", "replicate"], COLUMNS)
+    {'occurrence': 'replicate'}
+    >>> unnamed_columns(["item", "rater", "label", "replicate", "occurrence"], COLUMNS)
+    {}
+    """
+    taken = (*columns.named.values(), *columns.raters)
+    return {
+        name: column
+        for name, column in ALSO.items()
+        if name not in (*columns.named, *header) and column in header and column not in taken
+    }
 
 
 def rater_columns(

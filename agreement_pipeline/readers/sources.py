@@ -9,10 +9,11 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
-from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
+from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.packed import unpacked
+from agreement_pipeline.readers.packed import is_packed, unpacked
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.readers.table import TABLE
@@ -57,6 +58,18 @@ def of_round(rows: Rows, name: str | None) -> Rows:
         )
     left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
     return replace(rows, frame=frame[(frame["round"] == name).to_numpy()], left_out=left_out)
+
+
+def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) -> dict[str, str]:
+    """The columns of a table that are read as something else than their name, by what they are.
+
+    Of a compressed file nothing is told, since it would be unpacked once more.
+    """
+    if not isinstance(source, Path) or not source.exists() or is_packed(source):
+        return {}
+    if reader_of(source, rules.reader) is not TABLE:
+        return {}
+    return unnamed_columns([str(name) for name in Export(source).first], columns)
 
 
 def with_origin(reader: Reader, rows: Rows) -> Rows:

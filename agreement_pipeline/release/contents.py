@@ -235,7 +235,7 @@ def _refuse_unlabelled(members: Sequence[Member], labels: PanelLabels) -> None:
         raise ReleaseHeldError(
             f"{called(members)}: found {len(labels)} items without a label; "
             "expected at least one with a label. "
-            "Let at least two raters label each item, and break ties by a further rater."
+            "Let at least two raters label each item, and have ties adjudicated."
         )
 
 

@@ -1,12 +1,13 @@
 """Cells of the tables of a page: estimates, verdicts and what they are about."""
 
 import re
+from collections.abc import Iterable
 
 from agreement_pipeline.estimates import Estimate, Scope, registered
 from agreement_pipeline.policy import Verdict
 from agreement_pipeline.report.answer import Cell
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Tone
-from agreement_pipeline.text import SENTENCE, interval, number
+from agreement_pipeline.text import DIGITS, SENTENCE, interval, number
 
 LOWEST = re.compile(r" \(lowest: [^)]*\)")
 """What a reason says of the lowest category."""
@@ -43,6 +44,11 @@ def value_cell(found: Estimate | None) -> Cell:
     return Cell(number(value, SENTENCE), value)
 
 
+def differ(found: Iterable[Estimate]) -> bool:
+    """True if some of the values differ. Otherwise none is the lowest."""
+    return len({round(each.value, DIGITS) for each in found if each.value is not None}) > 1
+
+
 def interval_cell(found: Estimate | None) -> Cell:
     """The interval of an estimate, sorted by its lower limit."""
     if found is None or found.interval is None:
@@ -66,12 +72,3 @@ def without_numbers(reason: str) -> str:
     lowest = LOWEST.search(reason)
     said = LOWEST.sub("", reason).partition(": ")[2] or reason
     return said if lowest is None or "," not in lowest[0] else f"{lowest[0][2:-1]}; {said}"
-
-
-def counted(n: int, what: str) -> str:
-    """A count with its noun.
-
-    >>> counted(1, "round"), counted(2, "round")
-    ('1 round', '2 rounds')
-    """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -58,7 +58,9 @@ def _reading(row: Mapping[Hashable, object]) -> Reading:
 
 
 def _row(each: Charted) -> tuple[str, ...]:
-    reads = f"fewer than {FEWEST_BEFORE} rounds before" if each.limits is None else "as before"
+    reads = (
+        f"fewer than {FEWEST_BEFORE} rounds before" if each.limits is None else "within the limits"
+    )
     return (
         each.reading.round,
         number(each.reading.value, SENTENCE),

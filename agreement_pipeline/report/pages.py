@@ -8,7 +8,6 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess
 from agreement_pipeline.ratings import Ratings, refuse_unread
 from agreement_pipeline.report.answer import Cell
-from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.figure import NAMES_OF_TONES
 from agreement_pipeline.report.history import decision_word, round_counts
 from agreement_pipeline.report.html import as_html
@@ -17,6 +16,7 @@ from agreement_pipeline.report.names import numbered
 from agreement_pipeline.report.page import Page, Part, Render
 from agreement_pipeline.report.sections import Of, sections_of
 from agreement_pipeline.report.since import Before
+from agreement_pipeline.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd

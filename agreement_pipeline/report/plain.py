@@ -148,6 +148,16 @@ def _legend(figure: Figure) -> list[str]:
     """What the signs mean that are drawn."""
     used = {mark.tone for mark in figure.marks if mark.value is not None}
     tones = [f"{SIGNS[tone]} {words}" for tone, words in figure.legend if tone in used]
-    cut = figure.cutoffs or any(mark.cutoffs for mark in figure.marks)
-    found = [*tones, *([f"{RELIABLE} reliable from, {TENTATIVE} tentative from"] if cut else [])]
+    found = [*tones, *_strokes(figure)]
     return ["", "   ".join(found)] if found else []
+
+
+def _strokes(figure: Figure) -> list[str]:
+    """What the strokes across all marks are called; else those of the cut-offs of each mark."""
+    if not figure.cutoffs:
+        own = any(mark.cutoffs for mark in figure.marks)
+        return [f"{RELIABLE} reliable from, {TENTATIVE} tentative from"] if own else []
+    highest = max(value for value, _ in figure.cutoffs)
+    named = sorted(figure.cutoffs, reverse=True)
+    signs = ((RELIABLE if value == highest else TENTATIVE, name) for value, name in named)
+    return [", ".join(f"{sign} {name}" for sign, name in signs)]

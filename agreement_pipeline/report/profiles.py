@@ -133,7 +133,7 @@ def _value_and_interval(found: Estimate | None) -> tuple[str, str]:
 
 
 def _reads(agreement: Drawn | None, gold: Drawn | None) -> str:
-    """Where a rater differs from the others, beyond doubt."""
+    """Where a rater differs from the others, as far as the intervals tell."""
     said = ((agreement, "agrees"), (gold, "right on gold"))
     known = [(each.reads, what) for each, what in said if each is not None]
     differs = [f"{what}: {reads}" for reads, what in known if reads in ("lower", "higher")]

@@ -114,7 +114,5 @@ def _place(found: Estimate, band: Sequence[float]) -> str:
 def _tested(test: AlternativeAnnotatorTest | None) -> tuple[str, str]:
     if test is None or test.winning_rate is None:
         return "", "" if test is None else f"undefined: {test.undefined}"
-    return (
-        in_words(test.winning_rate, PROBABILITY),
-        "may stand in for a rater" if test.passed else "may not stand in for a rater",
-    )
+    reads = "may stand in for a rater" if test.passed else "not shown that it may stand in"
+    return in_words(test.winning_rate, PROBABILITY), f"{reads} (ε = {test.epsilon:g})"

@@ -3,12 +3,13 @@ r"""Whether items with more ratings are those on which raters differ.
 Suppose that a third rater is asked only where two differ. Then items with three ratings differ more
 than items with two, and measures that count each item once take agreement for higher than it is.
 
-If ratings are missing at random, two ratings of an item differ equally often, however many ratings
-it has. Let :math:`d` be the share of an item's pairs of ratings that differ, and let
-:math:`\bar d_1, \bar d_2` be its means on :math:`n_1` items of more than m ratings and on the
-:math:`n_2` others. By Hoeffding's bound, each mean of shares lies as far from the common mean
-:math:`\delta` with at most the probability :math:`\exp(-n_g \, KL(\bar d_g \| \delta))`. The sum of
-both exponents is smallest at the pooled mean. There it is x, and
+Suppose that ratings are missing completely at random: whatever the item, and whatever was said of
+it. Then two ratings of an item differ equally often, however many ratings it has. Let :math:`d` be
+the share of an item's pairs of ratings that differ, and let :math:`\bar d_1, \bar d_2` be its means
+on :math:`n_1` items of more than m ratings and on the :math:`n_2` others. By Hoeffding's bound,
+each mean of shares lies as far from the common mean :math:`\delta` with at most the probability
+:math:`\exp(-n_g \, KL(\bar d_g \| \delta))`. The sum of both exponents is smallest at the pooled
+mean. There it is x, and
 
 .. math:: p \le 2 (K - 1) (1 + x) e^{-x}
 
@@ -29,7 +30,7 @@ from agreement_pipeline.statistics.counts import CategoryCounts
 
 
 def chosen_ratings(counts: CategoryCounts) -> float:
-    """The p-value of the hypothesis that the number of an item's ratings is by chance.
+    """The p-value of the hypothesis that ratings are missing completely at random.
 
     It is 1 if all items with two ratings or more have equally many. Items that come in clusters
     count as the number of items that would tell as much.

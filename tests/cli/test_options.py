@@ -153,3 +153,51 @@ def test_categories_with_an_open_quote_are_refused(tmp_path, capsys):
     assert "--categories: found 'yes,\"no' (unexpected end of data); expected names between" in (
         capsys.readouterr().err
     )
+
+
+COPIES = (
+    "item,rater,label,replicate\n"
+    + "".join(f"i{n},{rater},yes,1\n" for n in range(3) for rater in ("ana", "ben"))
+    + "i0,ana,no,2\n"
+)
+TOLD = "column 'replicate' is read as occurrence; rename it if it is no occurrence"
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_column_that_is_read_as_something_else_is_told_once(tmp_path, capsys, engine):
+    path = tmp_path / "labels.csv"
+    path.write_text(COPIES)
+    measured = ["measure", str(path), "--measure", "alpha", "--n-resamples", "400"]
+    assert main([*measured, "--engine", engine]) == 0
+    assert capsys.readouterr().err.splitlines() == [f"labels.csv: {TOLD}"]
+    main(["judge", str(path), "--policy", str(policy(tmp_path))])
+    assert capsys.readouterr().err.splitlines() == [f"labels.csv: {TOLD}"]
+
+
+def test_a_column_that_is_named_is_not_told(tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    path.write_text(COPIES)
+    judged = ["judge", str(path), "--policy", str(policy(tmp_path))]
+    main([*judged, "--occurrence", "replicate"])
+    path.write_text(COPIES.replace("replicate", "occurrence"))
+    main(judged)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_project_is_begun_with_the_same_words(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.csv").write_text(COPIES)
+    assert main(["init", "labels.csv"]) == 0
+    assert "Please check: column 'replicate' is read as occurrence." in capsys.readouterr().out
+
+
+def test_a_misspelt_classifier_is_answered_with_the_nearest_rater(tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    path.write_text("item,rater,label\ni0,ana,yes\ni0,model_a,yes\ni0,ben,no\n")
+    for name, hint in (
+        ("modle_a", "Did you mean 'model_a'?"),
+        ("gpt", "Correct the classifiers' names."),
+    ):
+        assert main(["measure", str(path), "--classifier", name]) == 2
+        said = capsys.readouterr().err
+        assert said.endswith(f"expected some by every named classifier. {hint}\n")

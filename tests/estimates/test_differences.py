@@ -72,7 +72,7 @@ def test_intervals_that_overlap_may_belong_to_a_difference_that_is_sure():
     limits = [estimate("vanbelle_albert_kappa", each).interval for each in (one, other)]
     assert limits[0].low < limits[1].high
     assert found.interval.low > 0
-    assert found.probability_greater > 0.975
+    assert found.share_greater > 0.975
 
 
 def test_turning_the_sides_turns_the_sign():
@@ -198,7 +198,7 @@ def test_an_undefined_side_gives_its_reason_and_no_number():
         Side("seen", "krippendorff_alpha", labelled(7, 0.8)[0].counts().merged()),
     )
     assert found.undefined == "alone: no item has two ratings"
-    assert (found.value, found.interval, found.draws, found.probability_greater) == (
+    assert (found.value, found.interval, found.draws, found.share_greater) == (
         None,
         None,
         None,

@@ -37,9 +37,9 @@ def with_interval(low, high):
 @pytest.mark.parametrize(
     ("estimates", "words"),
     [
-        ([], "this round has no round estimate of it"),
-        ([replace(GOOD, measure="fleiss_kappa")], "this round has no round estimate of it"),
-        ([replace(GOOD, scope=Scope("rater", "ana"))], "this round has no round estimate of it"),
+        ([], "this round has no such estimate of it"),
+        ([replace(GOOD, measure="fleiss_kappa")], "this round has no such estimate of it"),
+        ([replace(GOOD, scope=Scope("rater", "ana"))], "this round has no such estimate of it"),
         (
             [replace(GOOD, value=None, interval=None, undefined="no item has two ratings")],
             "undefined, since no item has two ratings",

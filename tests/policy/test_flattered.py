@@ -61,7 +61,7 @@ def test_s15_noise_and_a_category_that_nobody_uses_are_held(measure):
     )
     found = decided(noise(300), Scale((1, 2, 3, 4, 5, 1000), "interval"), policy)
     assert found.codes == ("flattered",)
-    assert "without 1 categories that nobody uses" in found.reasons[0]
+    assert "without 1 category that nobody uses" in found.reasons[0]
 
 
 def test_s16_declared_categories_do_not_lift_a_measure_over_its_cut_off():

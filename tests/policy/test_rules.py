@@ -71,6 +71,23 @@ def test_a_rule_describes_itself():
 
 
 @pytest.mark.parametrize(
+    ("scope", "what"),
+    [
+        ("category", "each category"),
+        ("without", "the round without each rater"),
+        ("stratum", "each stratum"),
+    ],
+)
+def test_a_rule_on_parts_of_a_round_asks_of_each_of_them(scope, what):
+    rule = Rule("krippendorff_alpha", scope=scope)
+    assert f"Krippendorff's α of {what} reach 0.8" in rule.question
+    (verdict,) = rule.judge([])
+    assert verdict.reason == (
+        f"krippendorff_alpha of {what}: not evaluated, since this round has no such estimate of it"
+    )
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (

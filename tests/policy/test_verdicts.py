@@ -17,7 +17,7 @@ def test_no_estimate_at_all_is_not_evaluated():
     assert (said.kind, said.code) == ("not_evaluated", "no_estimate")
     assert (
         said.reason
-        == "krippendorff_alpha of the round: not evaluated, since this round has no round estimate "
+        == "krippendorff_alpha of the round: not evaluated, since this round has no such estimate "
         "of it"
     )
 
@@ -73,6 +73,22 @@ def test_items_of_one_cluster_are_one_item_of_evidence():
     said = verdict(Rule("krippendorff_alpha", min_items=9), in_documents)
     assert (said.kind, said.code) == ("not_evaluated", "too_few_items")
     assert "it rests on 8 clusters of items and the policy asks for 9" in said.reason
+
+
+@pytest.mark.parametrize(
+    ("rule", "estimate", "words"),
+    [
+        (Rule("krippendorff_alpha", min_items=2), {"n_items": 1}, "it rests on 1 item and"),
+        (Rule("krippendorff_alpha", min_raters=2), {"n_raters": 1}, "it rests on 1 rater and"),
+        (
+            Rule("krippendorff_alpha", min_items=2),
+            {"n_clusters": 1},
+            "it rests on 1 cluster of items and",
+        ),
+    ],
+)
+def test_one_of_anything_is_counted_in_the_singular(rule, estimate, words):
+    assert words in verdict(rule, replace(found(0.9, 1.0), **estimate)).reason
 
 
 def test_raters_left_out_are_named_and_hold_where_the_policy_asks_for_every_rater():

@@ -46,6 +46,16 @@ def test_a_classifier_that_rated_nothing_is_refused_since_it_may_be_misspelt(rat
         classifiers_among(raters, "w1.csv", ["model_a"], "reviews")
 
 
+@pytest.mark.parametrize(
+    ("raters", "ending"),
+    [(["ana", "modle_a"], "optional_classifiers. Did you mean 'modle_a'?"), (["ana"], "ers.")],
+)
+def test_a_rater_with_nearly_the_name_of_a_classifier_is_proposed(raters, ending):
+    with pytest.raises(RatingsError) as caught:
+        classifiers_among(raters, "w1.csv", ["model_a"], "reviews")
+    assert str(caught.value).endswith(ending)
+
+
 def test_an_optional_classifier_may_be_there_or_not():
     for raters, found in ((["ana", "gpt"], ("gpt",)), (["ana", "ben"], ())):
         assert classifiers_among(raters, "w1.csv", [], "reviews", optional=["gpt"]) == found

@@ -38,7 +38,7 @@ def test_rounds_come_in_the_order_of_their_numbers_with_their_standard_errors():
     assert {round(each.reading.error, 4) for each in chart} == {0.02}
     (said,) = fallen_out(chart)
     assert said.startswith("round week-10 is lower than before: 0.600, and 0.7")
-    assert list(control_rows(chart)["reads"])[-2:] == ["as before", "lower than before"]
+    assert list(control_rows(chart)["reads"])[-2:] == ["within the limits", "lower than before"]
 
 
 def test_rounds_without_limits_and_other_scopes_are_left_out():

@@ -72,7 +72,7 @@ def test_categories_speed_and_accuracy_stand_beside(ratings, shown):
 
 def test_the_page_says_how_many_differ_and_how_to_read_it(ratings):
     found = rater_profiles(JudgedRound("p", "w1", ratings, POLICY, None))
-    assert found.sentences[0].startswith("Of 7 raters shown here, 1 lie below the others and ")
+    assert found.sentences[0].startswith("7 raters shown: 1 below the others and ")
     assert found.tables[0].columns == tuple(name for name in COLUMNS if name != "same label again")
 
 

@@ -45,10 +45,21 @@ def test_the_difference_and_the_drift_stand_in_tables(worse):
 
 def test_a_round_that_is_worse_is_called_so(worse):
     found = section_since(JudgedRound("p", "w2", worse, POLICY, None, BEFORE))
-    assert found.sentences[0].startswith("It is worse: agreement changed by -0.")
+    assert found.sentences[0].startswith("Agreement is lower: it changed by -0.")
     assert found.sentences[0].endswith("since w1. They share 60 items.")
     same = section_since(JudgedRound("p", "w2", GOOD, POLICY, None, BEFORE))
-    assert same.sentences[0].startswith("It may be the same")
+    assert same.sentences[0].startswith("Agreement may be the same")
+
+
+def test_a_lower_round_with_another_prevalence_says_so():
+    rows = [(f"r{item:03}", rater, int(item < 4)) for item in range(90) for rater in ("ana", "ben")]
+    rows = [(item, who, 0 if item == "r003" and who == "ben" else said) for item, who, said in rows]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"]).astype({"label": str})
+    rare = Ratings.from_frame(frame, YES_NO)
+    found = section_since(JudgedRound("p", "w2", rare, POLICY, None, BEFORE))
+    ones = (GOOD.table["label"] == "1").mean()
+    shares = f"0 0.96 and {1 - ones:.2f}, 1 0.04 and {ones:.2f}"
+    assert found.sentences[0].endswith(f" But prevalence differs: {shares}.")
 
 
 def test_rounds_of_other_items_have_a_difference_and_no_drift(worse):

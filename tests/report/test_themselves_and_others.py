@@ -152,9 +152,9 @@ def test_what_has_no_value_or_was_not_estimated_cannot_be_told_and_is_shown_empt
     assert rows["with the others"].tolist() == ["", "0.80000"]
     assert rows["reading"][0].startswith(
         "cannot tell: test_retest_kappa of rater ana: undefined, since no rater met an item twice; "
-        "schouten_kappa of the rater"
+        "schouten_kappa of each rater"
     )
-    assert "this round has no category estimate of it" in rows["reading"][1]
+    assert "this round has no such estimate of it" in rows["reading"][1]
 
 
 @pytest.mark.parametrize("level", [level for level in LEVELS if level != "multivariate interval"])

@@ -248,7 +248,7 @@ def _levels(levels: set[str]) -> str:
 
 
 def _raters(record: Measure) -> str:
-    return "interchangeable" if record.exchangeable else "fixed, by name"
+    return "interchangeable" if record.exchangeable else "told apart by name"
 
 
 def _bound(value: float) -> str:

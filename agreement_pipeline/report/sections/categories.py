@@ -8,14 +8,14 @@ from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.ratings import Codes
 from agreement_pipeline.report.anchors import category_anchor, pair_anchor
 from agreement_pipeline.report.answer import Answer, Cell, Detail, Grid, Row, grid
-from agreement_pipeline.report.cells import counted, interval_cell, value_cell
+from agreement_pipeline.report.cells import differ, interval_cell, value_cell
 from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.items_table import items_table
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
 from agreement_pipeline.report.shares import shares_of
 from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.text import PERCENT, SENTENCE, in_words, number
+from agreement_pipeline.text import PERCENT, SENTENCE, counted, in_words, number
 
 MOST_DRAWN, MOST_PAIRS, MOST_ITEMS = 20, 8, 8
 
@@ -41,6 +41,8 @@ def _lowest(found: tuple[Estimate, ...]) -> str:
         return "There are two categories, so agreement on one is agreement on the other."
     if first.value is None:
         return "Agreement has no value on any category."
+    if not differ(found):
+        return f"Raters agree alike on every category (α {number(first.value, SENTENCE)})."
     said = f"Raters agree least on {first.scope.name} (α {number(first.value, SENTENCE)})"
     above = [each for each in found[1:] if (each.low or -1.0) > (first.high or 1.0)]
     certain = len(above) == len(found) - 1 and len(found) > 2
@@ -54,7 +56,7 @@ def _figure(judged: JudgedRound, found: tuple[Estimate, ...]) -> Figure:
         "intervals",
         "Agreement by category",
         "Each category is taken against all others together. "
-        f"A line that lies further left is a category that raters confuse more.{ordered}",
+        f"A line that lies further left is a category on which raters agree less.{ordered}",
         (Series("categories", marks),),
         axis="Krippendorff's α of the category",
     )
@@ -93,11 +95,14 @@ def _instead(judged: JudgedRound, category: int) -> str:
     others = np.where(own[:, None] > 0, counts.counts, 0.0) * own[:, None]
     others[:, category] = 0.0
     instead = others.sum(0)
+    if not own.any():
+        return "Nobody gave this category to an item that two raters labelled."
     if not instead.any():
         return "Wherever one rater gave this category, all others did."
     most = int(instead.argmax())
     share = in_words(instead[most] / instead.sum(), PERCENT)
-    return f"Where raters differ on it, the other label is {judged.labels.names[most]} ({share})."
+    name = judged.labels.names[most]
+    return f"Where raters differ on it, the other label is most often {name} ({share})."
 
 
 def _pairs(judged: JudgedRound, category: int) -> Grid | None:

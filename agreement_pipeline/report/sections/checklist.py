@@ -3,12 +3,12 @@
 import numpy as np
 
 from agreement_pipeline.report.answer import Answer, Cell, Row, grid
-from agreement_pipeline.report.cells import counted, title_of
+from agreement_pipeline.report.cells import title_of
 from agreement_pipeline.report.figure import Tone
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
 from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.text import PERCENT, in_words
+from agreement_pipeline.text import PERCENT, counted, in_words
 
 SOURCE = "Klie, Eckart de Castilho and Gurevych (2024), Computational Linguistics 50(3)."
 STATED, MISSING = "stated", "the team must say"
@@ -39,7 +39,8 @@ def _row(point: Point) -> Row:
 def _told(judged: JudgedRound) -> list[Point]:
     policy, ratings = judged.policy, judged.ratings
     measures = ", ".join(dict.fromkeys(title_of(name) for name in policy.measures))
-    level = f"{policy.confidence_level:.0%} intervals, by {policy.interval_method}"
+    level = f"{100 * policy.confidence_level:g}% intervals, by {policy.interval_method}"
+    cutoffs = f"cut-offs of policy {policy.policy}, version {policy.version}"
     return [
         ("the measure, and not a percentage alone", True, measures),
         ("the level of measurement", True, ratings.scale.level),
@@ -47,7 +48,7 @@ def _told(judged: JudgedRound) -> list[Point]:
         ("the number of raters", True, counted(len(ratings.raters), "rater")),
         ("which items the agreement rests on", True, _overlap(judged)),
         ("the uncertainty", True, level),
-        ("how to read the number", True, "cut-offs of the policy, set beforehand"),
+        ("how to read the number", True, cutoffs),
         ("what was excluded", True, "see What was excluded"),
         ("how labels are adjudicated", True, _adjudication(judged)),
     ]

@@ -14,7 +14,7 @@ CHART = (
     "Its limits follow its own standard error, so a small round has wide limits."
 )
 LEGEND: tuple[tuple[Tone, str], ...] = (
-    ("plain", "as before"),
+    ("plain", "within the limits"),
     ("bad", "lower than before"),
     ("partly", "higher than before"),
 )

@@ -3,12 +3,11 @@
 import numpy as np
 
 from agreement_pipeline.report.answer import Answer
-from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.items_table import items_table
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
-from agreement_pipeline.text import PERCENT, in_words
+from agreement_pipeline.text import PERCENT, counted, in_words
 
 FEW, MANY = 0.05, 0.25
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5)

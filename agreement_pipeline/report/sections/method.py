@@ -35,14 +35,21 @@ def policy(judged: JudgedProject) -> Answer:
 
 
 def _words(policy: Policy) -> tuple[str, ...]:
-    method = policy.interval_method.replace("_", " ")
     return (
         f"Policy {policy.policy}, version {policy.version}, admits {' and '.join(policy.admit)}.",
         *([policy.description] if policy.description else []),
         manner(policy, None),
-        f"Intervals come from the {method} with {policy.n_resamples:,} resamples.",
+        _intervals(policy),
         KRIPPENDORFF,
     )
+
+
+def _intervals(policy: Policy) -> str:
+    """The method of the intervals, and the resamples of a method that draws some."""
+    said = f"Intervals come from the {policy.interval_method.replace('_', ' ')}"
+    if policy.inference.interval_method.scheme is None:
+        return f"{said}."
+    return f"{said} with {policy.n_resamples:,} resamples, and fewer for expensive measures."
 
 
 def _measures(policy: Policy) -> Grid:

@@ -16,6 +16,8 @@ from agreement_pipeline.text import SENTENCE, listed, number
 KEPT = ["classifier", "place", "winning rate", "alternative-annotator test"]
 COLUMNS = ("classifier", "agreement", "interval", *KEPT[1:])
 
+TOLD = {"among the raters": ", as far as these items can tell"}
+
 
 @section("Classifiers", "Do classifiers agree with the raters as raters do?", place=60)
 def classifiers(judged: JudgedRound) -> Answer | None:
@@ -26,7 +28,9 @@ def classifiers(judged: JudgedRound) -> Answer | None:
         return None
     found = judged.measured([measure], "classifier")
     said = tuple(
-        f"{row.classifier} is {row.place}." for row in table.itertuples() if str(row.place)
+        f"{row.classifier} is {row.place}{TOLD.get(str(row.place), '')}."
+        for row in table.itertuples()
+        if str(row.place)
     )
     return Answer(
         said or (f"The place of {listed(table['classifier'])} cannot be told.",),

@@ -5,12 +5,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from agreement_pipeline.report.answer import Answer, Grid, grid
-from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.drawn_units import Kind, Unit, figure_of, kind_of
 from agreement_pipeline.report.figure import Figure
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.pictures import picture_of
 from agreement_pipeline.report.sections.record import section
+from agreement_pipeline.text import counted
 from agreement_pipeline.units import NONE, document_of, place_of
 
 MOST_ITEMS = 3

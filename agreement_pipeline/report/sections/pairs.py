@@ -5,11 +5,11 @@ import numpy as np
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.report.anchors import pair_anchor, told_pairs
 from agreement_pipeline.report.answer import Answer, Cell, Detail, Grid, Row, grid
-from agreement_pipeline.report.cells import counted, interval_cell, title_of, value_cell
+from agreement_pipeline.report.cells import differ, interval_cell, title_of, value_cell
 from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
-from agreement_pipeline.text import PERCENT, SENTENCE, in_words, number
+from agreement_pipeline.text import PERCENT, SENTENCE, counted, in_words, number
 
 MOST_ITEMS = 8
 
@@ -32,6 +32,10 @@ def _lowest(judged: JudgedRound) -> str:
     if first.value is None:
         return "No pair of raters has a value."
     value = f"{title_of(first.measure)} {number(first.value, SENTENCE)}"
+    if len(judged.pairs) == 1:
+        return f"{first.scope.name} are the only pair ({value})."
+    if not differ(judged.pairs):
+        return f"All pairs agree alike ({value})."
     return f"{first.scope.name} agree least ({value})."
 
 

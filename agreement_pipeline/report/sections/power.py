@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.policy import Plan, plan
+from agreement_pipeline.policy import Plan, Policy, plan, unplanned_look
 from agreement_pipeline.report.answer import Answer, Cell, Row, grid
 from agreement_pipeline.report.cells import title_of
 from agreement_pipeline.report.figure import Figure, Mark, Series
@@ -13,6 +13,10 @@ from agreement_pipeline.report.sections.record import section
 from agreement_pipeline.text import PERCENT, SENTENCE, in_words, number
 
 N_ROUNDS = 60
+TAKEN = (
+    "This takes the value here for the true one, and rests on few simulated rounds. "
+    "The command plan simulates more."
+)
 COLUMNS = ("measure", "value here", "cut-off", "items that decide", "decides", "note")
 
 
@@ -24,7 +28,7 @@ def power(judged: JudgedRound) -> Answer | None:
     except AgreementError as why:
         return Answer((f"This cannot be said. {why}",))
     return Answer(
-        tuple(_said(judged, each) for each in found),
+        (*(_said(judged, each) for each in found), *_cautions(judged.policy)),
         tuple(_figure(judged, found)),
         (grid("Items that would decide", COLUMNS, [_row(each) for each in found], "rules"),),
     )
@@ -33,15 +37,18 @@ def power(judged: JudgedRound) -> Answer | None:
 def _said(judged: JudgedRound, found: Plan) -> str:
     title = title_of(found.measure)
     if found.n_items is None:
-        return (
-            f"{title}: no number of items would do, since the round lies under the cut-off "
-            f"({found.impossible or f'{found.expected:.3f}'})."
-        )
+        return f"{title}: too few rounds like this one would decide, since {found.impossible}."
     share = in_words(found.probability, PERCENT)
     return (
         f"{title}: about {found.n_items:,} items decide in {share} of rounds like this one. "
         f"This round has {_used(judged, found.measure):,} that the measure can use."
     )
+
+
+def _cautions(policy: Policy) -> tuple[str, ...]:
+    """What a plan from this round takes for granted, and what a second look at it costs."""
+    cost = unplanned_look(policy)
+    return (TAKEN, cost) if cost else (TAKEN,)
 
 
 def _used(judged: JudgedRound, measure: str) -> int:

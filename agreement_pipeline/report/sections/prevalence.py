@@ -21,14 +21,22 @@ def prevalence(judged: JudgedRound) -> Answer | None:
     if judged.ratings.scale.continuous:
         return None
     shares = sorted(shares_of(judged.ratings).items(), key=lambda each: -each[1])
-    name, most = shares[0]
-    said = f"The most frequent category is {name} ({in_words(most, PERCENT)} of all labels)."
+    most = shares[0][1]
     rows: list[Row] = [[each, Cell(in_words(share, PERCENT), share)] for each, share in shares]
     return Answer(
-        (said, *([RARE_SAID] if most > 1 - RARE else [])),
+        (_most_frequent(shares), *([RARE_SAID] if most > 1 - RARE else [])),
         (_figure(shares),),
         (grid("Share of each category", ("category", "share of labels"), rows, "categories"),),
     )
+
+
+def _most_frequent(shares: list[tuple[str, float]]) -> str:
+    most = shares[0][1]
+    names = [name for name, share in shares if share == most]
+    share = f"{in_words(most, PERCENT)} of all labels"
+    if len(names) == 1:
+        return f"The most frequent category is {names[0]} ({share})."
+    return f"The most frequent categories are {', '.join(names)} ({share} each)."
 
 
 def _figure(shares: list[tuple[str, float]]) -> Figure:

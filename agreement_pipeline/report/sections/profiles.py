@@ -3,10 +3,10 @@
 import pandas as pd
 
 from agreement_pipeline.report.answer import Answer, grid
-from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.profiles import COLUMNS, profiles
 from agreement_pipeline.report.sections.record import section
+from agreement_pipeline.text import counted
 
 FAIR = (
     "Values are drawn towards all raters: the less is known of a rater, the more. "
@@ -32,4 +32,4 @@ def _differing(reads: "pd.Series[str]") -> str:
     if not lower + higher:
         return "No rater differs from the others as far as anybody can tell."
     shown = counted(len(reads), "rater")
-    return f"Of {shown} shown here, {lower} lie below the others and {higher} above."
+    return f"{shown} shown: {lower} below the others and {higher} above."

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.report.anchors import pair_anchor, rater_anchor, told_pairs
 from agreement_pipeline.report.answer import Answer, Cell, Detail, Grid, Row, grid
-from agreement_pipeline.report.cells import counted, interval_cell, value_cell
+from agreement_pipeline.report.cells import differ, interval_cell, value_cell
 from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
 from agreement_pipeline.report.shares import shares_of_rater
 from agreement_pipeline.report.themselves_and_others import comparisons, joint_rows
-from agreement_pipeline.text import PERCENT, SENTENCE, in_words, number
+from agreement_pipeline.text import PERCENT, SENTENCE, counted, in_words, number
 
 COLUMNS = (
     "rater",
@@ -72,6 +72,8 @@ def _lowest(judged: JudgedRound) -> list[str]:
         return []
     first = known[0]
     value = number(first.value, SENTENCE)
+    if not differ(known):
+        return [f"All agree alike with the others (κ {value})."]
     return [f"{first.scope.name} agrees least with the others (κ {value})."]
 
 
@@ -90,7 +92,7 @@ def _plane(judged: JudgedRound, names: list[str]) -> Figure:
         "plane",
         "Agreement with the others and with themselves",
         "Upper right: agrees with all. Upper left: sure of a reading that others do not share. "
-        "Below: does not agree with themselves, so items are ambiguous or the work is careless.",
+        "Below: does not agree with themselves. The items may be ambiguous, or the work careless.",
         (Series("raters", tuple(_mark(judged, name) for name in names)),),
         axis="with themselves",
         other_axis="with the others",
@@ -116,7 +118,7 @@ def _intervals(found: Iterable[Estimate]) -> Figure:
     return Figure(
         "intervals",
         "Agreement with the others",
-        "Raters whose lines lie apart differ by more than chance. Lines that overlap may not.",
+        "Lines that lie far apart point to a difference. Lines that overlap leave it open.",
         (Series("raters", marks),),
         axis="κ of a rater with the others",
     )

@@ -4,11 +4,10 @@ import numpy as np
 
 from agreement_pipeline.ratings import Array, Codes, is_clock, seconds
 from agreement_pipeline.report.answer import Answer, Cell, Row, grid
-from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
-from agreement_pipeline.text import PERCENT, in_words
+from agreement_pipeline.text import PERCENT, counted, in_words
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 SPANS = (
@@ -20,7 +19,7 @@ SPANS = (
 )
 NO_TIMES = (
     "The ratings have no times that tell minutes, so the spacing is not known. "
-    "A rater who sees an item again at once remembers the label."
+    "A rater who sees an item again at once may remember the label."
 )
 
 
@@ -71,7 +70,7 @@ def _soonest(shares: list[tuple[str, float]]) -> str:
     soon = shares[0][1] + shares[1][1]
     share = in_words(soon, PERCENT)
     if soon < 0.05:
-        return f"{share} came back within the hour, so memory plays a small part."
+        return f"{share} came back within the hour. Memory may last longer than that."
     return f"{share} came back within the hour. Raters may remember what they said."
 
 

@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.report.answer import MOST_ROWS, Answer, Cell, Grid, Row, grid
-from agreement_pipeline.report.cells import counted, title_of, without_numbers
+from agreement_pipeline.report.cells import title_of, without_numbers
 from agreement_pipeline.report.course import course_figure
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series
 from agreement_pipeline.report.judged import JudgedProject
 from agreement_pipeline.report.sections.record import section
-from agreement_pipeline.text import SENTENCE, in_words, interval
+from agreement_pipeline.text import SENTENCE, counted, in_words, interval
 
 COLUMNS = ("round", "decision", "release", "measure", "value", "interval", "why")
 MOST_NAMED = 8
@@ -87,8 +87,11 @@ def course(judged: JudgedProject) -> Answer | None:
     if not figures:
         return None
     which = "lower" if "tentative" in judged.policy.admit else "upper"
-    said = f"A round is admitted if its line stands above the {which} cut-off in every figure."
-    rest = "The line is the interval. A round can also be held by the data contract."
+    said = f"A rule is met if the line of the round stands above its {which} cut-off."
+    rest = (
+        "The line is the interval. A round needs every rule that can hold a release, enough "
+        "evidence for each, and the data contract."
+    )
     return Answer((said, rest), tuple(figures), (_numbers(judged.rounds),))
 
 

@@ -34,10 +34,11 @@ def _said(found: Difference, before: str) -> str:
         return f"Nobody knows whether agreement differs from {before}: {found.undefined}."
     shared = "" if found.n_shared is None else f" They share {found.n_shared} items."
     low, high = found.interval
-    reads = "It may be the same"
+    reads = "Agreement may be the same"
     if high < 0:
-        reads = "It is worse"
+        reads = "Agreement is lower"
     elif low > 0:
-        reads = "It is better"
+        reads = "Agreement is higher"
     change = f"{number(found.value, SENTENCE)} ({interval(found.low, found.high)})"
-    return f"{reads}: agreement changed by {change} since {before}.{shared}"
+    prevalence = f" But {found.note}." if found.note else ""
+    return f"{reads}: it changed by {change} since {before}.{shared}{prevalence}"

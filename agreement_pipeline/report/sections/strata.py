@@ -69,7 +69,8 @@ def _figure(own: list[Estimate]) -> list[Figure]:
         Figure(
             "intervals",
             "Agreement in each stratum",
-            "Strata whose lines do not overlap differ. The lowest stands on top.",
+            "Lines that lie far apart point to a difference. Lines that overlap leave it open. "
+            "The lowest stands on top.",
             (Series("strata", tuple(marks)),),
             axis="Krippendorff's α",
         )

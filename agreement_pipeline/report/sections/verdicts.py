@@ -8,7 +8,6 @@ from agreement_pipeline.report.answer import Answer, Cell, Grid, Row, grid
 from agreement_pipeline.report.cells import (
     READINGS,
     about,
-    counted,
     interval_cell,
     title_of,
     value_cell,
@@ -18,6 +17,7 @@ from agreement_pipeline.report.cells import (
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
+from agreement_pipeline.text import counted
 
 Effect = Literal["hold", "warn"]
 MOST_DRAWN, MOST_REASONS = 20, 8

@@ -3,7 +3,7 @@
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.report.anchors import category_anchor, pair_anchor, rater_anchor, told_pairs
 from agreement_pipeline.report.answer import Answer, Cell, Row, grid
-from agreement_pipeline.report.cells import interval_cell, value_cell
+from agreement_pipeline.report.cells import differ, interval_cell, value_cell
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
 from agreement_pipeline.text import PERCENT, in_words
@@ -25,7 +25,7 @@ def _category(judged: JudgedRound) -> list[Row]:
     return [
         _row("category", found, category_anchor(judged, found.scope.name), "against all others")
         for found in judged.categories[:1]
-        if found.value is not None and len(judged.categories) > 2
+        if found.value is not None and differ(judged.categories)
     ]
 
 
@@ -33,7 +33,7 @@ def _rater(judged: JudgedRound) -> list[Row]:
     return [
         _row("rater", found, rater_anchor(judged, found.scope.name), "with the other raters")
         for found in list(judged.with_others.values())[:1]
-        if found.value is not None
+        if found.value is not None and differ(judged.with_others.values())
     ]
 
 
@@ -42,7 +42,7 @@ def _pair(judged: JudgedRound) -> list[Row]:
     return [
         _row("pair of raters", found, pair_anchor(judged, *pair), "with each other")
         for found, pair in zip(judged.pairs, told, strict=False)
-        if found.value is not None and len(judged.raters) > 2
+        if found.value is not None and differ(judged.pairs)
     ]
 
 
