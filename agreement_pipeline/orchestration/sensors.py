@@ -11,6 +11,7 @@ from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.orchestration.asked import Asked
 from agreement_pipeline.orchestration.compat import IN_PROGRESS, AssetJob
 from agreement_pipeline.orchestration.host import rounds_of
+from agreement_pipeline.orchestration.outcomes import FAULT, LASTS
 from agreement_pipeline.projects import Delivery, Project
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name, names_in
@@ -47,7 +48,8 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
         job=job,
         minimum_interval_seconds=EVERY_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Runs a round when its file arrives or changes, and until it is decided.",
+        description="Runs a round when its file, or what judges it, is new. "
+        "After a fault that may pass, until it is decided.",
     )
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         if not project.inbox.exists():
@@ -61,7 +63,7 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
 
 
 def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorResult | dg.SkipReason:
-    now, asked = time.time(), Asked.of(context.cursor, project.settings.reading_digest)
+    now, asked = time.time(), Asked.of(context.cursor, project.judged_by)
     deliveries = project.deliveries()
     due = project.due(asked.resting(deliveries.values(), now))
     asked.settle(deliveries.values(), due, now)
@@ -69,7 +71,8 @@ def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorRes
     waiting = (*arrivals.unsettled, *arrivals.refused, *project.refused().values())
     for message in waiting:
         context.log.warning(message)
-    ready = [each for each in arrivals.ready if not _is_running(context.instance, each)]
+    idle = [each for each in arrivals.ready if not _is_running(context.instance, each)]
+    ready = _worth_a_run(context.instance, idle, asked, now)
     requests = _requests(context.instance, project, ready)
     for each in ready:
         asked.ask(each, now)
@@ -103,6 +106,25 @@ def _requests(
         )
         for each in ready
     ]
+
+
+def _worth_a_run(
+    instance: dg.DagsterInstance, idle: Iterable[Delivery], asked: Asked, now: float
+) -> list[Delivery]:
+    """The deliveries that another run may judge. The others are let rest."""
+    found = []
+    for each in idle:
+        if asked.is_tried(each) and _fault_lasts(instance, each):
+            asked.rest(each, now)
+        else:
+            found.append(each)
+    return found
+
+
+def _fault_lasts(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
+    """True if the last run of the delivery found a fault that nobody but people can mend."""
+    last = instance.get_runs(dg.RunsFilter(tags=tags_of(delivery)), limit=1)
+    return any(run.tags.get(FAULT) == LASTS for run in last)
 
 
 def _is_running(instance: dg.DagsterInstance, delivery: Delivery) -> bool:

@@ -130,7 +130,7 @@ class Inbox:
             )
             found = Delivery(round_name, mine[0].path, read[0].digest) if mine else None
         if refusal:
-            raise ProjectError(refusal)
+            raise ProjectError(refusal, may_pass=True)
         return found
 
     def _read(self, place: _Place) -> _Read:

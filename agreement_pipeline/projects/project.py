@@ -1,5 +1,6 @@
 """An annotation project: the steps from its inbox to its store."""
 
+import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -30,6 +31,7 @@ from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
 from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
 from agreement_pipeline.text import listed
+from agreement_pipeline.version import __version__
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,15 @@ class Project:
     def contract(self) -> Contract:
         """The data contract that its rounds must keep."""
         return contract_of(self.settings, self.configs)
+
+    @property
+    def judged_by(self) -> str:
+        """SHA-256 of all that a delivery is read and judged by: settings, policy, contract, code.
+
+        It raises the errors of `policy` and `contract`.
+        """
+        digests = (self.settings.reading_digest, self.policy.digest, self.contract.digest)
+        return hashlib.sha256(" ".join((*digests, __version__)).encode()).hexdigest()
 
     @property
     def waivers(self) -> tuple[Waiver, ...]:
@@ -180,7 +191,8 @@ class Project:
         if delivery is None:
             raise RatingsError(
                 f"{self.inbox}: found no round {round_name!r} among {listed(self.deliveries())}; "
-                "expected a delivered round. Put its file into the inbox."
+                "expected a delivered round. Put its file into the inbox.",
+                may_pass=True,
             )
         return delivery, self._read(delivery)
 

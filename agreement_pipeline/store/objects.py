@@ -311,7 +311,8 @@ def _answered(root: UPath) -> Iterator[None]:
         raise StoreError(
             f"{root}: found no answer ({cause}); expected a bucket that answers, "
             "and credentials for it. "
-            f"Set them where the library for {root.protocol}:// looks for them."
+            f"Set them where the library for {root.protocol}:// looks for them.",
+            may_pass=True,
         ) from cause
 
 
