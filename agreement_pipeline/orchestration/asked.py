@@ -55,8 +55,8 @@ class Asked:
     def settle(self, deliveries: Iterable[Delivery], due: Collection[Delivery], now: float) -> None:
         """Note which of the rounds that were looked at are decided. Forget those that are gone."""
         found = list(deliveries)
-        resting, waiting = self.resting(found, now), {each.round for each in due}
-        decided = [each for each in found if each.round not in {*resting, *waiting}]
+        not_decided = {*self.resting(found, now), *(each.round for each in due)}
+        decided = [each for each in found if each.round not in not_decided]
         self.rounds = {
             each.round: self.rounds[each.round] for each in found if each.round in self.rounds
         }

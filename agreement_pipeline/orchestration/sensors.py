@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import dagster as dg
 
@@ -12,9 +11,9 @@ from agreement_pipeline.orchestration.asked import Asked
 from agreement_pipeline.orchestration.compat import IN_PROGRESS, AssetJob
 from agreement_pipeline.orchestration.host import rounds_of
 from agreement_pipeline.orchestration.outcomes import FAULT, LASTS
-from agreement_pipeline.projects import Delivery, Project
+from agreement_pipeline.projects import Delivery, FileSeen, Project
 from agreement_pipeline.readers import UNFINISHED
-from agreement_pipeline.store import check_round_name, names_in
+from agreement_pipeline.store import check_round_name
 
 ORIGINAL = "agreement_pipeline/original"
 EVERY_SECONDS = 15
@@ -52,8 +51,8 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
         "After a fault that may pass, until it is decided.",
     )
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        if not project.inbox.exists():
-            raise ProjectError(project.no_inbox())
+        if wrong := project.no_inbox():
+            raise ProjectError(wrong)
         try:
             return _tick(context, project)
         except AgreementError as error:
@@ -64,24 +63,24 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
 
 def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorResult | dg.SkipReason:
     now, asked = time.time(), Asked.of(context.cursor, project.judged_by)
-    deliveries = project.deliveries()
-    due = project.due(asked.resting(deliveries.values(), now))
-    asked.settle(deliveries.values(), due, now)
+    found = project.look()
+    deliveries = found.deliveries.values()
+    due = project.due(asked.resting(deliveries, now), found)
+    asked.settle(deliveries, due, now)
     arrivals = look(due, settle_seconds=project.settings.settle_seconds, now=now)
-    waiting = (*arrivals.unsettled, *arrivals.refused, *project.refused().values())
+    waiting = (*arrivals.unsettled, *arrivals.refused, *found.refused.values())
     for message in waiting:
         context.log.warning(message)
     idle = [each for each in arrivals.ready if not _is_running(context.instance, each)]
     ready = _worth_a_run(context.instance, idle, asked, now)
-    requests = _requests(context.instance, project, ready)
     for each in ready:
         asked.ask(each, now)
-    if not requests:
+    if not ready:
         context.update_cursor(asked.to_cursor())
         return dg.SkipReason("; ".join(waiting) or f"nothing new in {project.inbox}")
     added = rounds_of(project.name).build_add_request([each.round for each in ready])
     return dg.SensorResult(
-        run_requests=requests,
+        run_requests=_requests(context.instance, project, ready),
         dynamic_partitions_requests=[added],
         cursor=asked.to_cursor(),
     )
@@ -143,9 +142,9 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
     """Sort the deliveries: ready, still being written, or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
-        if _unsettled(delivery.path, settle_seconds, now):
+        if any(_unsettled(each, settle_seconds, now) for each in delivery.files):
             what = "a file that is still being written"
-            if delivery.path.stat().st_mtime > now:
+            if any(each.modified > now for each in delivery.files):
                 what = "a date in the future"
             unsettled.append(
                 f"{delivery.path.name}: found {what}; expected a file at rest for "
@@ -161,15 +160,7 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
     return Arrivals(tuple(ready), tuple(unsettled), tuple(refused))
 
 
-def _unsettled(path: Path, settle_seconds: float, now: float) -> bool:
+def _unsettled(file: FileSeen, settle_seconds: float, now: float) -> bool:
     """True if a file may still be written. A date in the future is not believed."""
-    inside = [path / name for name in names_in(path)] or [path]
-    return any(
-        each.name.endswith(UNFINISHED) or now - _changed(each, now) < settle_seconds
-        for each in inside
-    )
-
-
-def _changed(path: Path, now: float) -> float:
-    status = path.stat()
-    return status.st_mtime if status.st_mtime <= now else status.st_ctime
+    changed = file.modified if file.modified <= now else file.changed
+    return file.name.endswith(UNFINISHED) or now - changed < settle_seconds
