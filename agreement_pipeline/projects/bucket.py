@@ -30,6 +30,7 @@ class BucketInbox:
 
     url: Folder
     _copies: dict[str, Path] = field(default_factory=dict, repr=False)
+    _urls: dict[str, Folder] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _bucket(self) -> Bucket:
@@ -112,12 +113,18 @@ class BucketInbox:
         }
         found = {
             each.round: Delivery(
-                each.round, self.url / each.name, _digest(each.objects), each.seen(), True
+                each.round, self._url(each.name), _digest(each.objects), each.seen(), True
             )
             for each in sorted(places)
             if each.round not in refused
         }
         return Found(found, refused)
+
+    def _url(self, name: str) -> Folder:
+        """The URL of an object or a folder. It is made once, since that takes long."""
+        if name not in self._urls:
+            self._urls[name] = self.url / name
+        return self._urls[name]
 
 
 class _Place(NamedTuple):
@@ -135,7 +142,8 @@ class _Place(NamedTuple):
 
     def unwritable(self) -> str | None:
         """The first object whose name cannot be the path of a file, if there is one."""
-        folders = {str(above) for name in self.objects for above in PurePosixPath(name).parents}
+        inside = [name for name in self.objects if "/" in name]
+        folders = {str(above) for name in inside for above in PurePosixPath(name).parents}
         return next((name for name in self.objects if name in folders or _is_no_path(name)), None)
 
 
