@@ -27,14 +27,35 @@ class AgreementError(Exception):
         The stable name of the error.
     mistakes
         The path to each wrong value of some settings, and what is wrong with it.
+    may_pass
+        True if the same may succeed later, though nobody mends anything.
     """
 
     code: str = "refused"
     mistakes: tuple[tuple[tuple[str | int, ...], str], ...] = ()
 
+    def __init__(self, message: str = "", *, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.may_pass = may_pass
+
 
 PASSING = (OSError, MemoryError, RecursionError)
 """What a machine raises where nothing is wrong with the program: another one may do better."""
+
+
+def passes(error: BaseException) -> bool:
+    """True if the same may succeed later, though nobody mends anything.
+
+    A disk, a network or the memory may be better then. The number of an `OSError` is the system's.
+    A library that finds damaged bytes raises one without a number.
+
+    >>> passes(OSError(28, "No space left on device")), passes(RatingsError("found no label"))
+    (True, False)
+    """
+    if isinstance(error, AgreementError):
+        below = error.__context__
+        return error.may_pass or (isinstance(below, OSError) and below.errno is not None)
+    return isinstance(error, OSError | MemoryError)
 
 
 def of_machine(error: BaseException) -> str:

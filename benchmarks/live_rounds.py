@@ -2,8 +2,9 @@
 
 `python -m benchmarks.live_rounds` starts a daemon of its own on the project's own workspace.yaml.
 It delivers a round every few seconds. After a third of them it fills the disk that the store lies
-on, and frees it after two thirds. It prints when each round was judged. It ends with status 1 if a
-sound round was not judged within a minute of the last delivery, or a broken one was not reported.
+on, and frees it after two thirds. It prints when each round was judged, and by how many runs. It
+ends with status 1 if a sound round was not judged within a minute of the last delivery, or a broken
+one was not reported, or was run more than once.
 
 The disk is a small one in memory, which only root can mount. Others give a folder on a small disk:
 `--disk FOLDER`. The machine should have nothing else to do.
@@ -18,10 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.projects import Project, load_project
@@ -172,6 +174,15 @@ def judged(project: Project) -> dict[str, str]:
     }
 
 
+def runs_of(root: Path, rounds: Iterable[str]) -> dict[str, int]:
+    """How many runs each round had."""
+    with dg.DagsterInstance.from_config(str(root / "home")) as instance:
+        return {
+            name: instance.get_runs_count(dg.RunsFilter(tags={"dagster/partition": name}))
+            for name in rounds
+        }
+
+
 def watched(
     project: Project, files: Mapping[str, bytes], disk: Path, every: float
 ) -> tuple[dict[str, float], dict[str, tuple[float, str]]]:
@@ -208,8 +219,9 @@ def run(rounds: int, every: float, folder: Path | None) -> int:
         with daemon(Path(place)):
             delivered, decided = watched(project, files, disk, every)
             reported = project.unjudged()
+        runs = runs_of(Path(place), files)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return said(files, delivered, decided, reported, used.ru_utime + used.ru_stime)
+    return said(files, delivered, decided, reported, runs, used.ru_utime + used.ru_stime)
 
 
 def said(
@@ -217,28 +229,31 @@ def said(
     delivered: Mapping[str, float],
     decided: Mapping[str, tuple[float, str]],
     reported: Mapping[str, str],
+    runs: Mapping[str, int],
     seconds: float,
 ) -> int:
     """Print what happened to each round, and the sums."""
     last = max(delivered.values())
-    print("| round | delivered, s | judged, s | what |\n|---|---|---|---|")
+    print("| round | delivered, s | judged, s | runs | what |\n|---|---|---|---|---|")
     for name in files:
         at, how = decided.get(name, (float("nan"), reported.get(name, "nothing")))
-        print(f"| {name} | {delivered[name]:.0f} | {at:.0f} | {how[:100]} |")
+        print(f"| {name} | {delivered[name]:.0f} | {at:.0f} | {runs[name]} | {how[:100]} |")
     sound_ones = [name for name in files if files[name] not in BROKEN]
     broken = [name for name in files if files[name] in BROKEN]
     in_time = [
         name for name in sound_ones if name in decided and decided[name][0] <= last + PATIENCE
     ]
     named = [name for name in broken if name in reported and name not in decided]
+    once = [name for name in broken if runs[name] == 1]
     latest = max((decided[name][0] for name in sound_ones if name in decided), default=0.0)
     print(
         f"\n{len(in_time)} of {len(sound_ones)} judged within {PATIENCE:.0f} s of the last "
         f"delivery at {last:.0f} s, the last of them at {latest:.0f} s. "
-        f"{len(named)} of {len(broken)} broken ones reported. {seconds:.0f} CPU s, "
+        f"{len(named)} of {len(broken)} broken ones reported, {len(once)} of them run once. "
+        f"{seconds:.0f} CPU s, "
         f"{os.cpu_count()} cores, Python {platform.python_version()}."
     )
-    return int(len(in_time) < len(sound_ones) or len(named) < len(broken))
+    return int(len(in_time) < len(sound_ones) or min(len(named), len(once)) < len(broken))
 
 
 def main(words: Sequence[str] | None = None) -> int:

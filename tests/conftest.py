@@ -1,8 +1,12 @@
-"""What tests share: the data sets beside the repository, and ratings written as a small table."""
+"""What tests share: data sets beside the repository, ratings as a small table, and a bucket."""
 
 import gc
+import subprocess
+import sys
 from pathlib import Path
+from uuid import uuid4
 
+import fsspec
 import pandas as pd
 import pytest
 from hypothesis import settings
@@ -82,3 +86,48 @@ def serology(tabled):
     """
     text = (Path(__file__).parent / "reference" / "serology.txt").read_text()
     return tabled(text, ("NR", "BL", "RE"), classifiers=("T",))
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    """The address of a server that speaks S3; it ends with the tests."""
+    with subprocess.Popen(
+        [sys.executable, Path(__file__).parent / "store" / "server.py"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        process.kill()
+
+
+@pytest.fixture
+def bucket(s3_server, monkeypatch):
+    """The URL of an empty folder in a bucket. The environment has credentials and endpoint."""
+    settings = {
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": s3_server,
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    name = f"bucket-{uuid4().hex}"
+    fsspec.filesystem("s3", skip_instance_cache=True).mkdir(name)
+    return f"s3://{name}/store"
+
+
+@pytest.fixture
+def requests(monkeypatch):
+    """The requests that were sent to buckets, as they come: the method, and the URL."""
+    import aiobotocore.httpsession
+
+    sent, session = [], aiobotocore.httpsession.AIOHTTPSession
+    real = session.send
+
+    async def counted(self, request):
+        sent.append((request.method, request.url))
+        return await real(self, request)
+
+    monkeypatch.setattr(session, "send", counted)
+    return sent

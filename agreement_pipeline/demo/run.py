@@ -29,7 +29,7 @@ def run_demo(root: Path, width: int | None = None) -> str:
         for settings in load_projects(root / "configs" / "projects")
     }
     for name in WRITTEN.keys() & projects.keys():
-        WRITTEN[name](projects[name].inbox)
+        WRITTEN[name](root / projects[name].settings.inbox)
     with _instance(root) as instance:
         for deliver in _deliveries(projects):
             deliver()
@@ -48,9 +48,10 @@ def _deliveries(projects: Mapping[str, Project]) -> tuple[Callable[[], object], 
     moderation = projects.get("moderation")
     if moderation is None:
         return (lambda: None,)
+    inbox = moderation.root / moderation.settings.inbox
     again = any(len(moderation.store.versions(name)) > 1 for name in moderation.store.rounds())
     return tuple(
-        partial(write_moderation_rounds, moderation.inbox, delivery)
+        partial(write_moderation_rounds, inbox, delivery)
         for delivery in ((2,) if again else (1, 2))
     )
 

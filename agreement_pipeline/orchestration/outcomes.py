@@ -8,11 +8,18 @@ from typing import NamedTuple, TypeVar
 
 import dagster as dg
 
-from agreement_pipeline.errors import PASSING, AgreementError, ReleaseHeldError, of_machine
+from agreement_pipeline.errors import (
+    PASSING,
+    AgreementError,
+    ReleaseHeldError,
+    of_machine,
+    passes,
+)
 from agreement_pipeline.report import printable
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
+FAULT, MAY_PASS, LASTS = "agreement_pipeline/fault", "may pass", "lasts"
 LONGEST_TAG = 300
 Result = dg.MaterializeResult[None]
 T = TypeVar("T")
@@ -47,12 +54,14 @@ def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
     try:
         return step()
     except AgreementError as error:
-        held = isinstance(error, ReleaseHeldError)
-        tag(context, HELD if held else NOT_JUDGED, str(error))
+        if isinstance(error, ReleaseHeldError):
+            tag(context, HELD, str(error))
+        else:
+            _tag_fault(context, error, str(error))
         raise failure(str(error), error.code) from error
     except PASSING as error:
         said = of_machine(error)
-        tag(context, NOT_JUDGED, said)
+        _tag_fault(context, error, said)
         raise dg.Failure(description=printable(said)) from error
 
 
@@ -63,13 +72,18 @@ def failure(said: str, code: str) -> dg.Failure:
     )
 
 
-def tag(context: dg.AssetExecutionContext, decision: str, why: str = "") -> None:
+def tag(context: dg.AssetExecutionContext, decision: str, why: str = "", **more: str) -> None:
     """Give the run a tag with the decision, and one with the reason."""
     why = printable(why)
     short = why if len(why) <= LONGEST_TAG else f"{why[: LONGEST_TAG - 1]}…"
     context.instance.add_run_tags(
-        context.run.run_id, {DECISION: decision, **({WHY: short} if short else {})}
+        context.run.run_id, {DECISION: decision, **({WHY: short} if short else {}), **more}
     )
+
+
+def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: str) -> None:
+    """Give the run tags with what is wrong. The sensor reads if it may pass by itself."""
+    tag(context, NOT_JUDGED, said, **{FAULT: MAY_PASS if passes(error) else LASTS})
 
 
 def show_withdrawn(

@@ -48,7 +48,7 @@ class ProjectParams(BaseModel):
 
 
 class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
-    """Writes a component that loads as it is, and the folder of its inbox."""
+    """Writes a component that loads as it is, and makes its inbox, unless that is a bucket."""
 
     @classmethod
     def get_scaffold_params(cls) -> type[ProjectParams]:
@@ -71,7 +71,8 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
                 f"{request.target_path}: found no project around it; expected a folder of a "
                 "Dagster project. Change into the project."
             )
-        (request.project_root / inbox).mkdir(parents=True, exist_ok=True)
+        if "://" not in inbox:
+            (request.project_root / inbox).mkdir(parents=True, exist_ok=True)
         _write(request, said)
 
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import dagster as dg
 
@@ -11,9 +10,10 @@ from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.orchestration.asked import Asked
 from agreement_pipeline.orchestration.compat import IN_PROGRESS, AssetJob
 from agreement_pipeline.orchestration.host import rounds_of
-from agreement_pipeline.projects import Delivery, Project
+from agreement_pipeline.orchestration.outcomes import FAULT, LASTS
+from agreement_pipeline.projects import Delivery, FileSeen, Project
 from agreement_pipeline.readers import UNFINISHED
-from agreement_pipeline.store import check_round_name, names_in
+from agreement_pipeline.store import check_round_name
 
 ORIGINAL = "agreement_pipeline/original"
 EVERY_SECONDS = 15
@@ -47,11 +47,12 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
         job=job,
         minimum_interval_seconds=EVERY_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Runs a round when its file arrives or changes, and until it is decided.",
+        description="Runs a round when its file, or what judges it, is new. "
+        "After a fault that may pass, until it is decided.",
     )
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        if not project.inbox.exists():
-            raise ProjectError(project.no_inbox())
+        if wrong := project.no_inbox():
+            raise ProjectError(wrong)
         try:
             return _tick(context, project)
         except AgreementError as error:
@@ -61,24 +62,25 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
 
 
 def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorResult | dg.SkipReason:
-    now, asked = time.time(), Asked.of(context.cursor, project.settings.reading_digest)
-    deliveries = project.deliveries()
-    due = project.due(asked.resting(deliveries.values(), now))
-    asked.settle(deliveries.values(), due, now)
+    now, asked = time.time(), Asked.of(context.cursor, project.judged_by)
+    found = project.look()
+    deliveries = found.deliveries.values()
+    due = project.due(asked.resting(deliveries, now), found)
+    asked.settle(deliveries, due, now)
     arrivals = look(due, settle_seconds=project.settings.settle_seconds, now=now)
-    waiting = (*arrivals.unsettled, *arrivals.refused, *project.refused().values())
+    waiting = (*arrivals.unsettled, *arrivals.refused, *found.refused.values())
     for message in waiting:
         context.log.warning(message)
-    ready = [each for each in arrivals.ready if not _is_running(context.instance, each)]
-    requests = _requests(context.instance, project, ready)
+    idle = [each for each in arrivals.ready if not _is_running(context.instance, each)]
+    ready = _worth_a_run(context.instance, idle, asked, now)
     for each in ready:
         asked.ask(each, now)
-    if not requests:
+    if not ready:
         context.update_cursor(asked.to_cursor())
         return dg.SkipReason("; ".join(waiting) or f"nothing new in {project.inbox}")
     added = rounds_of(project.name).build_add_request([each.round for each in ready])
     return dg.SensorResult(
-        run_requests=requests,
+        run_requests=_requests(context.instance, project, ready),
         dynamic_partitions_requests=[added],
         cursor=asked.to_cursor(),
     )
@@ -105,6 +107,25 @@ def _requests(
     ]
 
 
+def _worth_a_run(
+    instance: dg.DagsterInstance, idle: Iterable[Delivery], asked: Asked, now: float
+) -> list[Delivery]:
+    """The deliveries that another run may judge. The others are let rest."""
+    found = []
+    for each in idle:
+        if asked.is_tried(each) and _fault_lasts(instance, each):
+            asked.rest(each, now)
+        else:
+            found.append(each)
+    return found
+
+
+def _fault_lasts(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
+    """True if the last run of the delivery found a fault that nobody but people can mend."""
+    last = instance.get_runs(dg.RunsFilter(tags=tags_of(delivery)), limit=1)
+    return any(run.tags.get(FAULT) == LASTS for run in last)
+
+
 def _is_running(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
     """True if a run of the delivery waits or goes on."""
     return bool(
@@ -121,9 +142,9 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
     """Sort the deliveries: ready, still being written, or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
-        if _unsettled(delivery.path, settle_seconds, now):
+        if any(_unsettled(each, settle_seconds, now) for each in delivery.files):
             what = "a file that is still being written"
-            if delivery.path.stat().st_mtime > now:
+            if any(each.modified > now for each in delivery.files):
                 what = "a date in the future"
             unsettled.append(
                 f"{delivery.path.name}: found {what}; expected a file at rest for "
@@ -139,15 +160,7 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
     return Arrivals(tuple(ready), tuple(unsettled), tuple(refused))
 
 
-def _unsettled(path: Path, settle_seconds: float, now: float) -> bool:
+def _unsettled(file: FileSeen, settle_seconds: float, now: float) -> bool:
     """True if a file may still be written. A date in the future is not believed."""
-    inside = [path / name for name in names_in(path)] or [path]
-    return any(
-        each.name.endswith(UNFINISHED) or now - _changed(each, now) < settle_seconds
-        for each in inside
-    )
-
-
-def _changed(path: Path, now: float) -> float:
-    status = path.stat()
-    return status.st_mtime if status.st_mtime <= now else status.st_ctime
+    changed = file.modified if file.modified <= now else file.changed
+    return file.name.endswith(UNFINISHED) or now - changed < settle_seconds

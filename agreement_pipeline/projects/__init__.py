@@ -1,6 +1,6 @@
 """One annotation project: its settings and its steps from the inbox to the store."""
 
-from agreement_pipeline.projects.deliveries import Delivery
+from agreement_pipeline.projects.deliveries import Delivery, FileSeen
 from agreement_pipeline.projects.earlier_rounds import round_before
 from agreement_pipeline.projects.files import load_project, load_projects
 from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
@@ -12,6 +12,7 @@ from agreement_pipeline.projects.to_date import to_date
 
 __all__ = [
     "Delivery",
+    "FileSeen",
     "Form",
     "Notice",
     "Project",

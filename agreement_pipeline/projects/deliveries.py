@@ -4,6 +4,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,19 +12,49 @@ from typing import Any, NamedTuple
 from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.readers import read_rounds, without_ending
-from agreement_pipeline.store import Store, digest_at, is_decided, names_in
+from agreement_pipeline.store import Folder, Store, digest_at, is_decided, names_in
 from agreement_pipeline.text import listed
 
 AT_REST_NS = 2_000_000_000
 
 
+class FileSeen(NamedTuple):
+    """When a delivered file changed, in seconds since 1970. A program can choose `modified`."""
+
+    name: str
+    modified: float
+    changed: float
+
+
 @dataclass(frozen=True)
 class Delivery:
-    """A round as it was delivered: its file, and the digest of the file's bytes."""
+    """A round as it was delivered.
+
+    Attributes
+    ----------
+    round
+        Its name.
+    path
+        Its file or folder.
+    digest
+        The digest of its bytes. In a bucket: of the sizes and ETags of its objects.
+    files
+        Its file, or the files in its folder.
+    in_bucket
+        True if it lies in a bucket.
+    """
 
     round: str
-    path: Path
+    path: Folder
     digest: str
+    files: tuple[FileSeen, ...] = ()
+    in_bucket: bool = False
+
+    @property
+    def here(self) -> Path:
+        """Its path on a disk. In a bucket there is none before the delivery was fetched."""
+        assert isinstance(self.path, Path)
+        return self.path
 
 
 class Found(NamedTuple):
@@ -69,6 +100,14 @@ class _Place(NamedTuple):
     mark: Mark
     round: str
 
+    def delivered(self, round_name: str, digest: str) -> Delivery:
+        """A round in it as a delivery."""
+        files = tuple(
+            FileSeen(each.name, each.modified / 1e9, each.changed_status / 1e9)
+            for each in self.mark
+        )
+        return Delivery(round_name, self.path, digest, files)
+
 
 class _Read(NamedTuple):
     """What was read of a file, and how the file was marked then.
@@ -95,21 +134,33 @@ class Inbox:
     settings: ProjectSettings
     _known: dict[Path, _Read] = field(default_factory=dict, repr=False)
 
+    def is_there(self) -> bool:
+        """True if there is such a file or folder."""
+        return self.path.exists()
+
+    def fetched(self, delivery: Delivery) -> Delivery:
+        """The delivery itself, since its file is here."""
+        return delivery
+
+    def naming(self, _: Delivery) -> AbstractContextManager[None]:
+        """Errors name the file as they are."""
+        return nullcontext()
+
     def look(self) -> Found:
         """The rounds in the inbox, and what of it cannot be read."""
         places = list(_places(self.path))
         read = {each.path: self._read(each) for each in places}
         self._known.clear()
         self._known.update(read)
-        rounds = [(name, path) for path, each in read.items() for name in each.rounds]
-        twice = self._twice(name for name, _ in rounds)
+        rounds = [(name, each) for each in places for name in read[each.path].rounds]
+        doubled = twice(self.path, (name for name, _ in rounds))
         unread = {each.round: why for each in places if (why := read[each.path].refusal)}
         found = {
-            name: Delivery(name, path, read[path].digest)
-            for name, path in sorted(rounds)
-            if name not in twice
+            name: each.delivered(name, read[each.path].digest)
+            for name, each in sorted(rounds)
+            if name not in doubled
         }
-        return Found(found, {**unread, **twice})
+        return Found(found, {**unread, **doubled})
 
     def delivery(self, round_name: str) -> Delivery | None:
         """The delivery of one round, or None. If each file is one round, no other file is read.
@@ -125,12 +176,12 @@ class Inbox:
         else:
             mine = [each for each in _places(self.path) if each.round == round_name]
             read = [self._read(each) for each in mine]
-            refusal = self._twice(each.round for each in mine).get(round_name) or "".join(
+            refusal = twice(self.path, (each.round for each in mine)).get(round_name) or "".join(
                 each.refusal for each in read
             )
-            found = Delivery(round_name, mine[0].path, read[0].digest) if mine else None
+            found = mine[0].delivered(round_name, read[0].digest) if mine else None
         if refusal:
-            raise ProjectError(refusal)
+            raise ProjectError(refusal, may_pass=True)
         return found
 
     def _read(self, place: _Place) -> _Read:
@@ -157,14 +208,24 @@ class Inbox:
             return digest, read_rounds(path, said.columns, said.limits, said.reader)
         return digest, (place.round,)
 
-    def _twice(self, rounds: Iterable[str]) -> dict[str, str]:
-        """Why each round that is in two files is refused."""
-        twice = sorted(name for name, count in Counter(rounds).items() if count > 1)
-        return {
-            name: f"{self.path}: found rounds {listed([name])} in two files; "
-            "expected one file a round. Remove or rename one."
-            for name in twice
-        }
+
+def twice(inbox: Folder, rounds: Iterable[str]) -> dict[str, str]:
+    """Why each round that is in two files of an inbox is refused."""
+    doubled = sorted(name for name, count in Counter(rounds).items() if count > 1)
+    return {
+        name: f"{inbox}: found rounds {listed([name])} in two files; "
+        "expected one file a round. Remove or rename one."
+        for name in doubled
+    }
+
+
+def named_after(file: str) -> str:
+    """The name of the round in a file of its own.
+
+    >>> named_after("2026-09.csv"), named_after("2026-09.csv.gz")
+    ('2026-09', '2026-09')
+    """
+    return Path(without_ending(file)).stem
 
 
 def undecided(
@@ -195,31 +256,23 @@ def _is_decided(delivered: tuple[str, str], history: Iterable[dict[str, Any]]) -
     if "ingested" not in last or not is_decided(last):
         return False
     arrived = last["ingested"]
-    return (arrived["original_digest"], arrived["settings_digest"]) == delivered
+    digest = arrived.get("delivered_as", arrived["original_digest"])
+    return (digest, arrived["settings_digest"]) == delivered
 
 
 def _places(inbox: Path) -> Iterator[_Place]:
     """The visible files and folders of files in an inbox by name, and all that is no folder."""
     if inbox.is_file():
-        yield _Place(inbox, (_file(inbox.name, inbox.stat()),), _called(inbox.name))
+        yield _Place(inbox, (_file(inbox.name, inbox.stat()),), named_after(inbox.name))
     elif inbox.is_dir():
         with os.scandir(inbox) as entries:
             there = [entry for entry in entries if not entry.name.startswith(".")]
         for entry in sorted(there, key=lambda each: each.name):
             if not entry.is_dir(follow_symlinks=False):
                 mark = _file(entry.name, entry.stat(follow_symlinks=False))
-                yield _Place(inbox / entry.name, (mark,), _called(entry.name))
+                yield _Place(inbox / entry.name, (mark,), named_after(entry.name))
             elif marks := _files_in(inbox / entry.name):
                 yield _Place(inbox / entry.name, marks, entry.name)
-
-
-def _called(name: str) -> str:
-    """The name of the round in a file of its own.
-
-    >>> _called("2026-09.csv"), _called("2026-09.csv.gz")
-    ('2026-09', '2026-09')
-    """
-    return Path(without_ending(name)).stem
 
 
 def _files_in(folder: Path) -> Mark:

@@ -1,5 +1,6 @@
 """An annotation project: the steps from its inbox to its store."""
 
+import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -10,6 +11,7 @@ from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver
 from agreement_pipeline.projects.adjudicated import read_adjudicated
+from agreement_pipeline.projects.bucket import BucketInbox
 from agreement_pipeline.projects.classifiers import classifiers_among
 from agreement_pipeline.projects.configs import (
     absent_configs,
@@ -20,6 +22,7 @@ from agreement_pipeline.projects.configs import (
 )
 from agreement_pipeline.projects.deliveries import (
     Delivery,
+    Found,
     Inbox,
     times_arrived,
     undecided,
@@ -28,8 +31,9 @@ from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
 from agreement_pipeline.readers import labels_left_out, read
-from agreement_pipeline.store import RoundVersion, Store, check_round_name
+from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
 from agreement_pipeline.text import listed
+from agreement_pipeline.version import __version__
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,19 +58,24 @@ class Project:
         return Path(self.settings.root).resolve()
 
     @cached_property
-    def inbox(self) -> Path:
+    def inbox(self) -> Folder:
         """Where its rounds arrive."""
-        return self.root / self.settings.inbox
+        return self._at(self.settings.inbox)
 
     @cached_property
-    def _inbox(self) -> Inbox:
-        return Inbox(self.inbox, self.settings)
+    def _inbox(self) -> Inbox | BucketInbox:
+        inbox = self.inbox
+        return Inbox(inbox, self.settings) if isinstance(inbox, Path) else BucketInbox(inbox)
 
     @cached_property
     def store(self) -> Store:
         """Where its rounds, decisions and releases are kept."""
-        place = self.settings.store or f".agreement/store/{self.name}"
-        return Store(place if "://" in place else self.root / place, project=self.name)
+        place = self._at(self.settings.store or f".agreement/store/{self.name}")
+        return Store(place, project=self.name)
+
+    def _at(self, place: str) -> Folder:
+        """The place that a setting names: a URL, or a path from the root."""
+        return folder_at(place) if "://" in place else self.root / place
 
     @property
     def configs(self) -> Path:
@@ -82,6 +91,15 @@ class Project:
     def contract(self) -> Contract:
         """The data contract that its rounds must keep."""
         return contract_of(self.settings, self.configs)
+
+    @property
+    def judged_by(self) -> str:
+        """SHA-256 of all that a delivery is read and judged by: settings, policy, contract, code.
+
+        It raises the errors of `policy` and `contract`.
+        """
+        digests = (self.settings.reading_digest, self.policy.digest, self.contract.digest)
+        return hashlib.sha256(" ".join((*digests, __version__)).encode()).hexdigest()
 
     @property
     def waivers(self) -> tuple[Waiver, ...]:
@@ -117,34 +135,46 @@ class Project:
         for key, mistake in absent_configs(self.settings, self.configs):
             raise ProjectError(f"project {self.name}: {key}: {mistake}")
         _ = (self.policy, self.waivers, self.contract)
-        if not self.inbox.exists():
-            raise ProjectError(f"project {self.name}: inbox: {self.no_inbox()}")
+        if wrong := self.no_inbox():
+            raise ProjectError(f"project {self.name}: inbox: {wrong}")
         return self
 
     def no_inbox(self) -> str:
-        """What is wrong if the inbox is not there."""
-        return (
-            f"{self.inbox}: found no such folder or file; expected the inbox of {self.name}. "
-            "Correct inbox in the project, or make the folder."
+        """What is wrong if the inbox is not there. Empty if it is."""
+        if self._inbox.is_there():
+            return ""
+        what, make = (
+            ("folder or file", "folder") if isinstance(self.inbox, Path) else ("bucket", "bucket")
         )
+        return (
+            f"{self.inbox}: found no such {what}; expected the inbox of {self.name}. "
+            f"Correct inbox in the project, or make the {make}."
+        )
+
+    def look(self) -> Found:
+        """The rounds in the inbox, and what of it cannot be read."""
+        return self._inbox.look()
 
     def deliveries(self) -> dict[str, Delivery]:
         """The rounds in the inbox, by name."""
-        return self._inbox.look().deliveries
+        return self.look().deliveries
 
     def refused(self) -> dict[str, str]:
         """Why a round or a file in the inbox cannot be read, by its name."""
-        return self._inbox.look().refused
+        return self.look().refused
 
-    def due(self, asked: Mapping[str, str] = MappingProxyType({})) -> tuple[Delivery, ...]:
+    def due(
+        self, asked: Mapping[str, str] = MappingProxyType({}), found: Found | None = None
+    ) -> tuple[Delivery, ...]:
         """The rounds in the inbox whose delivered bytes are not yet decided.
 
         A round is due again if the settings that it was read under have changed. Rounds that
-        were `asked` for with the same digest are left out.
+        were `asked` for with the same digest are left out. If `found` is given, the inbox is not
+        looked into again.
         """
-        found = self.deliveries().values()
+        there = (found or self.look()).deliveries.values()
         return undecided(
-            (each for each in found if asked.get(each.round) != each.digest),
+            (each for each in there if asked.get(each.round) != each.digest),
             self.store,
             self.settings.reading_digest,
         )
@@ -159,7 +189,7 @@ class Project:
     def _why_unjudged(self, delivery: Delivery) -> str:
         try:
             check_round_name(delivery.round)
-            self._read(delivery)
+            self._fetched(delivery)
         except AgreementError as error:
             return str(error)
         return "delivered, and not judged yet"
@@ -180,9 +210,10 @@ class Project:
         if delivery is None:
             raise RatingsError(
                 f"{self.inbox}: found no round {round_name!r} among {listed(self.deliveries())}; "
-                "expected a delivered round. Put its file into the inbox."
+                "expected a delivered round. Put its file into the inbox.",
+                may_pass=True,
             )
-        return delivery, self._read(delivery)
+        return self._fetched(delivery)
 
     def left_out(self, delivery: Delivery) -> list[Finding]:
         """Columns of a wide delivery that hold labels and are not read, as a warning."""
@@ -197,19 +228,27 @@ class Project:
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         """Keep a delivered round in the store, unless its file has changed since it was found."""
+        bucket = delivery.in_bucket
         return self.store.ingest(
             delivery.round,
             ratings,
-            delivery.path,
-            original_digest=delivery.digest,
+            delivery.here,
+            original_digest=None if bucket else delivery.digest,
             settings_digest=self.settings.reading_digest,
+            delivered_as=delivery.digest if bucket else None,
         )
 
     def _columns_left_out(self, delivery: Delivery) -> tuple[str, ...]:
         said = self.settings
         if said.layout != "wide":
             return ()
-        return labels_left_out(delivery.path, said.columns, said.scale, said.limits)
+        return labels_left_out(delivery.here, said.columns, said.scale, said.limits)
+
+    def _fetched(self, delivery: Delivery) -> tuple[Delivery, Ratings]:
+        """A delivery that can be read here, and its checked ratings."""
+        here = self._inbox.fetched(delivery)
+        with self._inbox.naming(here):
+            return here, self._read(here)
 
     def _read(self, delivery: Delivery) -> Ratings:
         ratings = self._read_alone(delivery)
@@ -223,7 +262,7 @@ class Project:
     def _read_alone(self, delivery: Delivery) -> Ratings:
         said = self.settings
         return read(
-            delivery.path,
+            delivery.here,
             said.columns,
             layout=said.layout,
             scale=said.scale,

@@ -68,8 +68,8 @@ class ProjectSettings(BaseModel):
     project
         Its name: lower case letters, digits and underscores.
     inbox
-        A folder with a file or a folder of files for each round. Or a file that names the round of
-        each row (`columns.round`).
+        A folder with a file or a folder of files for each round, on a disk or in a bucket
+        (s3://bucket/folder). Or a file that names the round of each row (`columns.round`).
     scale
         What the labels may be: `level`, and the list of `categories`.
     policy
@@ -199,6 +199,26 @@ class ProjectSettings(BaseModel):
                 "has no label objects. Leave layout out."
             )
         return self
+
+    @model_validator(mode="after")
+    def _rounds_of_a_bucket(self) -> "ProjectSettings":
+        """A list of a bucket names the rounds. So none of its objects is read to find them."""
+        if "://" in self.inbox and self.columns.round:
+            raise ValueError(
+                "found columns.round beside an inbox in a bucket; expected an object or a folder "
+                "of objects for each round. Leave columns.round out, or use an inbox on a disk."
+            )
+        return self
+
+    @field_validator("inbox")
+    @classmethod
+    def _folder_or_bucket(cls, value: str) -> str:
+        if "://" in value and not value.startswith("s3://"):
+            raise ValueError(
+                f"found {value[:50]!r}; expected a folder, a file, or a URL such as "
+                "s3://bucket/folder. Correct the inbox."
+            )
+        return value
 
     @field_validator("reader")
     @classmethod

@@ -158,7 +158,8 @@ def refuse_replaced(store: Store, judged: Iterable[Taken]) -> None:
         if store.present(each.version.round) != each.version:
             raise StoreError(
                 f"round {each.version.round}: found another version, ingested meanwhile; "
-                "expected the version that was judged. Judge it again."
+                "expected the version that was judged. Judge it again.",
+                may_pass=True,
             )
 
 
@@ -278,5 +279,6 @@ def _refuse_released(
         if version not in former:
             raise StoreError(
                 f"round {version.round}: found a release of a former version, made meanwhile; "
-                "expected none. Judge the round again."
+                "expected none. Judge the round again.",
+                may_pass=True,
             )

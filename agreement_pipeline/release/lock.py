@@ -237,7 +237,8 @@ def _refuse_redecided(store: Store, judged: Iterable[Taken]) -> None:
         if not is_last_decision(store, each):
             raise StoreError(
                 f"round {each.version.round}: found another decision, taken meanwhile; "
-                "expected the decision that the release rests on. Release it again."
+                "expected the decision that the release rests on. Release it again.",
+                may_pass=True,
             )
 
 

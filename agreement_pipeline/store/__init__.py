@@ -1,5 +1,6 @@
 """Content-addressed rounds, decisions and releases of a project."""
 
+from agreement_pipeline.store.bucket import Bucket, Listed
 from agreement_pipeline.store.entries import DECIDING, are_texts, is_decided
 from agreement_pipeline.store.files import digest_at, digest_of, names_in
 from agreement_pipeline.store.names import RoundVersion, check_round_name
@@ -8,7 +9,9 @@ from agreement_pipeline.store.store import Store
 
 __all__ = [
     "DECIDING",
+    "Bucket",
     "Folder",
+    "Listed",
     "RoundVersion",
     "Store",
     "are_texts",

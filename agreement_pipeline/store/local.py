@@ -104,7 +104,8 @@ class LocalStorage:
             raise StoreError(
                 f"{partial}: found only a part of the files that were written; expected all. "
                 f"Another writer removed the others, which {LOCK} prevents. Try it again, and "
-                f"let nothing remove {LOCK}."
+                f"let nothing remove {LOCK}.",
+                may_pass=True,
             )
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:

@@ -48,7 +48,7 @@ class ObjectStorage:
     _looked: list[dict[str, str]] = field(init=False, repr=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_objects", _file_system(self.root))
+        object.__setattr__(self, "_objects", file_system(self.root))
         object.__setattr__(self, "_lease", Lease(self))
 
     @property
@@ -59,7 +59,7 @@ class ObjectStorage:
     def read(self, name: str) -> bytes | None:
         """The bytes kept under a name, or None."""
         try:
-            with _answered(self.root):
+            with answered(self.root):
                 data: bytes = self._objects.cat_file(self._path(name))
         except FileNotFoundError:
             return None
@@ -69,7 +69,7 @@ class ObjectStorage:
         """A copy of what is kept under a name, or None. Few bytes take one request."""
         path = self._path(name)
         try:
-            with _answered(self.root):
+            with answered(self.root):
                 first: bytes = self._objects.cat_file(path, start=0, end=MOST_IN_MEMORY)
                 if len(first) < MOST_IN_MEMORY:
                     return first
@@ -98,7 +98,7 @@ class ObjectStorage:
         paths = {name: self._path(name) for name in names}
         if not paths:
             return {}
-        with _answered(self.root):
+        with answered(self.root):
             found = self._objects.cat(list(paths.values()), on_error="return")
         for each in found.values():
             if isinstance(each, Exception) and not isinstance(each, FileNotFoundError):
@@ -154,7 +154,7 @@ class ObjectStorage:
         """
         while True:
             try:
-                with _answered(self.root):
+                with answered(self.root):
                     self._send(self._path(name), content)
             except FileExistsError:
                 return False
@@ -179,7 +179,7 @@ class ObjectStorage:
     def remove(self, names: Sequence[str]) -> None:
         """Remove objects, if they exist, in one request where the library can."""
         try:
-            with _answered(self.root):
+            with answered(self.root):
                 self._objects.rm([self._path(name) for name in names])
         except FileNotFoundError:
             return
@@ -199,7 +199,7 @@ class ObjectStorage:
         Such a folder is left out.
         """
         at = self._path(folder) + "/"
-        with _answered(self.root):
+        with answered(self.root):
             found: dict[str, dict[str, Any]] = self._objects.find(
                 self._path(), detail=True, prefix=f"{folder}/" if folder else ""
             )
@@ -300,7 +300,7 @@ class Lease:
 
 
 @contextmanager
-def _answered(root: UPath) -> Iterator[None]:
+def answered(root: UPath) -> Iterator[None]:
     """Refuse a bucket that does not answer, and missing credentials.
 
     A refusal by the server itself stays an `OSError`.
@@ -311,7 +311,8 @@ def _answered(root: UPath) -> Iterator[None]:
         raise StoreError(
             f"{root}: found no answer ({cause}); expected a bucket that answers, "
             "and credentials for it. "
-            f"Set them where the library for {root.protocol}:// looks for them."
+            f"Set them where the library for {root.protocol}:// looks for them.",
+            may_pass=True,
         ) from cause
 
 
@@ -324,7 +325,7 @@ def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
     return (BotoCoreError,)
 
 
-def _file_system(root: UPath) -> AbstractFileSystem:
+def file_system(root: UPath) -> AbstractFileSystem:
     """The file system of a URL, without a cache of listings.
 
     Raises

@@ -91,12 +91,14 @@ class Store:
         *,
         original_digest: str | None = None,
         settings_digest: str = "",
+        delivered_as: str | None = None,
     ) -> RoundVersion:
         """Keep the original of a round, byte for byte, and its checked ratings.
 
         This version is then the present version of the round. If the same bytes are ingested
         again, nothing changes. If `original_digest` is given, the original must have it.
-        `settings_digest` says what the original was read under.
+        `settings_digest` says what the original was read under. `delivered_as` is what tells the
+        delivery from others where the digest of its bytes is not known, as in a bucket.
 
         Raises
         ------
@@ -127,6 +129,7 @@ class Store:
                 "ingested",
                 round_name,
                 **{name: value for name, value in asdict(version).items() if name != "round"},
+                **({"delivered_as": delivered_as} if delivered_as else {}),
             )
         return version
 

@@ -60,7 +60,9 @@ class Line:
         frame.to_csv(path, index=False)
         return path
 
-    def run(self, round_name: str, *names: str) -> dg.ExecuteInProcessResult:
+    def run(
+        self, round_name: str, *names: str, tags: dict[str, str] | None = None
+    ) -> dg.ExecuteInProcessResult:
         definitions = project_definitions(self.settings)
         self.instance.add_dynamic_partitions("reviews_rounds", [round_name])
         job = definitions.resolve_job_def("reviews_round")
@@ -70,6 +72,7 @@ class Line:
             partition_key=round_name,
             raise_on_error=False,
             asset_selection=selection,
+            tags=tags,
         )
 
     def released(self) -> list[Path]:

@@ -1,5 +1,6 @@
 """The cursors of sensors: when a round is asked for again, and what its last run said."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -35,7 +36,26 @@ def test_a_round_that_was_decided_is_asked_for_as_if_for_the_first_time():
     assert waits(asked, 2) == [20, 40]
 
 
-@pytest.mark.parametrize("cursor", [None, "", "[]", "1", '{"settings": "s"}', "no JSON"])
+def test_a_round_whose_fault_lasts_is_asked_for_after_a_day_and_then_as_if_for_the_first_time():
+    asked = Asked("s")
+    waits(asked, 3)
+    asked.rest(W1, 0.0)
+    assert asked.resting([W1], 86_399.0) == {"w1": W1.digest}
+    assert asked.resting([W1], 86_400.0) == {}
+    assert not asked.is_tried(W1)
+    assert waits(asked, 2) == [20, 40]
+    assert asked.is_tried(W1)
+
+
+def test_other_bytes_and_other_rules_end_the_rest_of_a_round():
+    asked = Asked("s")
+    asked.rest(W1, 0.0)
+    assert Asked.of(asked.to_cursor(), "s") == asked
+    assert Asked.of(asked.to_cursor(), "t").resting([W1], 1.0) == {}
+    assert asked.resting([replace(W1, digest="e" * 64)], 1.0) == {}
+
+
+@pytest.mark.parametrize("cursor", [None, "", "[]", "1", '{"judged_by": "s"}', "no JSON"])
 def test_a_cursor_of_another_form_says_nothing(cursor):
     assert Asked.of(cursor, "s") == Asked("s")
 

@@ -1,5 +1,6 @@
 """A run says what became of its round: in its first line, in its tags, on the training data."""
 
+import gzip
 import re
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from tests.orchestration.conftest import POLICY
 pytestmark = pytest.mark.slow
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
+FAULT = "agreement_pipeline/fault"
 
 
 def tags(line, result: dg.ExecuteInProcessResult) -> dict[str, str]:
@@ -43,6 +45,7 @@ def test_the_run_of_a_broken_file_looks_different(line):
     assert first_line(result).startswith("w1.csv: ")
     assert "hatefull" in first_line(result)
     assert tags(line, result)[DECISION] == "not judged"
+    assert tags(line, result)[FAULT] == "lasts"
     assert "hatefull" in tags(line, result)[WHY]
 
 
@@ -95,14 +98,18 @@ def test_a_withdrawn_release_is_shown_as_withdrawn_on_the_training_data_each_tim
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "words", "fault"),
     [
-        (OSError(28, "No space left on device"), r"found \[Errno 28\] No space left on device;"),
-        (MemoryError(), "found too little memory; expected enough"),
-        (RecursionError(), "found data that are nested too deeply"),
+        (
+            OSError(28, "No space left on device"),
+            r"found \[Errno 28\] No space left on device;",
+            "may pass",
+        ),
+        (MemoryError(), "found too little memory; expected enough", "may pass"),
+        (RecursionError(), "found data that are nested too deeply", "lasts"),
     ],
 )
-def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words):
+def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words, fault):
     given: dict[str, str] = {}
     instance = SimpleNamespace(add_run_tags=lambda _, added: given.update(added))
     context = SimpleNamespace(instance=instance, run=SimpleNamespace(run_id="r"))
@@ -115,6 +122,30 @@ def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words):
     assert re.match(words, failed.value.description)
     assert failed.value.allow_retries
     assert given[DECISION] == "not judged"
+    assert given[FAULT] == fault
+
+
+def test_a_file_that_changed_while_it_was_read_may_be_sound_later(line, monkeypatch):
+    line.deliver("w1", GOOD)
+    states = iter([(1, 1), (2, 2)])
+    monkeypatch.setattr("agreement_pipeline.readers.files._state", lambda _: next(states))
+    assert tags(line, line.run("w1"))[FAULT] == "may pass"
+
+
+def test_a_packed_file_is_damaged_for_good_but_a_disk_may_have_room_later(line, monkeypatch):
+    path = line.root / "inbox/w1.csv.gz"
+    packed = gzip.compress(GOOD.to_csv(index=False).encode())
+    path.write_bytes(packed[: len(packed) // 2])
+    assert tags(line, line.run("w1"))[FAULT] == "lasts"
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    path.write_bytes(packed)
+    with monkeypatch.context() as broken:
+        broken.setattr("pyarrow.input_stream", full)
+        assert tags(line, line.run("w1"))[FAULT] == "may pass"
+    assert tags(line, line.run("w1"))[DECISION] == "admitted"
 
 
 def test_a_failure_for_a_reason_of_the_bytes_is_not_tried_again():

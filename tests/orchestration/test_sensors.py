@@ -1,12 +1,14 @@
 import os
 import time
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import dagster as dg
 import pytest
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects import ProjectSettings
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import withdraw
 
@@ -54,6 +56,109 @@ def test_a_round_that_comes_back_as_it_once_was_asks_for_a_run_of_its_own(line):
 
     assert len(set(keys)) == 5
     assert isinstance(tick(line, cursor), dg.SkipReason)
+
+
+class Days:
+    """Ticks of the sensor at times of our choice. Every run that it asks for is made at once."""
+
+    def __init__(self, line, monkeypatch) -> None:
+        self.line, self.cursor, self.now = line, None, time.time()
+        self.loaded = project_definitions(line.settings)
+        clock = SimpleNamespace(time=lambda: self.now)
+        monkeypatch.setattr("agreement_pipeline.orchestration.sensors.time", clock)
+
+    def runs(self, after: float) -> int:
+        """How many runs a tick asks for, so many seconds after the tick before."""
+        self.now += after
+        instance = self.line.instance
+        context = dg.build_sensor_context(instance, self.cursor, definitions=self.loaded)
+        found = self.loaded.resolve_sensor_def("reviews_new_rounds")(context)
+        requests = [] if isinstance(found, dg.SkipReason) else found.run_requests
+        self.cursor = context.cursor if isinstance(found, dg.SkipReason) else found.cursor
+        for request in requests:
+            self.line.run(request.partition_key, "annotations", "acceptability", tags=request.tags)
+        return len(requests)
+
+
+@pytest.fixture
+def days(line, monkeypatch):
+    return Days(line, monkeypatch)
+
+
+WITHOUT_LABELS = ratings_frame(0.99).drop(columns="label")
+
+
+def test_a_broken_file_is_run_once_and_then_once_a_day(line, days):
+    at_rest(line.deliver("w1", WITHOUT_LABELS))
+    of_a_day = (15, 15, 15, 15, *[14_400] * 6)
+    assert [days.runs(after) for after in of_a_day] == [1, *[0] * 8, 1]
+    assert [days.runs(after) for after in of_a_day] == [*[0] * 9, 1]
+
+
+def test_a_broken_file_is_run_again_when_its_bytes_change(line, days):
+    at_rest(line.deliver("w1", WITHOUT_LABELS))
+    assert [days.runs(15) for _ in range(4)] == [1, 0, 0, 0]
+    at_rest(line.deliver("w1", ratings_frame(0.99)))
+    assert [days.runs(15) for _ in range(4)] == [1, 0, 0, 0]
+    assert [each["decision"] for each in decisions(line)] == ["admitted"]
+
+
+def test_a_broken_file_is_run_again_when_it_comes_back(line, days):
+    path = line.deliver("w1", WITHOUT_LABELS)
+    at_rest(path)
+    assert [days.runs(15) for _ in range(4)] == [1, 0, 0, 0]
+    content = path.read_bytes()
+    path.unlink()
+    assert days.runs(15) == 0
+    path.write_bytes(content)
+    at_rest(path)
+    assert [days.runs(15) for _ in range(4)] == [1, 0, 0, 0]
+
+
+def test_a_broken_file_is_run_again_when_the_policy_or_the_settings_change(line, days):
+    at_rest(line.deliver("w1", ratings_frame(0.99).rename(columns={"label": "answer"})))
+    assert [days.runs(15) for _ in range(4)] == [1, 0, 0, 0]
+    line.write_policy({**POLICY, "version": 2})
+    assert [days.runs(15) for _ in range(4)] == [1, 0, 0, 0]
+    columns = {"label": "answer"}
+    line.settings = ProjectSettings(**{**line.settings.model_dump(), "columns": columns})
+    days.loaded = project_definitions(line.settings)
+    assert [days.runs(15) for _ in range(4)] == [1, 0, 0, 0]
+    assert [each["decision"] for each in decisions(line)] == ["admitted"]
+
+
+def test_a_policy_that_cannot_be_read_asks_for_no_runs(line, days):
+    at_rest(line.deliver("w1", ratings_frame(0.99)))
+    line.write_policy({**POLICY, "rules": []})
+    assert days.runs(15) == 0
+    line.write_policy(POLICY)
+    assert days.runs(15) == 1
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), MemoryError()])
+def test_a_fault_that_may_pass_is_tried_again_after_twice_as_long_until_it_has_passed(
+    line, days, monkeypatch, error
+):
+    def fails(*_):
+        raise error
+
+    at_rest(line.deliver("w1", ratings_frame(0.99)))
+    with monkeypatch.context() as broken:
+        broken.setattr("agreement_pipeline.projects.Project.keep", fails)
+        assert [days.runs(20) for _ in range(8)] == [1, 1, 0, 1, 0, 0, 0, 1]
+    assert [days.runs(20) for _ in range(9)] == [0] * 7 + [1, 0]
+    assert [each["decision"] for each in decisions(line)] == ["admitted"]
+
+
+def test_a_run_that_was_killed_is_made_again(line, days):
+    """It ended before it could say why."""
+    at_rest(line.deliver("w1", ratings_frame(0.99)))
+    line.run = lambda *_, **__: None
+    assert [days.runs(20) for _ in range(4)] == [1, 1, 0, 1]
+
+
+def decisions(line) -> list[dict]:
+    return [each for each in line.project.store.history() if each["event"] == "decided"]
 
 
 def test_a_withdrawal_does_not_stand_for_the_decision_that_is_due(line):

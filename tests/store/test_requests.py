@@ -2,27 +2,10 @@
 
 from pathlib import Path
 
-import aiobotocore.httpsession
-import pytest
-
 from agreement_pipeline.store import Store
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 MOST = 40
-
-
-@pytest.fixture
-def requests(monkeypatch):
-    """The requests that were sent, as they come."""
-    sent, session = [], aiobotocore.httpsession.AIOHTTPSession
-    real = session.send
-
-    async def counted(self, request):
-        sent.append((request.method, request.url))
-        return await real(self, request)
-
-    monkeypatch.setattr(session, "send", counted)
-    return sent
 
 
 def test_ingest_judge_and_release_of_one_more_round_take_forty_requests(
