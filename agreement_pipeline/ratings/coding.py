@@ -13,7 +13,7 @@ from agreement_pipeline.ratings.row_order import row_keys
 from agreement_pipeline.ratings.spelling import category_text
 from agreement_pipeline.ratings.text_codes import in_codes
 from agreement_pipeline.ratings.text_order import order_of_texts
-from agreement_pipeline.ratings.texts import TEXT
+from agreement_pipeline.ratings.texts import TEXT, are_texts
 
 SAMPLE = 1000
 IntCodes = np.ndarray[Any, np.dtype[Any]]
@@ -208,7 +208,11 @@ def _held(column: pd.Series) -> NDArray[np.bool_]:
 
 
 def _numbers(values: pd.Series) -> NDArray[np.float64]:
-    return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    found = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    if pd.__version__ >= "3" or not (values.dtype == object or are_texts(values)):
+        return found
+    # pandas 2 reads one text of three as a neighbour of the nearest number.
+    return values.where(~np.isnan(found)).astype(float).to_numpy()
 
 
 __all__ = [

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-TEXT = (
-    pd.StringDtype("pyarrow_numpy")
+TEXT: Any = (
+    pd.api.types.pandas_dtype("string[pyarrow_numpy]")
     if pd.__version__.startswith("2.2.")
     else pd.StringDtype("pyarrow", na_value=np.nan)
 )

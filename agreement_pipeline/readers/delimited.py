@@ -191,5 +191,5 @@ def _of_one_width(rows: Iterator[list[str]], width: int, source: str) -> Iterato
 
 
 def _texts(cells: list[str]) -> pd.Series:
-    texts = pd.Series(cells, dtype=TEXT)
+    texts: pd.Series = pd.Series(cells, dtype=TEXT)
     return texts.mask(texts == "")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement_pipeline.ratings.coding import coded
+from agreement_pipeline.ratings.coding import coded, numbers_in
 from agreement_pipeline.ratings.row_order import order_of
 from agreement_pipeline.ratings.text_order import order_of_texts
 from agreement_pipeline.ratings.texts import TEXT
@@ -66,3 +66,15 @@ def test_no_python_object_is_made_of_each_text():
     tracemalloc.stop()
     assert found[0] == "item 19999"
     assert kept < 20 * 20_000
+
+
+def test_a_text_is_the_nearest_number():
+    random = np.random.default_rng(7)
+    numbers = random.uniform(-1, 1, 3_000) * 10.0 ** random.integers(-8, 8, 3_000)
+    for kind in (object, TEXT):
+        texts = pd.Series([*map(repr, numbers.tolist()), " 1e2 ", "one", None], dtype=kind)
+        assert numbers_in(texts)[:-2].tolist() == [*numbers.tolist(), 100.0]
+        assert np.isnan(numbers_in(texts)[-2:]).all()
+    mixed = pd.Series([1, True, None, "one", *map(repr, numbers.tolist())], dtype=object)
+    assert numbers_in(mixed)[:2].tolist() == [1.0, 1.0]
+    assert numbers_in(mixed)[4:].tolist() == numbers.tolist()
