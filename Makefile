@@ -3,6 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The lowest versions of what the package needs, for the Python that all of them have wheels for.
+LOWEST_PYTHON ?= python3.11
+LOWEST := .venv-lowest
 # Some tests wait for other processes, so there are two workers more than cores. They take the files
 # in the order of `tests/conftest.py`: the slow ones first.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
@@ -12,7 +15,7 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 # Modules are compiled when they are first imported. Some machines forbid to keep the result.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run ui test tests lint types definitions docs pages benchmarks format clean
+.PHONY: run ui test tests test-lowest lint types definitions docs pages benchmarks format clean
 
 run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
@@ -25,6 +28,9 @@ test: lint types definitions docs tests
 
 tests: $(VENV)/.installed
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/pytest -m "not slow" --numprocesses $(WORKERS) --dist loadfile $(LEFT_OUT)
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -55,9 +61,10 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .agreement
+	rm -rf $(VENV) $(LOWEST) .agreement
 
-PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable
+INSTALL := -m pip install --quiet --no-compile --disable-pip-version-check
+PIP := $(BIN)/python $(INSTALL) --constraint constraints.txt --editable
 
 # Of the two environments, the one for tests holds the other. Each is one installation, since an
 # installer takes long to find out what is already there.
@@ -75,3 +82,14 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PIP) ".[ui,plots,s3,spark,dev]"
 	@echo "make: installed" >&2
 	@touch $(VENV)/.runs $@
+
+# What tests import. Spark, a browser and tools for types and style are not among it.
+TEST_TOOLS := create-dagster flask flask-cors hatchling hypothesis ipykernel krippendorff \
+  "moto[s3]" mpmath nbclient pytest pytest-xdist scikit-learn scipy statsmodels
+
+$(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
+	@echo "make: making an environment of the lowest versions in $(LOWEST), once" >&2
+	@$(LOWEST_PYTHON) -m venv $(LOWEST)
+	@$(LOWEST)/bin/python $(INSTALL) --constraint constraints-lowest.txt \
+	  --editable ".[ui,plots,excel,images,s3]" $(TEST_TOOLS)
+	@touch $@

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.facts import FACTS, Panel
-from agreement_pipeline.ratings import Ratings, of_whole_items, taken
+from agreement_pipeline.ratings import TEXT, Ratings, of_whole_items, taken
 
 Codes = np.ndarray[Any, Any]
 PART = 1 << 20
@@ -85,7 +85,7 @@ def _in_codes(table: pd.DataFrame) -> pd.DataFrame:
     texts = [
         name
         for name in ("item", "rater", "label")
-        if name in table and table[name].dtype in (object, "str")
+        if name in table and table[name].dtype in (object, TEXT)
     ]
     return table.reset_index(drop=True).astype(dict.fromkeys(texts, "category"))
 

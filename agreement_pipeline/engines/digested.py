@@ -8,7 +8,7 @@ import pandas as pd
 
 from agreement_pipeline.engines.queries import Queries
 from agreement_pipeline.engines.session import Unreadable
-from agreement_pipeline.ratings import Batch, Codes, RatingsHash, Scale
+from agreement_pipeline.ratings import TEXT, Batch, Codes, RatingsHash, Scale, in_pandas
 
 
 def digest_of(queries: Queries, scale: Scale, classifiers: tuple[str, ...]) -> str:
@@ -28,7 +28,7 @@ def digest_of(queries: Queries, scale: Scale, classifiers: tuple[str, ...]) -> s
     if contents := _contents(queries):
         found.add_contents(*contents)
     else:
-        found.add_contents(pd.DataFrame(index=pd.Index([], name="item", dtype="str")), None)
+        found.add_contents(pd.DataFrame(index=pd.Index([], name="item", dtype=TEXT)), None)
     ordered = f"SELECT * FROM {queries.name}_rated ORDER BY item, place" + (
         ", occurrence" if queries.again else ""
     )
@@ -50,7 +50,7 @@ def _batches(queries: Queries, scale: Scale, text: str) -> Iterator[tuple[pd.Ind
         first = seen - (names[0] == last)
         item = np.asarray(coded.indices.to_numpy(), dtype=np.int64) + first
         last, seen = names[-1], seen + len(new)
-        yield pd.Index(new, dtype="str"), _batch(queries, scale, rows, item)
+        yield pd.Index(new, dtype=TEXT), _batch(queries, scale, rows, item)
 
 
 def _batch(queries: Queries, scale: Scale, rows: Any, item: Codes) -> Batch:
@@ -65,7 +65,7 @@ def _batch(queries: Queries, scale: Scale, rows: Any, item: Codes) -> Batch:
         rows["confidence"].to_numpy(zero_copy_only=False) if "confidence" in has else None,
         None,
         None,
-        rows["timestamp"].to_pandas().astype("str") if "timestamp" in has else None,
+        in_pandas(rows["timestamp"]).astype(TEXT) if "timestamp" in has else None,
     )
 
 
@@ -81,11 +81,13 @@ def _contents(queries: Queries) -> tuple[pd.DataFrame, pd.Series | None] | None:
     names = [name for name in ("text", "gold", "cluster") if name in queries.said]
     if not names:
         return None
-    found = queries.ask(
-        f"SELECT DISTINCT item, {', '.join(names)} FROM {queries.name}_contents "
-        "WHERE item IS NOT NULL ORDER BY item"
-    ).to_pandas()
-    contents = found.set_index(pd.Index(found.pop("item"), name="item", dtype="str"))
+    found = in_pandas(
+        queries.ask(
+            f"SELECT DISTINCT item, {', '.join(names)} FROM {queries.name}_contents "
+            "WHERE item IS NOT NULL ORDER BY item"
+        )
+    )
+    contents = found.set_index(pd.Index(found.pop("item"), name="item", dtype=TEXT))
     if "cluster" not in names:
         return contents, None
     return contents, pd.Series(pd.factorize(contents["cluster"])[0], index=contents.index)

@@ -11,7 +11,15 @@ from agreement_pipeline.engines import sql
 from agreement_pipeline.engines.queries import Queries
 from agreement_pipeline.engines.session import Session, Unreadable
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Ratings, Scale, category_text, lookalikes, meaning
+from agreement_pipeline.ratings import (
+    TEXT,
+    Ratings,
+    Scale,
+    category_text,
+    in_pandas,
+    lookalikes,
+    meaning,
+)
 from agreement_pipeline.readers import Rows, checked_rows
 
 if TYPE_CHECKING:
@@ -174,10 +182,10 @@ class Faults:
 
     def _at_fault(self, view: str, where: str, at: int | None) -> pd.DataFrame:
         found = self.session.ask(f"SELECT * FROM {view} WHERE {where} ORDER BY row LIMIT {MOST}")
-        frame: pd.DataFrame = found.to_pandas(integer_object_nulls=True)
+        frame: pd.DataFrame = in_pandas(found, integer_object_nulls=True)
         rows = frame.pop("row")
         if at is not None:
-            rows = f"{Path(self.source.paths[at]).name}:" + rows.astype(str)
+            rows = f"{Path(self.source.paths[at]).name}:" + rows.astype(TEXT)
         return frame.set_axis(pd.Index(rows, name="row"))
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from agreement_pipeline.engines import sql
 from agreement_pipeline.engines.session import Session, Unreadable
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Category, Ratings, Scale
+from agreement_pipeline.ratings import TEXT, Category, Ratings, Scale, in_pandas
 
 if TYPE_CHECKING:
     from agreement_pipeline.engines.birth import Asked
@@ -90,9 +90,11 @@ class Keys:
         meeting = ["MIN(meeting) AS meeting"] if "occurrence" in kinds else []
         chosen = ", ".join([*grouped, *least, *meeting])
         rows = f"{name}_rows" if among is None else f"(SELECT * FROM {name}_rows LIMIT {among})"
-        found = session.ask(
-            f"SELECT {chosen} FROM {rows} AS r GROUP BY {', '.join(grouped)} LIMIT {MOST + 1}"
-        ).to_pandas()
+        found = in_pandas(
+            session.ask(
+                f"SELECT {chosen} FROM {rows} AS r GROUP BY {', '.join(grouped)} LIMIT {MOST + 1}"
+            )
+        )
         if len(found) > MOST:
             _refuse_many(session, name, asked, label)
         if scale is not None:
@@ -111,7 +113,7 @@ class Keys:
         spelt = self.spelt.iloc[rows]
         scale = ratings.scale
         continuous = scale.continuous
-        raters = tuple(sorted(set(table["rater"].astype(str))))
+        raters = tuple(sorted(set(table["rater"].astype(TEXT))))
         labels = {} if continuous else _codes(spelt["label"], table["label"], scale)
         occurrences = table["occurrence"].to_numpy()
         if "meeting" in spelt and (spelt["meeting"].astype(float) != occurrences).any():
@@ -122,7 +124,7 @@ class Keys:
             ratings.classifiers,
             scale.categories,
             scale.dimensions if continuous else None,
-            dict(zip(spelt["rater"], map(raters.index, table["rater"].astype(str)), strict=True)),
+            dict(zip(spelt["rater"], map(raters.index, table["rater"].astype(TEXT)), strict=True)),
             labels,
             self._gold(ratings),
             bool((occurrences != 1).any()),

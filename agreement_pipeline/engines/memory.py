@@ -11,6 +11,7 @@ from agreement_pipeline.engines.protocol import ENGINES, Engine
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     MISSING,
+    TEXT,
     Array,
     Codes,
     Ratings,
@@ -132,7 +133,7 @@ class Memory(Engine[Ratings]):
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
         """Put the panels' first labels of two rounds on the same items row by row."""
         rounds = (one, other)
-        items = pd.Index(sorted({*self.items(one), *self.items(other)}), dtype="str")
+        items = pd.Index(sorted({*self.items(one), *self.items(other)}), dtype=TEXT)
         both = [_first(each, self.panel(each), items) for each in rounds]
         codes = np.hstack([_matrix(each) for each in both])
         clusters = _clusters_of_both(one, other, items)
@@ -234,7 +235,7 @@ def _every(ratings: Ratings, raters: Names | None) -> _Some:
 
 def _some(ratings: Ratings, raters: Names, items: pd.Index | None) -> _Some:
     table = ratings.table
-    known = pd.Index(raters, dtype="str").get_indexer(table["rater"].cat.categories)
+    known = pd.Index(raters, dtype=TEXT).get_indexer(table["rater"].cat.categories)
     rater = taken(known.astype(np.int32), table["rater"].cat.codes.to_numpy())
     if (rater < 0).any():
         table, rater = table[rater >= 0].reset_index(drop=True), rater[rater >= 0]

@@ -45,6 +45,7 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
+from agreement_pipeline.ratings.texts import TEXT, are_texts, in_pandas
 from agreement_pipeline.ratings.thrift import FooterError
 from agreement_pipeline.ratings.times import is_clock, seconds
 from agreement_pipeline.ratings.votes import RESOLUTIONS
@@ -60,6 +61,7 @@ __all__ = [
     "NOT_ADJUDICATED",
     "RESOLUTIONS",
     "STRATUM",
+    "TEXT",
     "UNIVARIATE",
     "Adjudicated",
     "Answers",
@@ -81,6 +83,7 @@ __all__ = [
     "RatingsRows",
     "Rows",
     "Scale",
+    "are_texts",
     "by_distinct",
     "category_text",
     "coded",
@@ -92,6 +95,7 @@ __all__ = [
     "expanded_bytes",
     "given_back",
     "held",
+    "in_pandas",
     "is_clock",
     "kinds_in",
     "lookalikes",

@@ -9,6 +9,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.scale import Array, Scale
+from agreement_pipeline.ratings.texts import TEXT
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Adjudicated:
         """
         if not self.labels:
             return np.empty(0, dtype=np.int64), np.empty(0)
-        places = items.get_indexer(pd.Index(list(self.labels), dtype="str"))
+        places = items.get_indexer(pd.Index(list(self.labels), dtype=TEXT))
         wrong = [
             f"item {item!r} {'without a label of the panel' if place < 0 else f'as {label!r}'}"
             for (item, label), place in zip(self.labels.items(), places, strict=True)

@@ -11,6 +11,7 @@ from agreement_pipeline.ratings.contents import blank, contents_of, flags, whole
 from agreement_pipeline.ratings.row_order import is_in_order, order_of, reordered, row_keys
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
+from agreement_pipeline.ratings.texts import TEXT
 from agreement_pipeline.ratings.where import Where
 from agreement_pipeline.text import listed
 
@@ -116,7 +117,7 @@ def _labels(labels: pd.Series, scale: Scale, where: Where) -> pd.Series:
             f"{where.at(labels.index[bad], 'label')}: found label {listed(off)}; expected "
             f"one of {listed(scale.names, 12)}. Correct the label or add it to the scale."
         )
-    names = pd.Categorical.from_codes(places, categories=pd.Index(scale.names, dtype="str"))
+    names = pd.Categorical.from_codes(places, categories=pd.Index(scale.names, dtype=TEXT))
     return pd.Series(names, index=labels.index)
 
 
@@ -165,7 +166,7 @@ def _confidences(table: pd.DataFrame, where: Where) -> pd.Series:
     said = table["confidence"]
     numbers = pd.Series(numbers_in(said), index=table.index)
     likely = said.notna() & ~((numbers >= 0) & (numbers <= 1))
-    bad = table.index[likely & (said.astype(str).str.strip() != "" if likely.any() else False)]
+    bad = table.index[likely & (said.astype(TEXT).str.strip() != "" if likely.any() else False)]
     if len(bad):
         raise RatingsError(
             f"{where.at(bad, 'confidence')}: found {listed(table['confidence'][bad].tolist())}; "
@@ -191,7 +192,7 @@ def _drawn(table: pd.DataFrame, where: Where) -> pd.Series:
             f"{where.at(bad, 'drawn')}: found {listed(said[bad].tolist())}; expected a list of "
             "numbers as text, or nothing. Leave the column out."
         )
-    return said.astype("str")
+    return said.astype(TEXT)
 
 
 def _refuse_repeats(table: pd.DataFrame, keys: np.ndarray, where: Where) -> NoReturn:

@@ -13,6 +13,7 @@ from agreement_pipeline.ratings.row_order import row_keys
 from agreement_pipeline.ratings.spelling import category_text
 from agreement_pipeline.ratings.text_codes import in_codes
 from agreement_pipeline.ratings.text_order import order_of_texts
+from agreement_pipeline.ratings.texts import TEXT, are_texts
 
 SAMPLE = 1000
 IntCodes = np.ndarray[Any, np.dtype[Any]]
@@ -53,7 +54,7 @@ def coded(values: pd.Series) -> Coded:
     if isinstance(values.dtype, pd.StringDtype):
         return _coded_texts(values)
     if values.dtype == object:
-        return _coded_texts(values.map(category_text, na_action="ignore").astype("str"))
+        return _coded_texts(values.map(category_text, na_action="ignore").astype(TEXT))
     codes, distinct = pd.factorize(values)
     return _through(codes, pd.Series(list(distinct), dtype=object))
 
@@ -61,7 +62,7 @@ def coded(values: pd.Series) -> Coded:
 def texts_in(values: pd.Series) -> pd.Series:
     """The texts of a column of codes of texts, without a Python object for each.
 
-    >>> texts_in(pd.Series(["b", None, "b"], dtype="str").astype("category")).fillna("").tolist()
+    >>> texts_in(pd.Series(["b", None, "b"], dtype=TEXT).astype("category")).fillna("").tolist()
     ['b', '', 'b']
     """
     texts, codes = values.cat.categories.array, values.cat.codes.to_numpy()
@@ -125,7 +126,7 @@ def used(column: pd.Series) -> list[str]:
 
 def recoded(column: pd.Series, names: Callable[[str], str]) -> pd.Categorical:
     """A column of codes whose texts have other names, sorted again."""
-    renamed = coded(pd.Series([names(text) for text in column.cat.categories], dtype="str"))
+    renamed = coded(pd.Series([names(text) for text in column.cat.categories], dtype=TEXT))
     return _recoded(column.cat.codes.to_numpy(), renamed).categorical()
 
 
@@ -141,7 +142,7 @@ def _coded_texts(values: pd.Series) -> Coded:
     ranks[order] = np.arange(len(order), dtype=np.int32)
     ranks[-1] = -1
     texts = distinct.take(pa.array(order)).cast(pa.large_string())
-    return Coded(taken(ranks, codes), pd.Index(pd.array(texts, dtype="str")))
+    return Coded(taken(ranks, codes), pd.Index(pd.array(texts, dtype=TEXT)))
 
 
 def _in_arrow(values: pd.Series | pd.Index) -> Any:
@@ -165,7 +166,7 @@ def _coded_ascending(column: Any) -> Coded:
     differs = pc.not_equal(column.slice(0, max(len(column) - 1, 0)), column.slice(1)).to_numpy()
     first = np.append(True, differs)[: len(column)]
     texts = column.filter(pa.array(first, pa.bool_())).cast(pa.large_string())
-    return Coded(np.cumsum(first, dtype=np.int32) - 1, pd.Index(pd.array(texts, dtype="str")))
+    return Coded(np.cumsum(first, dtype=np.int32) - 1, pd.Index(pd.array(texts, dtype=TEXT)))
 
 
 def _kind(texts: pd.Index) -> pd.CategoricalDtype:
@@ -207,7 +208,11 @@ def _held(column: pd.Series) -> NDArray[np.bool_]:
 
 
 def _numbers(values: pd.Series) -> NDArray[np.float64]:
-    return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    found = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    if pd.__version__ >= "3" or not (values.dtype == object or are_texts(values)):
+        return found
+    # pandas 2 reads one text of three as a neighbour of the nearest number.
+    return values.where(~np.isnan(found)).astype(float).to_numpy()
 
 
 __all__ = [

@@ -12,6 +12,7 @@ from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.ratings.blocks import counts, held, taken
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
+from agreement_pipeline.ratings.texts import TEXT
 from agreement_pipeline.ratings.votes import (
     ADJUDICATED,
     CONFLICT,
@@ -322,7 +323,7 @@ def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
     starts = np.cumsum([0, *(len(each.rounds) for each in rounds[:-1])])
     votes = [each.votes for each in rounds if each.votes is not None]
     texts = [
-        pd.Series(None, index=each.items, dtype="str") if each.texts is None else each.texts
+        pd.Series(None, index=each.items, dtype=TEXT) if each.texts is None else each.texts
         for each in rounds
     ]
     return replace(

@@ -12,6 +12,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, texts_in
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.ratings.texts import TEXT
 from agreement_pipeline.ratings.where import STRATUM, Where
 from agreement_pipeline.text import listed
 
@@ -42,7 +43,7 @@ def contents_of(frame: pd.DataFrame, scale: Scale, where: Where) -> pd.DataFrame
     """
     names = content_columns(frame.columns)
     if not names:
-        return pd.DataFrame(index=pd.Index([], name="item", dtype="str"))
+        return pd.DataFrame(index=pd.Index([], name="item", dtype=TEXT))
     items = pd.Series(coded(frame["item"]).categorical(), index=frame.index)
     said = frame[names].assign(item=items)[items.notna()]
     for name in names:
@@ -110,11 +111,12 @@ def _right(labels: pd.Series, scale: Scale, where: Where) -> pd.Series:
     bad = labels.index[(known < 0) & found.each(~blank(found.texts), False)]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, 'gold_label')}: found {listed(sorted(set(labels[bad].astype(str))))}; "
-            f"expected one of {listed(scale.names, 12)}, or nothing. Correct the right label."
+            f"{where.at(bad, 'gold_label')}: found "
+            f"{listed(sorted(set(labels[bad].astype(TEXT))))}; expected one of "
+            f"{listed(scale.names, 12)}, or nothing. Correct the right label."
         )
-    names = pd.Categorical.from_codes(known, categories=pd.Index(scale.names, dtype="str"))
-    return pd.Series(names, index=labels.index).astype("str")
+    names = pd.Categorical.from_codes(known, categories=pd.Index(scale.names, dtype=TEXT))
+    return pd.Series(names, index=labels.index).astype(TEXT)
 
 
 def _clusters(said: pd.DataFrame, where: Where) -> pd.Series:
@@ -130,7 +132,7 @@ def _clusters(said: pd.DataFrame, where: Where) -> pd.Series:
     names = pd.Series(found.categorical(), index=said.index)
     _refuse_alike(names, "cluster", "clusters", where)
     _refuse_several(said["item"], names, "cluster", "clusters", where)
-    return names.astype("str")
+    return names.astype(TEXT)
 
 
 def _strata(said: pd.DataFrame, column: str, where: Where) -> pd.Series:
@@ -150,7 +152,7 @@ def _strata(said: pd.DataFrame, column: str, where: Where) -> pd.Series:
         )
     _refuse_alike(names, column, "strata", where)
     _refuse_several(said["item"], names, column, "strata", where)
-    return names.astype("str")
+    return names.astype(TEXT)
 
 
 def _refuse_several(

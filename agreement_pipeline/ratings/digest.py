@@ -38,6 +38,7 @@ from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings.coding import coded, texts_in
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.ratings.texts import TEXT
 from agreement_pipeline.ratings.where import STRATUM
 
 VERSION = 2
@@ -228,7 +229,7 @@ def _as_texts(values: pd.Series) -> pd.Series:
         return values
     if isinstance(values.dtype, pd.CategoricalDtype) and _are_texts(values.dtype.categories):
         return texts_in(values)
-    return pd.Series(coded(values).categorical()).astype("str")
+    return pd.Series(coded(values).categorical()).astype(TEXT)
 
 
 def _are_texts(values: pd.Index) -> bool:

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from agreement_pipeline.ratings.texts import TEXT
+
 LATIN = str.maketrans(
     {
         **dict(zip("асԁеһіјӏорԛѕԝухүѵ", "acdehijlopqswyxyv", strict=True)),
@@ -39,7 +41,7 @@ def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
     r"""Texts as they print: texts that print alike become equal.
 
-    >>> printed(pd.Series(["Ana  B", "\u0430na b ", "ben"], dtype="str")).tolist()
+    >>> printed(pd.Series(["Ana  B", "\u0430na b ", "ben"], dtype=TEXT)).tolist()
     ['ana b', 'ana b', 'ben']
     """
     import pyarrow as pa
@@ -47,13 +49,13 @@ def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
 
     given = pa.array(texts.array, pa.large_string())
     blank = r"^\s|\s$|\s\s|[\t\n\x0b\x0c\r\x1c-\x1f\x7f]"
-    found = pd.Series(pd.array(pc.ascii_lower(given), dtype="str"), index=texts.index)
+    found = pd.Series(pd.array(pc.ascii_lower(given), dtype=TEXT), index=texts.index)
     odd = pc.or_(pc.match_substring_regex(given, blank), pc.invert(pc.string_is_ascii(given)))
     places = odd.to_numpy(zero_copy_only=False)
     if places.any():
         distinct = texts[places].drop_duplicates()
         known = dict(zip(distinct, map(_printed, distinct), strict=True))
-        found[places] = texts[places].map(known).astype("str")
+        found[places] = texts[places].map(known).astype(TEXT)
     return found
 
 

@@ -17,6 +17,7 @@ from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.ratings.texts import TEXT, are_texts, in_pandas
 from agreement_pipeline.text import listed
 
 EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
@@ -253,7 +254,7 @@ def _texts(values: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _extra(values: "pd.Series[Any]") -> pa.Array:
     try:
-        return pa.array(values, from_pandas=True)
+        return pa.array(values, pa.large_string() if are_texts(values) else None, from_pandas=True)
     except (pa.ArrowException, OverflowError):
         raise RatingsError(
             f"ratings: found column {values.name!r} with {kinds_in(values)}; "
@@ -298,13 +299,13 @@ def _together(parts: Sequence[_Codes | pa.ChunkedArray]) -> Any:
     if len({part.type for part in whole}) > 1:
         whole = [part.cast(pa.int64()) for part in whole]
     chunks = [chunk for part in whole for chunk in part.chunks]
-    return pa.chunked_array(chunks).to_pandas(integer_object_nulls=True)
+    return in_pandas(pa.chunked_array(chunks), integer_object_nulls=True)
 
 
 def _joined(parts: Sequence[_Codes]) -> pd.Categorical:
     """Parts of a column of texts as one. Few texts keep their codes small."""
     texts = pa.chunked_array([part.texts for part in parts], pa.large_string())
-    found = coded(pd.Series(pd.array(texts, dtype="str")))
+    found = coded(pd.Series(pd.array(texts, dtype=TEXT)))
     kind = np.int8 if len(found.texts) < 128 else np.int32
     places, at = np.empty(sum(len(part.places) for part in parts), dtype=kind), 0
     starts = np.cumsum([0, *(len(part.texts) for part in parts)])

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Footer, category_text, expanded_bytes
+from agreement_pipeline.ratings import TEXT, Footer, category_text, expanded_bytes, in_pandas
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
@@ -173,7 +173,7 @@ class _JsonLines:
 def _column(values: list[object]) -> pd.Series:
     """Values as texts, if all of them are texts or missing."""
     if all(value is None or isinstance(value, str) for value in values):
-        return pd.Series(values, dtype="str")
+        return pd.Series(values, dtype=TEXT)
     return pd.Series(values, dtype=object)
 
 
@@ -327,7 +327,7 @@ def _apart(column: Any) -> pd.Series:
         return pd.Series(in_codes.to_pandas())
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    values: pd.Series = column.to_pandas(integer_object_nulls=True)
+    values: pd.Series = in_pandas(column, integer_object_nulls=True)
     if not pa.types.is_floating(column.type):
         return values
     missing = column.is_null().to_numpy()

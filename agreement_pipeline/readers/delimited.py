@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import TEXT, in_pandas
 from agreement_pipeline.readers.files import Steady, readable, text_bytes, text_of
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.lines import Lines, lines_of
@@ -90,7 +91,7 @@ def _read_by_arrow(
         return None
     table = table.unify_dictionaries()
     long = any(_longest(column) > csv.field_size_limit() for column in table.columns)
-    return None if long else table.to_pandas(split_blocks=True, self_destruct=True)
+    return None if long else in_pandas(table, split_blocks=True, self_destruct=True)
 
 
 def _cells(
@@ -190,5 +191,5 @@ def _of_one_width(rows: Iterator[list[str]], width: int, source: str) -> Iterato
 
 
 def _texts(cells: list[str]) -> pd.Series:
-    texts = pd.Series(cells, dtype="str")
+    texts: pd.Series = pd.Series(cells, dtype=TEXT)
     return texts.mask(texts == "")

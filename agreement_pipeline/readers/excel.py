@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import MissingExtraError, RatingsError
-from agreement_pipeline.ratings import category_text
+from agreement_pipeline.ratings import TEXT, category_text
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.twice import refuse_twice
 from agreement_pipeline.text import listed
@@ -50,6 +50,6 @@ def _table(rows: Any, source: str, limits: Limits) -> pd.DataFrame:
         limits.refuse_beyond("rows", number, source, "rows")
         cells.append([None if value is None else category_text(value) for value in row])
     columns = {
-        name: pd.Series([row[at] for row in cells], dtype="str") for at, name in enumerate(names)
+        name: pd.Series([row[at] for row in cells], dtype=TEXT) for at, name in enumerate(names)
     }
     return pd.DataFrame(columns)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mapped_files import let_go
-from agreement_pipeline.ratings import Coded, given_back
+from agreement_pipeline.ratings import TEXT, Coded, given_back
 from agreement_pipeline.readers.on_disk import NumbersOnDisk, TextsOnDisk
 
 AT_ONCE, LETTERS = 8_192, 4_000_000
@@ -115,7 +115,7 @@ def texts_of_times(times: pd.Series, ending: str) -> pd.Series:
             part = pc.strftime(values.slice(start, AT_ONCE), f"%Y-%m-%dT%H:%M:%S{ending}")
             written.add_array(part.cast(pa.large_string()))
         texts = written.array(times.notna().to_numpy())
-    return pd.Series(pd.array(texts, dtype="str"), index=times.index)
+    return pd.Series(pd.array(texts, dtype=TEXT), index=times.index)
 
 
 def hashes_of(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -131,7 +131,7 @@ def hashes_of(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.int64]]:
 def _plain(frame: pd.DataFrame, name: str) -> pd.Series:
     column = frame[name]
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.astype("str")
+        return column.astype(TEXT)
     if isinstance(column.dtype, pd.BooleanDtype):
         return column.astype(object).where(column.notna(), None)
     if ZONED + name not in frame:
@@ -250,7 +250,7 @@ class _Texts:
             texts = _taken(texts, first)
             small = np.int8 if len(first) < FEW else np.int32
             codes = np.append(again, -1).astype(small)[codes]
-        return {name: Coded(codes, pd.Index(pd.array(texts, dtype="str"))).categorical()}
+        return {name: Coded(codes, pd.Index(pd.array(texts, dtype=TEXT))).categorical()}
 
     def close(self) -> None:
         self.places.close()

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.readers.cells import Cells, frame_cells
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import Export
@@ -74,7 +75,7 @@ def _split(folder: Path, name: str) -> pd.DataFrame:
             pa.ipc.open_stream(pa.memory_map(str(folder / each["filename"]))).read_all()
             for each in state["_data_files"]
         ]
-        frame: pd.DataFrame = pa.concat_tables(tables).to_pandas(integer_object_nulls=True)
+        frame: pd.DataFrame = in_pandas(pa.concat_tables(tables), integer_object_nulls=True)
     except (pa.ArrowException, OSError, KeyError, TypeError) as error:
         raise RatingsError(
             f"{name}: found no whole data set ({error}); expected the Arrow files that {STATE} "

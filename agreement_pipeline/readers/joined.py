@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.registry import Rows
 from agreement_pipeline.text import listed
@@ -43,4 +44,4 @@ def _named(frame: pd.DataFrame, file: str) -> pd.DataFrame:
         if frame.index.nlevels > 1
         else pd.Index(named, name="row")
     )
-    return frame.astype(dict.fromkeys(coded, "str")).set_axis(index)
+    return frame.astype(dict.fromkeys(coded, TEXT)).set_axis(index)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.readers.columns import Columns
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import Limits
@@ -43,5 +44,5 @@ def with_contents(units: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     """The units with what is known of their items: whether they are gold, and their cluster."""
     items = frame.drop_duplicates("item").set_index("item")
     known = {name: items[name] for name in ("gold", "cluster") if name in items}
-    of_item = units["cluster"].astype("str")
+    of_item = units["cluster"].astype(TEXT)
     return units.assign(**{name: of_item.map(each) for name, each in known.items()})

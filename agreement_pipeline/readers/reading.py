@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Ratings, Scale, coded, refuse_all_tiny
+from agreement_pipeline.ratings import Level, Ratings, Scale, are_texts, coded, refuse_all_tiny
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.gathering import texts_of_times
@@ -273,4 +273,4 @@ def _distinct(labels: pd.Series) -> Iterable[object]:
     if isinstance(labels.dtype, pd.CategoricalDtype):
         return coded(labels).texts
     there = labels.dropna()
-    return there if there.dtype == object else there.unique()
+    return there if there.dtype == object and not are_texts(there) else there.unique()

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import CAPABILITIES, STRATUM, category_text, coded
+from agreement_pipeline.ratings import CAPABILITIES, STRATUM, TEXT, category_text, coded
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings
 
@@ -238,4 +238,4 @@ def _meetings(frame: pd.DataFrame, again: np.ndarray, keys: list[str]) -> np.nda
 
 
 def _texts(values: pd.Series) -> pd.Series:
-    return pd.Series(pd.Series(coded(values).categorical()).astype("str").array, values.index)
+    return pd.Series(pd.Series(coded(values).categorical()).astype(TEXT).array, values.index)

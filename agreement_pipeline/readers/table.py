@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import category_text, coded, given_back
+from agreement_pipeline.ratings import TEXT, category_text, coded, given_back
 from agreement_pipeline.readers.cells import Cells, file_cells, frame_cells, is_named_table
 from agreement_pipeline.readers.columns import (
     COLUMNS,
@@ -230,7 +230,7 @@ def _by_rater(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
 def _in_rows(labels: pd.DataFrame) -> "pd.api.extensions.ExtensionArray | np.ndarray":
     """The cells of a table, row after row."""
     cells = labels.astype(object).to_numpy().ravel()
-    return pd.array(cells, dtype="str") if (labels.dtypes == "str").all() else cells
+    return pd.array(cells, dtype=TEXT) if (labels.dtypes == TEXT).all() else cells
 
 
 def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits: Limits) -> None:

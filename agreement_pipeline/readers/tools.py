@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import category_text, coded
+from agreement_pipeline.ratings import TEXT, category_text, coded
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.gathering import ZONED, Growing, hashes_of, plain
 from agreement_pipeline.readers.limits import Limits
@@ -143,7 +143,7 @@ def gather(
 
 def _with_none(labels: pd.Series, rows: list[int]) -> pd.Series:
     """Labels in codes, of which some rows have the empty set."""
-    texts = labels.astype("str")
+    texts = labels.astype(TEXT)
     texts.iloc[rows] = NONE
     return pd.Series(coded(texts).categorical())
 
@@ -229,7 +229,7 @@ def refuse_repeated(frame: pd.DataFrame, source: str) -> None:
     hashes = np.sort(hashes_of(frame["record"]))
     if (hashes[1:] > hashes[:-1]).all():
         return
-    records = frame["record"].astype("str")
+    records = frame["record"].astype(TEXT)
     twice = records[records.duplicated()]
     if len(twice):
         raise RatingsError(

@@ -27,6 +27,7 @@ from agreement_pipeline.ratings import (
     Rows,
     Scale,
     content_columns,
+    in_pandas,
     ratings_of,
 )
 from agreement_pipeline.release.contents import (
@@ -103,7 +104,7 @@ class Release:
     @cached_property
     def annotations(self) -> pd.DataFrame:
         """One row for each rating. Raters have pseudonyms."""
-        frame: pd.DataFrame = self.rows.slice(0, len(self.rows)).to_pandas()
+        frame: pd.DataFrame = in_pandas(self.rows.slice(0, len(self.rows)))
         return frame
 
     @property

@@ -9,7 +9,7 @@ import pandas as pd
 
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.measures import disagreement_of_items
-from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, Ratings
+from agreement_pipeline.ratings import RESOLUTIONS, TEXT, PanelLabels, Ratings
 from agreement_pipeline.report.differing import differing_raters
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import PERCENT, number
@@ -109,7 +109,7 @@ def _disagreeing(ratings: Ratings) -> pd.DataFrame:
     order = np.argsort(-disagreement, kind="stable")
     order = order[: np.count_nonzero(disagreement > 0)]
     found = {
-        "id": pd.Index(items, dtype="str")[order],
+        "id": pd.Index(items, dtype=TEXT)[order],
         "disagreement": disagreement[order],
         "share": disagreement[order] / (disagreement.sum() or np.nan),
     }

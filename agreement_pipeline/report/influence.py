@@ -5,7 +5,7 @@ import pandas as pd
 
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.ratings import Array, Ratings
+from agreement_pipeline.ratings import TEXT, Array, Ratings
 from agreement_pipeline.statistics import CategoryCounts
 
 ALPHA = "krippendorff_alpha"
@@ -24,7 +24,7 @@ def influence_of_items(ratings: Ratings) -> pd.Series | None:
     rows, row_of, met = np.unique(table.counts, axis=0, return_inverse=True, return_counts=True)
     distinct = CategoryCounts(rows, met, scale=table.scale)
     influence = _without_each(distinct) - float(_alpha(distinct))
-    return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(items, dtype="str"))
+    return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(items, dtype=TEXT))
 
 
 def _alpha(counts: CategoryCounts) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings
+from agreement_pipeline.ratings import MISSING, TEXT, Array, Codes, Ratings
 
 LONGEST = 280
 
@@ -56,7 +56,7 @@ class ItemLabels:
             known = Ratings(current, own.scale, own.classifiers).codes
             codes[at[rows], place[rows]] = known[rows]
         names = () if own.scale.continuous else own.scale.names
-        return cls(pd.Index(item.categories, dtype="str"), tuple(raters), codes, numbers, names)
+        return cls(pd.Index(item.categories, dtype=TEXT), tuple(raters), codes, numbers, names)
 
     def said(self, item: int, rater: int) -> str:
         """The label as text; empty if there is none."""

@@ -19,7 +19,7 @@ from agreement_pipeline.estimates import (
 )
 from agreement_pipeline.intervals import Inference, mean_interval
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import TEXT, Ratings
 from agreement_pipeline.report.measured import measured
 from agreement_pipeline.report.standing_in import compared_by
 from agreement_pipeline.statistics import seed_of
@@ -177,7 +177,7 @@ def _seconds(ratings: Ratings) -> Mapping[str, str]:
     if "timestamp" not in table or pd.api.types.is_numeric_dtype(table["timestamp"]):
         return {}
     times = pd.to_datetime(table["timestamp"], errors="coerce", utc=True, format="ISO8601")
-    ordered = pd.DataFrame({"rater": table["rater"].astype(str), "time": times}).dropna()
+    ordered = pd.DataFrame({"rater": table["rater"].astype(TEXT), "time": times}).dropna()
     ordered = ordered.sort_values(["rater", "time"])
     gaps = ordered.groupby("rater")["time"].diff().dt.total_seconds()
     usual = gaps[(gaps > 0) & (gaps <= MOST_SECONDS)].groupby(ordered["rater"]).median()

@@ -17,6 +17,7 @@ from agreement_pipeline.ratings import (
     Scale,
     coded,
     coded_frame,
+    in_pandas,
     kinds_in,
     parquet_of,
     ratings_of,
@@ -77,7 +78,7 @@ def _changed(given: pd.DataFrame, table: Content) -> "dict[str, pd.Series[Any]]"
     for part in ParquetRows(table).parts(only=names) if names else ():
         for name in names:
             told = given[name].iloc[at : at + len(part)]
-            back = part[name].slice(0, len(told)).to_pandas(integer_object_nulls=True)
+            back = in_pandas(part[name].slice(0, len(told)), integer_object_nulls=True)
             if not _same(told, back):
                 changed[name] = given[name]
         at += len(part)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import TEXT, Ratings
 from agreement_pipeline.units.marked import NONE, Marked
 from agreement_pipeline.units.objects import Area, Box, Keypoints, Polygon, Segment, Span
 from agreement_pipeline.units.places import document_of, item_of, numbers_named
@@ -56,8 +56,8 @@ def objects_of(ratings: Ratings) -> Objects | None:
     if settings is None:
         return None
     rows, contents = ratings.current, ratings.contents
-    said = rows[[name for name in ("rater", "label", "drawn") if name in rows]].astype("str")
-    said = said.assign(unit=rows["item"].astype("str"))
+    said = rows[[name for name in ("rater", "label", "drawn") if name in rows]].astype(TEXT)
+    said = said.assign(unit=rows["item"].astype(TEXT))
     if "gold" in contents:
         said = said[~said["unit"].map(contents["gold"]).to_numpy(bool)]
     said["item"] = said["unit"].map(document_of)

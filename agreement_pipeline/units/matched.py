@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.units.marked import NONE, Marked, extents_of
 from agreement_pipeline.units.matching import Group, groups_of
 from agreement_pipeline.units.objects import Area
@@ -30,7 +31,7 @@ def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
         for name, said in _units(raters, settings)
         for each in raters
     ]
-    return pd.DataFrame(found, columns=COLUMNS).astype({"drawn": "str"})
+    return pd.DataFrame(found, columns=COLUMNS).astype({"drawn": TEXT})
 
 
 def _answer(area: Area | None) -> tuple[str, str | None]:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.units.marked import NONE, Marked, extents_of
 from agreement_pipeline.units.objects import Segment, Span
 from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, scale_of_areas
@@ -98,7 +99,7 @@ def _frame(
 
 
 def _coded(codes: Places, names: list[str]) -> pd.Categorical:
-    return pd.Categorical.from_codes(codes, pd.Index(names, dtype="str"))
+    return pd.Categorical.from_codes(codes, pd.Index(names, dtype=TEXT))
 
 
 def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places]:

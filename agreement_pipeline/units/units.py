@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import TEXT, Ratings, Scale
 from agreement_pipeline.text import listed
 from agreement_pipeline.units.marked import NONE, Marked, in_order, refuse_unknown
 from agreement_pipeline.units.rule import RULES, Part, UnitSettings
@@ -57,7 +57,7 @@ class Units:
             The units are of objects that nobody marks, as rankings.
         """
         self._refuse_unmarked()
-        label = self.rows["label"].astype("str").where(self.rows["label"] == NONE, MARKED)
+        label = self.rows["label"].astype(TEXT).where(self.rows["label"] == NONE, MARKED)
         return self._rated(self.rows.assign(label=label), Scale((NONE, MARKED)))
 
     @property

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import asking, doubtful
+from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.yaml_files import Place
 from tests.contract.tables import contract_of, entry
 
@@ -33,7 +34,7 @@ def random_texts(random, letters, n):
 def test_no_value_that_fails_is_passed_over():
     random = np.random.default_rng(5)
     letters = [*"aB1@. _-^[:?é", "\n", "\t", "\x0b", "\u2003", "\u212a", "\u017f", "\u0663"]
-    texts = pd.Index(random_texts(random, letters, 300), dtype="str")
+    texts = pd.Index(random_texts(random, letters, 300), dtype=TEXT)
     shortened = 0
     for _ in range(4000):
         pattern = "".join(random.choice(PIECES, random.integers(1, 7)))
@@ -51,18 +52,18 @@ def test_no_value_that_fails_is_passed_over():
 
 
 def test_plain_values_that_do_not_match_are_not_asked():
-    names = pd.Index(["i1", "ana@example.org", "a b", "é", "x@y"], dtype="str")
+    names = pd.Index(["i1", "ana@example.org", "a b", "é", "x@y"], dtype=TEXT)
     asked = doubtful.doubtful(suite_of(NOT_MATCH, regex=EMAIL), names)
     assert names[asked].tolist() == ["ana@example.org", "é"]
 
 
 @pytest.mark.parametrize("regex", ["(?i)a", r"\bana\b", "a++", "[[:alpha:]]", "("])
 def test_all_values_are_asked_if_arrow_may_read_the_expression_in_another_way(regex):
-    names = pd.Index(["i1", "i2"], dtype="str")
+    names = pd.Index(["i1", "i2"], dtype=TEXT)
     assert doubtful.doubtful(suite_of(NOT_MATCH, regex=regex), names).all()
 
 
 def test_no_value_is_missing():
-    names = pd.Index(["i1", "i2"], dtype="str")
+    names = pd.Index(["i1", "i2"], dtype=TEXT)
     assert not doubtful.doubtful(suite_of("expect_column_values_to_not_be_null"), names).any()
     assert doubtful.doubtful(suite_of("expect_column_values_to_be_null"), names).all()

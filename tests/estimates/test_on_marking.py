@@ -10,7 +10,7 @@ from agreement_pipeline.estimates import applicable, estimate, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.ratings import Origin, Ratings
+from agreement_pipeline.ratings import TEXT, Origin, Ratings
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.units import Box, Marked, UnitSettings, units_of
 from tests.policy.verdicts import verdict
@@ -94,7 +94,7 @@ def beside(other, occurrence):
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
     models = ("model",) if other == "model" else ()
-    return Ratings.from_frame(frame.astype({"item": "str"}), SCALE, classifiers=models)
+    return Ratings.from_frame(frame.astype({"item": TEXT}), SCALE, classifiers=models)
 
 
 @pytest.mark.parametrize("part", ["", "naming"])

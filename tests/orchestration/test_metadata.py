@@ -10,6 +10,7 @@ from agreement_pipeline.orchestration.metadata import (
     opened_table,
     rendered,
 )
+from agreement_pipeline.ratings import TEXT
 
 
 def test_a_long_table_says_how_many_of_its_rows_are_shown():
@@ -39,7 +40,7 @@ def test_a_wide_table_opens_by_a_click_and_its_text_stays_text():
     ("kind", "missing", "there"),
     [
         *[(object, missing, "a") for missing in (None, float("nan"), pd.NA, pd.NaT)],
-        ("str", None, "a"),
+        (TEXT, None, "a"),
         ("category", None, "a"),
         ("datetime64[ns, UTC]", None, "2026-11-23"),
         (float, None, 1.5),

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement_pipeline.ratings.coding import coded
+from agreement_pipeline.ratings.coding import coded, numbers_in
 from agreement_pipeline.ratings.row_order import order_of
 from agreement_pipeline.ratings.text_order import order_of_texts
+from agreement_pipeline.ratings.texts import TEXT
 
 
 @pytest.mark.parametrize("spread", [1, 3, 1000])
@@ -30,7 +31,7 @@ def test_no_keys_are_in_order():
 
 
 def test_codes_that_are_sorted_already_are_kept_with_their_texts():
-    column = pd.Series(["b", "a", None, "b"], dtype="str").astype("category")
+    column = pd.Series(["b", "a", None, "b"], dtype=TEXT).astype("category")
     found = coded(column)
     assert found.texts is column.cat.categories
     assert found.codes.tolist() == [1, 0, -1, 1]
@@ -56,11 +57,24 @@ def test_texts_are_put_in_the_order_of_their_bytes(start, ends, skipped):
     ] == sorted(texts[skipped:], key=str.encode)
 
 
+@pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 makes a Python object of each category")
 def test_no_python_object_is_made_of_each_text():
-    column = pd.Series([f"item {number}" for number in range(20_000)], dtype="str")[::-1]
+    column = pd.Series([f"item {number}" for number in range(20_000)], dtype=TEXT)[::-1]
     tracemalloc.start()
     found = coded(column).categorical()
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found[0] == "item 19999"
     assert kept < 20 * 20_000
+
+
+def test_a_text_is_the_nearest_number():
+    random = np.random.default_rng(7)
+    numbers = random.uniform(-1, 1, 3_000) * 10.0 ** random.integers(-8, 8, 3_000)
+    for kind in (object, TEXT):
+        texts = pd.Series([*map(repr, numbers.tolist()), " 1e2 ", "one", None], dtype=kind)
+        assert numbers_in(texts)[:-2].tolist() == [*numbers.tolist(), 100.0]
+        assert np.isnan(numbers_in(texts)[-2:]).all()
+    mixed = pd.Series([1, True, None, "one", *map(repr, numbers.tolist())], dtype=object)
+    assert numbers_in(mixed)[:2].tolist() == [1.0, 1.0]
+    assert numbers_in(mixed)[4:].tolist() == numbers.tolist()

@@ -10,6 +10,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
+    TEXT,
     Footer,
     ParquetRows,
     RatingsRows,
@@ -30,7 +31,7 @@ def ratings(n_items):
     ]
     unrated = [(f"z{i}", None, None, "nobody") for i in range(5)]
     frame = pd.DataFrame([*rows, *unrated], columns=["item", "rater", "label", "text"])
-    return Ratings.from_frame(frame, SCALE, classifiers=("r2",))
+    return Ratings.from_frame(frame.astype({"text": TEXT}), SCALE, classifiers=("r2",))
 
 
 def whole(rows):

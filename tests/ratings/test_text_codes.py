@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agreement_pipeline.ratings import text_codes
 from agreement_pipeline.ratings.coding import coded
 from agreement_pipeline.ratings.text_codes import in_codes
+from agreement_pipeline.ratings.texts import TEXT
 
 WIDTHS = (1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40)
 
@@ -72,7 +73,7 @@ def test_texts_whose_numbers_are_equal_are_told_apart(monkeypatch):
 def test_codes_follow_the_order_of_texts(written):
     random = np.random.default_rng(2)
     texts = [written.format(number) for number in random.integers(0, 500, 4000)]
-    found = coded(pd.Series(texts, dtype="str"))
+    found = coded(pd.Series(texts, dtype=TEXT))
     assert found.texts.tolist() == sorted(set(texts))
     assert found.texts[found.codes].tolist() == texts
 

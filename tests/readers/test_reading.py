@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import MissingExtraError, RatingsError
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import TEXT, Scale
 from agreement_pipeline.readers import READERS, Columns, Limits, Rules, read
 from agreement_pipeline.readers.registry import register
 
@@ -76,7 +76,8 @@ def test_the_limits_hold_for_a_frame(refusal):
     )
 
 
-def test_classifiers_may_be_chosen_among_the_raters_as_they_are_written():
+@pytest.mark.parametrize("kind", [object, TEXT])
+def test_classifiers_may_be_chosen_among_the_raters_as_they_are_written(kind):
     asked = []
 
     def last(raters, source):
@@ -84,6 +85,7 @@ def test_classifiers_may_be_chosen_among_the_raters_as_they_are_written():
         return [str(max(raters))]
 
     frame = FRAME.assign(rater=["ana", "ben", "ana", "cat"], label=["yes", "no", "no", "no"])
+    frame = frame.astype({"rater": kind})
     assert read(frame, classifiers=last).classifiers == ("cat",)
     assert asked == [(["ana", "ben", "cat"], "DataFrame")]
 

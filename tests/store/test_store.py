@@ -10,7 +10,7 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import RatingsError, StoreError
-from agreement_pipeline.ratings import parquet_bytes
+from agreement_pipeline.ratings import TEXT, parquet_bytes
 from agreement_pipeline.store import Store, files, local
 from agreement_pipeline.store.local import LocalStorage
 
@@ -93,7 +93,9 @@ def test_all_that_is_known_of_ratings_and_items_is_read_back(store, original):
             "timestamp": pd.to_datetime(
                 ["2026-11-01T10:00:00.123Z", "2026-11-02", None, None], utc=True, format="ISO8601"
             ),
-            "text": ['a "quoted", text\n', 'a "quoted", text\n', None, "never seen"],
+            "text": pd.array(
+                ['a "quoted", text\n', 'a "quoted", text\n', None, "never seen"], dtype=TEXT
+            ),
             "gold": ["no", "no", "yes", "no"],
         }
     )

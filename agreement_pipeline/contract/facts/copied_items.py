@@ -8,7 +8,7 @@ import pandas as pd
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
 from agreement_pipeline.mapped_files import let_go
-from agreement_pipeline.ratings import parts, printed
+from agreement_pipeline.ratings import TEXT, parts, printed
 
 MOST, AT_ONCE = 50_000, 8_192
 LAST = 6
@@ -32,14 +32,14 @@ def items_that_print_alike(panel: Panel) -> Fact:
     """The share of items whose identifier prints as that of another item. The first is no copy."""
     items, rated = panel.items, panel.rated
     names = items if len(rated) == len(items) else items[rated]
-    return _copies(pd.Series(names.astype("str"), index=names), "identifier")
+    return _copies(pd.Series(names.astype(TEXT), index=names), "identifier")
 
 
 def _copies(texts: "pd.Series[Any]", what: str) -> Fact:
     """The share of copies. Of very many items, a sample is compared, in which copies stay
     together.
     """
-    some = (texts if len(texts) <= MOST else _sample(texts)).astype("str")
+    some = (texts if len(texts) <= MOST else _sample(texts)).astype(TEXT)
     alike = printed(some)
     alike = alike[alike != ""]
     again = alike.duplicated()
@@ -64,7 +64,7 @@ def _sample(texts: "pd.Series[Any]") -> "pd.Series[Any]":
     """
     n_parts, found = -(-len(texts) // MOST), []
     for part in parts(len(texts), AT_ONCE):
-        sums = _sums(texts.iloc[part].astype("str"))
+        sums = _sums(texts.iloc[part].astype(TEXT))
         found.append(part.start + np.flatnonzero(sums % n_parts == 0))
         let_go()
     return texts.iloc[np.concatenate(found)]

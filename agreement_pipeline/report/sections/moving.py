@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.report.answer import Answer, Row, grid
 from agreement_pipeline.report.cells import interval_cell, title_of, value_cell
 from agreement_pipeline.report.judged import JudgedRound
@@ -52,6 +53,6 @@ def _at_each(
 ) -> Iterator[tuple[float, tuple[Estimate, ...]]]:
     scale = judged.ratings.scale
     for value, units in at_each(found.marked, found.settings, values, scale):
-        clusters = units.rows["cluster"].astype("str").map(found.clusters)
+        clusters = units.rows["cluster"].astype(TEXT).map(found.clusters)
         moved = replace(units, rows=units.rows.assign(cluster=clusters)).ratings
         yield value, tuple(measured(moved, MEASURES, judged.policy, ["round"]))

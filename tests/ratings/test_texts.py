@@ -1,0 +1,48 @@
+"""Texts have one dtype, whichever pandas is installed."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import agreement_pipeline
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.ratings import TEXT, RatingsRows, in_pandas, parquet_bytes
+
+PACKAGE = Path(agreement_pipeline.__file__).parent
+KNOWN = pd.DataFrame(
+    {
+        "item": ["i1", "i1", "i2"],
+        "rater": ["ana", "ben", "ana"],
+        "label": ["yes", "no", "yes"],
+        "drawn": ["0 4", None, None],
+        "timestamp": ["2026-11-01", None, "2026-11-02"],
+        "text": ["a", "a", None],
+        "stratum:language": ["de", "de", "en"],
+    }
+)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_texts_of_arrow_keep_what_is_missing(kind):
+    given = pa.array(["a", None, "nan"], kind)
+    for found in (in_pandas(pa.chunked_array([given])), in_pandas(pa.table({"t": given}))["t"]):
+        assert found.dtype == TEXT
+        assert found.isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("kind", [object, TEXT])
+def test_ratings_have_the_same_digest_and_bytes_from_texts_and_from_python_objects(kind):
+    given, again = (
+        Ratings.from_frame(frame, Scale(("no", "yes"))) for frame in (KNOWN, KNOWN.astype(kind))
+    )
+    assert given.digest == again.digest
+    assert parquet_bytes(RatingsRows(given)) == parquet_bytes(RatingsRows(again))
+
+
+def test_no_dtype_has_a_name_that_pandas_2_reads_as_another_one():
+    by_name = re.compile(r"""(?:dtype=|astype\()['"]?str\b""")
+    files = sorted(PACKAGE.rglob("*.py"))
+    assert [path for path in files if by_name.search(path.read_text(encoding="utf-8"))] == []
