@@ -27,7 +27,7 @@ def rounds(draw):
     return CategoryCounts(counts, weights, scale=scale_of(level, k)), strata
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(rounds())
 def test_strata_weighted_by_their_pairable_ratings_add_up_to_the_whole(found):
     whole, strata = found

@@ -16,7 +16,7 @@ from agreement_pipeline.ratings import Ratings, Scale
 
 SCALE = Scale(("a", "b", "c"))
 LABELS = st.sampled_from(SCALE.names)
-quickly = settings(deadline=None, max_examples=30)
+quickly = settings(max_examples=30)
 
 
 @st.composite
@@ -145,7 +145,7 @@ def estimates_by_scope(ratings, back):
     return found
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(frame=frames(), data=st.data())
 def test_estimates_are_the_same_to_the_last_digit_for_any_order_of_rows_and_any_names_of_raters(
     frame, data

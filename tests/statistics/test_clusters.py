@@ -189,7 +189,7 @@ def clustered(draw):
     return pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "cluster"])
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(frame=clustered(), data=st.data())
 def test_neither_the_order_of_rows_nor_names_of_raters_and_clusters_matter(frame, data):
     names = [
