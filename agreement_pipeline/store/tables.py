@@ -8,6 +8,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError, StoreError
 from agreement_pipeline.large_files import Content
+from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings import (
     EXTRAS,
     Origin,
@@ -82,6 +83,7 @@ def _changed(given: pd.DataFrame, table: Content) -> "dict[str, pd.Series[Any]]"
             if not _same(told, back):
                 changed[name] = given[name]
         at += len(part)
+        let_go()
     return changed
 
 

@@ -75,6 +75,14 @@ def test_s1_the_same_items_ten_times_under_other_names_are_held():
     assert failed(frame) == set()
 
 
+def test_items_without_a_text_are_no_copies_of_each_other():
+    frame = latent(120, "abc", 0.2).assign(text=lambda made: "text of " + made["item"])
+    known = frame["item"] < "i00060"
+    again = frame.assign(item=frame["item"] + "b", text=frame["text"].where(known, None))
+    found = findings(pd.concat([frame, again]))["items_not_repeated"]
+    assert "60 of 180 items have the text of another one" in found.description
+
+
 @pytest.mark.parametrize(
     "way",
     [" {}", "{} ", "{}  x", "{} X", "\u00e9{}", "e\u0301{}", "{}\u200b", "\ufb01 {}", "fi {}"],
