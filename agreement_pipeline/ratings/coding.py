@@ -212,7 +212,7 @@ def _numbers(values: pd.Series) -> NDArray[np.float64]:
     if pd.__version__ >= "3" or not (values.dtype == object or are_texts(values)):
         return found
     # pandas 2 reads one text of three as a neighbour of the nearest number.
-    return values.where(~np.isnan(found)).astype(float).to_numpy()
+    return np.asarray(values.where(~np.isnan(found)).astype(float), dtype=np.float64)
 
 
 __all__ = [
