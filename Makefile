@@ -31,8 +31,7 @@ tests: $(VENV)/.installed
 
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/pytest -m "not slow" --numprocesses $(WORKERS) --dist loadfile \
-	  --ignore tests/report/test_browser.py --ignore tests/readers/test_hugging_face.py \
-	  --ignore tests/projects/test_settings.py
+	  --ignore tests/report/test_browser.py --ignore tests/projects/test_settings.py
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -86,7 +85,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@touch $(VENV)/.runs $@
 
 # What tests import. Spark, a browser and tools for types and style are not among it.
-TEST_TOOLS := create-dagster flask flask-cors hatchling hypothesis ipykernel krippendorff \
+TEST_TOOLS := create-dagster datasets flask flask-cors hatchling hypothesis ipykernel krippendorff \
   "moto[s3]" mpmath nbclient pytest pytest-xdist scikit-learn scipy statsmodels
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt

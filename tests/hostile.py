@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from hypothesis import reject
 from hypothesis import strategies as st
 
 DIGITS = "9" * 5000
@@ -198,7 +199,10 @@ def parquet(draw: st.DrawFn) -> bytes:
     for name in draw(NAMES):
         columns[name] = _column(draw, draw(st.sampled_from(types)), rows)
     sink = io.BytesIO()
-    pq.write_table(pa.table(columns), sink)
+    try:
+        pq.write_table(pa.table(columns), sink)
+    except pa.ArrowNotImplementedError:  # older pyarrow writes fewer types
+        reject()
     return draw(st.just(sink.getvalue()) | mutated(sink.getvalue()))
 
 
