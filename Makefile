@@ -84,8 +84,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "make: installed" >&2
 	@touch $(VENV)/.runs $@
 
-# What tests import. Spark, a browser and tools for types and style are not among it.
-TEST_TOOLS := create-dagster datasets flask flask-cors hatchling hypothesis ipykernel krippendorff \
+# What tests import. Spark, a browser, Hugging Face and tools for types and style are not among it.
+TEST_TOOLS := create-dagster flask flask-cors hatchling hypothesis ipykernel krippendorff \
   "moto[s3]" mpmath nbclient pytest pytest-xdist scikit-learn scipy statsmodels
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt

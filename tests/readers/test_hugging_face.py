@@ -19,9 +19,7 @@ NAMED = FRAME.assign(label=FRAME["label"].map(dict(enumerate(NAMES))))
 
 @pytest.fixture(scope="module")
 def library():
-    import datasets
-
-    return datasets
+    return pytest.importorskip("datasets")
 
 
 @pytest.fixture

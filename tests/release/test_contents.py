@@ -26,7 +26,7 @@ def load_dataset(tmp_path, monkeypatch):
     """As somebody would load it who has never heard of this package."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
-    import datasets
+    datasets = pytest.importorskip("datasets")
 
     return partial(datasets.load_dataset, cache_dir=str(tmp_path / "cache"))
 

@@ -19,7 +19,7 @@ SCALE = Scale(("none", "PER", "ORG"))
 def load(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
-    import datasets
+    datasets = pytest.importorskip("datasets")
 
     return partial(datasets.load_dataset, cache_dir=str(tmp_path / "cache"), split="train")
 
