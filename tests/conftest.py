@@ -114,6 +114,7 @@ def bucket(s3_server, monkeypatch):
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
     name = f"bucket-{uuid4().hex}"
     fsspec.filesystem("s3", skip_instance_cache=True).mkdir(name)
     return f"s3://{name}/store"
