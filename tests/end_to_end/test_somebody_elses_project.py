@@ -80,17 +80,27 @@ class Somebodys:
         assert done.returncode == status, said
         return said
 
+    def instance(self) -> dg.DagsterInstance:
+        """The Dagster instance of the project."""
+        return dg.DagsterInstance.from_config(str(self.home))
+
     def dg(self, *words: str, status: int = 0) -> str:
         """What `dg` prints."""
         return self("dagster_dg_cli.cli", *words, status=status)
 
     def launch(self, asset: str, round_name: str, status: int) -> str:
-        """A run of an asset for a round, once the round is a partition."""
-        return self.dg("launch", "--assets", asset, "--partition", round_name, status=status)
+        """What a run of an asset for a round logs, once the round is a partition.
+
+        It comes from Dagster's store. The terminal misses lines that a step writes at its end.
+        """
+        self.dg("launch", "--assets", asset, "--partition", round_name, status=status)
+        with self.instance() as instance:
+            (run,) = instance.get_runs(limit=1)
+            return "\n".join(str(entry) for entry in instance.all_logs(run.run_id))
 
     def add_round(self, name: str) -> None:
         """Make a round a partition, as the sensor does."""
-        with dg.DagsterInstance.from_config(str(self.home)) as instance:
+        with self.instance() as instance:
             instance.add_dynamic_partitions("toxicity_rounds", [name])
 
 
