@@ -14,7 +14,7 @@ OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 LISTED = 1
 PLAIN = ("rating", "number", "datetime")
-NOBODY = (None, "")
+NOTHING = frozenset({None, ""})
 
 
 def submissions(export: Export) -> Iterator[Submission]:
@@ -23,7 +23,7 @@ def submissions(export: Export) -> Iterator[Submission]:
     A task without an annotation has a row too, which has no rater.
     """
     for place, row in export.records():
-        if row["annotation_id"] in NOBODY:
+        if {row["annotation_id"], row["annotator"]} <= NOTHING:
             continue
         yield Submission(
             row.get("id"),
