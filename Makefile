@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 # The lowest versions of what the package needs, for the Python that all of them have wheels for.
 LOWEST_PYTHON ?= python3.11
 LOWEST := .venv-lowest
+LABEL_STUDIO := .venv-label-studio
+ARGILLA := .venv-argilla
 # Some tests wait for other processes, so there are two workers more than cores. They take the files
 # in the order of `tests/conftest.py`: the slow ones first.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
@@ -15,7 +17,8 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 # Modules are compiled when they are first imported. Some machines forbid to keep the result.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run ui test tests test-lowest lint types definitions docs pages benchmarks format clean
+.PHONY: run ui test tests test-lowest lint types definitions docs pages round-trips benchmarks \
+  format clean
 
 run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
@@ -54,6 +57,13 @@ pages: $(VENV)/.installed
 	$(BIN)/python -m tools.pages.degenerate_page docs/degenerate-inputs.md
 	$(BIN)/python -m tools.pages.reproduction_page docs/reproduction.md
 
+# The exports that the packages of two labelling tools write, for the tests of the readers. Each
+# package has an environment of its own.
+round-trips: $(LABEL_STUDIO)/.installed $(ARGILLA)/.installed
+	$(LABEL_STUDIO)/bin/python -m tools.round_trips.label_studio tests/readers/exports/label_studio
+	PYTHONHASHSEED=0 $(ARGILLA)/bin/python -m tools.round_trips.argilla_client \
+	  tests/readers/exports/argilla
+
 benchmarks: $(VENV)/.installed
 	$(BIN)/python -m benchmarks
 
@@ -62,7 +72,7 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .agreement
+	rm -rf $(VENV) $(LOWEST) $(LABEL_STUDIO) $(ARGILLA) .agreement
 
 INSTALL := -m pip install --quiet --no-compile --disable-pip-version-check
 PIP := $(BIN)/python $(INSTALL) --constraint constraints.txt --editable
@@ -93,4 +103,16 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	@$(LOWEST_PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python $(INSTALL) --constraint constraints-lowest.txt \
 	  --editable ".[ui,plots,excel,images,s3]" $(TEST_TOOLS)
+	@touch $@
+
+# Most of what Label Studio's package requires is for other parts of it, and takes very long.
+$(LABEL_STUDIO)/.installed: tools/round_trips/label_studio.txt
+	@$(PYTHON) -m venv $(LABEL_STUDIO)
+	@$(LABEL_STUDIO)/bin/python $(INSTALL) --no-deps label-studio-sdk==2.1.2
+	@$(LABEL_STUDIO)/bin/python $(INSTALL) --requirement tools/round_trips/label_studio.txt
+	@touch $@
+
+$(ARGILLA)/.installed: tools/round_trips/argilla.txt
+	@$(PYTHON) -m venv $(ARGILLA)
+	@$(ARGILLA)/bin/python $(INSTALL) --requirement tools/round_trips/argilla.txt
 	@touch $@

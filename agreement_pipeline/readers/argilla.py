@@ -1,14 +1,19 @@
-"""Argilla 2: flat records (JSON, Parquet, data sets), nested records, and the REST interface."""
+"""Argilla 2: flat records (JSON, Parquet, data sets), nested records, and the REST interface.
+
+Argilla's package writes a ranking without its ranks. Only the REST interface gives them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.drawn import Drawn, Draws, spans_in
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Status, Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
 
 ANSWERS, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
@@ -20,6 +25,7 @@ STATUSES: dict[str, Status] = {
     "pending": "draft",
 }
 UNNAMED = "a model without a name"
+INSTEAD = "Export records.to_list(flatten=True) as JSON, or records.to_datasets() as Parquet."
 Data = Mapping[str, Any]
 Answers = Callable[[Iterable[tuple[str, Any]], str], dict[str, Any]]
 """From what was said to each question, and its place, to the answers that are read."""
@@ -29,6 +35,7 @@ Reads = Callable[[Export], Iterator[Submission]]
 def flat(export: Export, answers: Answers) -> Iterator[Submission]:
     """The responses and suggestions of flat records."""
     for place, record in export.records():
+        _refuse_many(record, place)
         questions = [
             name.removesuffix(USERS) for name in record if name.endswith(USERS) and record[name]
         ]
@@ -47,7 +54,7 @@ def flat(export: Export, answers: Answers) -> Iterator[Submission]:
         models = (
             (
                 name.removesuffix(SUGGESTION),
-                value,
+                _with_a_name(value, record.get(name.removesuffix(SUGGESTION) + ANSWERS), place),
                 record.get(f"{name}.score"),
                 record.get(f"{name}.agent"),
             )
@@ -60,6 +67,7 @@ def flat(export: Export, answers: Answers) -> Iterator[Submission]:
 def nested(export: Export, answers: Answers) -> Iterator[Submission]:
     """The responses and suggestions of nested records, which say no status."""
     for place, record in export.records():
+        _refuse_many(record, place)
         fields = {**record["fields"], **(record.get("metadata") or {}), "status": record["status"]}
         said = (
             (question, each["user_id"], "submitted", each["value"])
@@ -78,6 +86,7 @@ def rest(export: Export, answers: Answers) -> Iterator[Submission]:
     """The responses of records as the REST interface gives them, which alone have times."""
     for place, page in export.records():
         for record in page.get("items", [page]):
+            _refuse_many(record, place)
             fields = {**record["fields"], **(record.get("metadata") or {}), "id": record["id"]}
             for each in record.get("responses") or ():
                 values = {name: said["value"] for name, said in (each["values"] or {}).items()}
@@ -86,7 +95,7 @@ def rest(export: Export, answers: Answers) -> Iterator[Submission]:
                     each["user_id"],
                     answers(values.items(), f"{place}, response {each['id']}"),
                     f"response {each['id']}",
-                    status=STATUSES[each["status"]],
+                    status=_status(each["status"], f"{place}, response {each['id']}"),
                     created=utc(each.get("inserted_at"), place),
                     updated=utc(each.get("updated_at"), place),
                     fields=fields,
@@ -113,7 +122,7 @@ def _responses(
             user,
             answers(values.items(), f"{place}, user {user}"),
             f"{place}, user {user}",
-            status=STATUSES[statuses[user]],
+            status=_status(statuses[user], f"{place}, user {user}"),
             fields=fields,
         )
 
@@ -138,6 +147,38 @@ def _suggestions(
             )
 
 
+def _status(said: object, where: str) -> Status:
+    if said not in STATUSES:
+        raise RatingsError(
+            f"{where}: found status {said!r}; expected one of {listed(STATUSES)}. "
+            "Export the records from Argilla's server, which knows it."
+        )
+    return STATUSES[str(said)]
+
+
+def _with_a_name(suggested: Any, responses: Any, place: str) -> Any:
+    """A suggestion. `to_datasets` makes it a number, of which JSON and CSV tell no name."""
+    if isinstance(suggested, int) and any(isinstance(each, str) for each in responses or ()):
+        raise RatingsError(
+            f"{place}: found {suggested} as a suggestion, and texts as the responses; expected the "
+            "name of a label. Save the data set as Parquet, which has the names."
+        )
+    return suggested
+
+
+def _refuse_many(record: Data, place: str) -> None:
+    """Refuse what is not one record with lists of responses."""
+    if isinstance(record["id"], list):
+        raise RatingsError(
+            f"{place}: found a list of ids, as to_dict writes it; expected one record. {INSTEAD}"
+        )
+    if any(isinstance(said, str) for name, said in record.items() if name.endswith(USERS)):
+        raise RatingsError(
+            f"{place}: found a text of several users, as CSV has it; expected a list of them. "
+            f"{INSTEAD}"
+        )
+
+
 def _plainly(read: Callable[[Export, Answers], Iterator[Submission]]) -> Reads:
     """The submissions with labels as their answers."""
     return lambda export: read(export, lambda values, _: _answers(values))
@@ -145,16 +186,37 @@ def _plainly(read: Callable[[Export, Answers], Iterator[Submission]]) -> Reads:
 
 def _drawn(read: Callable[[Export, Answers], Iterator[Submission]]) -> Draws:
     """The submissions with spans or rankings as their answers."""
-    return lambda export, kind: read(export, partial(_objects, kind=kind))
+
+    def draws(export: Export, kind: str) -> Iterator[Submission]:
+        bare: list[str] = []
+        found = False
+        for each in read(export, partial(_objects, kind=kind, bare=bare)):
+            found = found or bool(each.values)
+            yield each
+        if bare and not found:
+            raise RatingsError(
+                f"{bare[0]}: found answers without ranks, as Argilla's package writes rankings; "
+                "expected the rank of each. Read the records of the REST interface."
+            )
+
+    return draws
 
 
-def _objects(values: Iterable[tuple[str, Any]], where: str, kind: str) -> dict[str, Drawn]:
-    """The spans or the rankings; an empty list is found to be one of them later."""
+def _objects(
+    values: Iterable[tuple[str, Any]], where: str, kind: str, bare: list[str]
+) -> dict[str, Drawn]:
+    """The spans or the rankings; an empty list is found to be one of them later.
+
+    `bare` gets the first place with a list that may be a ranking without ranks.
+    """
     mark = {"spans": "start", "rankings": "rank"}.get(kind)
+    lists = {name: value for name, value in values if isinstance(value, list) and value}
+    if kind == "rankings" and not bare:
+        bare.extend(where for value in lists.values() if isinstance(value[-1], str))
     return {
         name: Drawn(spans_in(value, where) if kind == "spans" else (_ranking(value, where),))
-        for name, value in values
-        if isinstance(value, list) and value and isinstance(value[0], dict) and mark in value[0]
+        for name, value in lists.items()
+        if isinstance(value[0], dict) and mark in value[0]
     }
 
 

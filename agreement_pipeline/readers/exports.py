@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers.class_labels import named_in_schema
 from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
 from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.json_stream import CutOffError, json_objects
@@ -21,6 +22,7 @@ MAGIC: tuple[tuple[bytes, FileKind], ...] = (
 MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 SEPARATORS = ",\t;|"
 START, SAMPLE = 65_536, 20
+DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
 BATCH = 64
 """Rows of a Parquet file at a time: each may hold a text that the file keeps once."""
 
@@ -54,7 +56,7 @@ class Export:
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        """The finished visible files, by name."""
+        """The finished visible files, by name, without what describes a data set."""
         if not self.path.is_dir():
             return (self.path,)
         return tuple(
@@ -63,7 +65,14 @@ class Export:
             if each.is_file()
             and not any(part.startswith(".") for part in each.relative_to(self.path).parts)
             and not each.name.endswith(UNFINISHED)
+            and not (each.name in DESCRIBING and each.parent in self.data_sets)
         )
+
+    @cached_property
+    def data_sets(self) -> frozenset[Path]:
+        """The folders that Hugging Face's `save_to_disk` wrote."""
+        described, stated = ({each.parent for each in self.path.rglob(name)} for name in DESCRIBING)
+        return frozenset(described & stated)
 
     @cached_property
     def kind(self) -> FileKind:
@@ -204,11 +213,16 @@ def _columnar(path: Path, kind: FileKind) -> Iterator[dict[str, Any]]:
     try:
         if kind == "parquet":
             footer_of(path)
-            batches = pq.ParquetFile(path).iter_batches(BATCH)
+            file = pq.ParquetFile(path)
+            batches, schema = file.iter_batches(BATCH), file.schema_arrow
         else:
-            batches = iter(pa.ipc.open_stream(pa.memory_map(str(path))))
+            stream = pa.ipc.open_stream(pa.memory_map(str(path)))
+            batches, schema = iter(stream), stream.schema
+        named = named_in_schema(schema.metadata, path.name)
         for batch in batches:
-            yield from batch.to_pylist()
+            for row in batch.to_pylist():
+                row.update({name: of(row[name]) for name, of in named.items() if name in row})
+                yield row
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise RatingsError(
             f"{path.name}: found no whole {kind} file ({str(error).splitlines()[0]}); expected a "

@@ -4,8 +4,7 @@ It is a table, long or wide. Labels that are stored as numbers of names get thei
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from math import isnan
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,15 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.readers.cells import Cells, frame_cells
+from agreement_pipeline.readers.class_labels import named_in
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
-from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.exports import INFO, STATE, Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Reader, Rows, Source, register
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.readers.table import cells_rounds, cells_rows
 
-STATE, INFO, SPLIT = "state.json", "dataset_info.json", "split"
-NO_LABEL = -1
+SPLIT = "split"
 Data = Mapping[str, Any]
 
 
@@ -82,29 +81,8 @@ def _split(folder: Path, name: str) -> pd.DataFrame:
             "lists. Save the data set again."
         ) from None
     return frame.assign(
-        **{column: frame[column].map(_named(names)) for column, names in _labels(info)}
+        **{column: frame[column].map(named) for column, named in named_in(info, name).items()}
     )
-
-
-def _labels(info: Data) -> Iterator[tuple[str, list[str]]]:
-    """The columns of labels, and the names of their numbers."""
-    for column, feature in (info.get("features") or {}).items():
-        inside = feature.get("feature", feature) if isinstance(feature, Mapping) else feature[0]
-        if isinstance(inside, Mapping) and inside.get("_type") == "ClassLabel":
-            yield column, inside["names"]
-
-
-def _named(names: list[str]) -> Any:
-    """A number, or a list of numbers, as names. -1 stands for no label."""
-
-    def name(value: Any) -> Any:
-        missing = value is None or isnan(value) or int(value) == NO_LABEL
-        return None if missing else names[int(value)]
-
-    def named(value: Any) -> Any:
-        return [name(each) for each in value] if hasattr(value, "__len__") else name(value)
-
-    return named
 
 
 def _json(path: Path, name: str) -> Data:
@@ -119,8 +97,7 @@ def _json(path: Path, name: str) -> Data:
 
 
 def _is_data_set(export: Export) -> bool:
-    there = {path.name for path in export.files} if export.path.is_dir() else set()
-    return {STATE, INFO} <= there
+    return export.path.is_dir() and any(each.parent in export.data_sets for each in export.files)
 
 
 HUGGING_FACE = register(

@@ -16,7 +16,8 @@ from agreement_pipeline.readers.submissions import Status, Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
 
-REVIEWED = ("accepted", "rejected", "fixed_and_accepted")
+FIXED = "fixed_and_accepted"
+REVIEWED = ("accepted", "rejected", FIXED)
 SUGGESTED = ("prediction", "prediction-changed")
 COPIED = ("prediction", "propagated_annotation")
 AREAS = frozenset({"start", "x", "points", "original_width"})
@@ -57,13 +58,13 @@ def answers_in(result: object) -> dict[str, Any]:
         if kind not in value or not AREAS.isdisjoint(value):
             continue
         said, name = value[kind], part.get("from_name", kind)
-        answer = _ticks(said) if isinstance(said, list) else said
+        answer = ticks(said) if isinstance(said, list) else said
         both = isinstance(answer, tuple) and isinstance(found.get(name), tuple)
         found[name] = (*found[name], *answer) if both else answer
     return found
 
 
-def _ticks(said: list[Any]) -> tuple[str, ...]:
+def ticks(said: list[Any]) -> tuple[str, ...]:
     """Choices, or the paths of a taxonomy."""
     return tuple(" > ".join(map(str, each)) if isinstance(each, list) else each for each in said)
 
@@ -94,7 +95,7 @@ def _annotation(
     return Submission(
         task.get("id"),
         _rater(annotation.get("completed_by")),
-        answers(_before_review(annotation, at), at),
+        answers(before_review(annotation, at), at),
         where,
         status=_status(annotation),
         kind="gold" if annotation.get("ground_truth") else "human",
@@ -144,12 +145,18 @@ def _is_assisted(annotation: Data) -> bool:
     return copied or any(each is not None for each in parents) or bool(origins & {*SUGGESTED})
 
 
-def _before_review(annotation: Data, where: str) -> object:
-    """What the rater answered, before a reviewer changed it."""
+def before_review(annotation: Data, where: str) -> object:
+    """What the rater answered, before a reviewer changed it.
+
+    Raises
+    ------
+    RatingsError
+        A reviewer changed it, and the export does not tell what it was.
+    """
     reviews = annotation.get("reviews") or ()
     said = [each for each in reviews if each.get("fixed_annotation_history")]
     fixed = sorted(said, key=lambda each: str(each.get("created_at")))
-    if not fixed and annotation.get("last_action") != "fixed_and_accepted":
+    if not fixed and annotation.get("last_action") != FIXED:
         return annotation.get("result")
     for review in fixed:
         if review.get("previous_annotation_history_result") is not None:

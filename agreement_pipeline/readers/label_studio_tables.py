@@ -1,10 +1,11 @@
 """Label Studio's CSV, TSV and JSON_MIN: a row an annotation, without most of what JSON has."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.label_studio import FIXED, answers_in, before_review, ticks
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
@@ -12,21 +13,39 @@ from agreement_pipeline.readers.tool import Tool
 OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 LISTED = 1
+PLAIN = ("rating", "number", "datetime")
+NOTHING = frozenset({None, ""})
 
 
 def submissions(export: Export) -> Iterator[Submission]:
-    """The annotations. Fields of the item and questions look alike, so each column is both."""
+    """The annotations. Fields of the item and questions look alike, so each column is both.
+
+    A task without an annotation has a row too, which has no rater.
+    """
     for place, row in export.records():
+        if {row["annotation_id"], row["annotator"]} <= NOTHING:
+            continue
         yield Submission(
             row.get("id"),
             row["annotator"],
-            {name: answer_in(cell) for name, cell in row.items() if name not in BESIDE},
+            _answers(row, place),
             f"annotation {row['annotation_id']}",
             created=utc(row.get("created_at"), place),
             updated=utc(row.get("updated_at"), place),
             seconds=float(row["lead_time"]) if row["lead_time"] else None,
             fields={name: cell for name, cell in row.items() if not isinstance(cell, (list, dict))},
         )
+
+
+def _answers(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """The rater's own answers. CSV and TSV tell them after a review, if they have the history."""
+    cells = {name: answer_in(cell) for name, cell in row.items() if name not in BESIDE}
+    steps = _plain(row.get("history") or [])
+    if not any(step.get("action") == FIXED for step in steps):
+        return cells
+    own = answers_in(before_review({"history": steps, "last_action": FIXED}, place))
+    asked = {part.get("from_name") for step in steps for part in step.get("result") or ()}
+    return {**{name: said for name, said in cells.items() if name not in asked}, **own}
 
 
 def answer_in(cell: Any) -> Any:
@@ -36,7 +55,9 @@ def answer_in(cell: Any) -> Any:
         return tuple(said["choices"]) if "choices" in said else None
     if isinstance(said, list):
         one = said[0] if len(said) == LISTED and isinstance(said[0], dict) else {}
-        return next((one[kind] for kind in ("rating", "number") if kind in one), None)
+        if "taxonomy" in one:
+            return ticks(one["taxonomy"])
+        return next((one[kind] for kind in PLAIN if kind in one), None)
     return (said,) if isinstance(said, str) and said else said
 
 
@@ -57,7 +78,9 @@ LABEL_STUDIO_TABLES = Tool(
     frozenset({"raters", "times", "drafts", "none"}),
     needs={
         "gold": "Export JSON. Or name who gave the gold answers in exclude_raters, and say "
-        "requires: [] (--requires none)."
+        "requires: [] (--requires none).",
+        "reviews": "Without a column history, a reviewer's answer counts as the rater's: then "
+        "export JSON.",
     },
     omits_none=True,
 ).register()

@@ -85,8 +85,9 @@ def test_one_question_is_one_project(tmp_path):
 def test_what_an_export_cannot_show_is_said_and_asked_for(tmp_path):
     (project, *_) = started("label_studio_csv", tmp_path)
     text = (tmp_path / "configs" / "projects" / f"{project.name}.yaml").read_text()
-    assert "# FILL IN `requires`: Label Studio CSV or JSON_MIN cannot show gold." in text
-    with pytest.raises(RatingsError, match=r"cannot show \['gold'\]"):
+    for lacking in ("gold", "reviews"):
+        assert f"# FILL IN `requires`: Label Studio CSV or JSON_MIN cannot show {lacking}." in text
+    with pytest.raises(RatingsError, match=r"cannot show \['gold', 'reviews'\]"):
         project.delivered("2026-09")
 
 

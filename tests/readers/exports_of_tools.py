@@ -52,6 +52,16 @@ CASES = {
     "label_studio_enterprise": Case(
         "label_studio/label_studio_enterprise.json", Columns(**FLAT), questions=FOUR, names=MAILS
     ),
+    "label_studio_csv_with_history": Case(
+        "label_studio/label_studio_enterprise.csv",
+        Columns(**FLAT),
+        WITHOUT_GOLD,
+        questions=FOUR,
+        names=MAILS,
+    ),
+    "label_studio_tsv_with_history": Case(
+        "label_studio/label_studio_enterprise.tsv", Columns(**FLAT), WITHOUT_GOLD, names=MAILS
+    ),
     "label_studio_csv": Case(
         "label_studio/label_studio.csv",
         Columns(**FLAT),

@@ -56,11 +56,33 @@ def test_a_fixed_label_without_its_history_is_refused_with_its_record(tmp_path, 
 def test_a_table_of_label_studio_is_not_read_until_somebody_speaks_of_gold(name, refusal):
     case = CASES[name]
     words = refusal(case.file, case.columns, rules=ALL_ROUNDS)
-    assert "which cannot show ['gold']" in words
+    assert "which cannot show ['gold', 'reviews']" in words
     assert "name who gave the gold answers in exclude_raters" in words
     wrong = read(case.file, case.columns, scale=SENTIMENT, rules=NO_WORD)
     assert alpha(wrong) == WRONG["LS CSV, gold annotator 20 counted as a rater"]
     assert alpha(read_case(name)) == RIGHT
+
+
+def test_a_table_without_a_history_is_not_read_until_somebody_speaks_of_reviews(refusal):
+    path = CASES["label_studio_enterprise"].file.with_name("label_studio_enterprise_json_min.json")
+    case = CASES["label_studio_csv_with_history"]
+    words = refusal(path, case.columns, rules=ALL_ROUNDS)
+    assert "reviews: the answer before a reviewer changed it" in words
+    assert (
+        "Without a column history, a reviewer's answer counts as the rater's: then export JSON."
+        in words
+    )
+    wrong = read(path, case.columns, scale=SENTIMENT, rules=case.rules)
+    assert alpha(wrong) == WRONG["LSE, reading result after a reviewer's fix"]
+    assert alpha(read_case("label_studio_csv_with_history")) == RIGHT
+
+
+def test_a_history_that_begins_with_a_fix_is_refused_with_its_row(tmp_path, refusal):
+    case = CASES["label_studio_csv_with_history"]
+    text = case.file.read_text().replace('""action"":""submitted""', '""action"":""accepted""')
+    (tmp_path / "x.csv").write_text(text)
+    words = refusal(tmp_path / "x.csv", case.columns, rules=case.rules)
+    assert words.startswith("x.csv: row 12: found an answer that a reviewer changed, and no")
 
 
 def test_the_gold_annotator_of_json_is_no_rater_and_is_counted():

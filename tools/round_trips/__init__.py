@@ -1,0 +1,1 @@
+"""Exports that the packages of labelling tools write, for the tests of the readers."""
