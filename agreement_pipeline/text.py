@@ -101,7 +101,23 @@ def counted(n: int, what: str) -> str:
     >>> counted(1, "round"), counted(2, "round")
     ('1 round', '2 rounds')
     """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+    return f"{n:,} {what if n == 1 else _plural(what)}"
+
+
+def called(what: str, names: object, limit: int = 5) -> str:
+    """A noun with what it names: a name in quotes, or the first of several.
+
+    >>> called("column", ["label"]), called("category", ["no", "yes"])
+    ("column 'label'", "categories ['no', 'yes']")
+    """
+    every = list(names)  # type: ignore[call-overload]
+    if len(every) == 1:
+        return f"{what} {every[0]!r}"
+    return f"{_plural(what)} {listed(every, limit)}"
+
+
+def _plural(what: str) -> str:
+    return re.sub("(?<=[^aeiou])y$", "ie", what) + "s"
 
 
 def listed(values: object, limit: int = 5) -> str:

@@ -24,7 +24,7 @@ POLICY = ap.load_policy("standard")
     ids=["measure", "survey", "compare", "judge", "report_page"],
 )
 def test_a_table_that_was_not_read_is_refused_with_the_next_step(call, table):
-    found = f"found {type(table).__name__}; expected ratings. Use what read_ratings gives"
+    found = f"^ratings: found {type(table).__name__}; expected what read_ratings gives. Read the"
     with pytest.raises(AgreementError, match=found):
         call(table)
 

@@ -18,6 +18,7 @@ from agreement_pipeline.engines.session import (
 )
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import footer_of
+from agreement_pipeline.text import listed
 
 ENGINE = "duckdb"
 BATCH = 100_000
@@ -241,9 +242,15 @@ def delimited_header(path: Path, separator: str) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file, delimiter=separator, strict=True), [])
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Unreadable(f"{path.name}: {error}") from None
+        raise Unreadable(
+            f"{path.name}: row 1: found a header that cannot be read ({error}); expected delimited "
+            "text in UTF-8. Save the table again."
+        ) from None
     if len(set(header)) < max(len(header), 1) or header == [""]:
-        raise Unreadable(f"{path.name}: row 1: found {header}; expected a name for each column.")
+        raise Unreadable(
+            f"{path.name}: row 1: found {listed(header, 12)}; expected a name for each column, and "
+            "no name twice. Rename the columns."
+        )
     return header
 
 

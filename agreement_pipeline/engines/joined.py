@@ -14,7 +14,7 @@ from agreement_pipeline.statistics import (
     hashes_of,
     order_of_raters,
 )
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called
 
 
 def aligned_rows(
@@ -101,7 +101,7 @@ def one_clustered() -> RatingsError:
 def moved(items: Sequence[str]) -> RatingsError:
     """The error for items that stand in different clusters of two rounds."""
     return RatingsError(
-        f"clusters: found items {listed(items)} in different clusters of the two "
+        f"clusters: found {called('item', items)} in different clusters of the two "
         "rounds; expected one cluster for each item. Name the clusters alike in both."
     )
 

@@ -117,7 +117,10 @@ class Keys:
         labels = {} if continuous else _codes(spelt["label"], table["label"], scale)
         occurrences = table["occurrence"].to_numpy()
         if "meeting" in spelt and (spelt["meeting"].astype(float) != occurrences).any():
-            raise Unreadable("occurrences: found a spelling that only the memory engine reads")
+            raise Unreadable(
+                "occurrences: found a spelling that only the memory engine reads; expected plain "
+                "whole numbers. Write them plainly, or read them in memory (--engine memory)."
+            )
         return Known(
             scale,
             raters,
@@ -218,7 +221,10 @@ def _typed(texts: pd.Series, kind: sql.Kind, label: str) -> pd.Series:
     """Cells as a Parquet file gives them."""
     cells = [None if text is None else sql.typed(text, kind) for text in texts]
     if any(isinstance(cell, float) and np.isnan(cell) for cell in cells):
-        raise Unreadable(f"{label}: found nan in the column of {texts.name}; expected a value.")
+        raise Unreadable(
+            f"{label}: found nan in the column of {texts.name}; expected a value. Correct it, or "
+            "leave the cell empty."
+        )
     return pd.Series(cells, dtype=object)
 
 

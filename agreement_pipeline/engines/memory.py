@@ -28,7 +28,7 @@ from agreement_pipeline.statistics import (
     ReplicatedLabels,
     ReplicatedNumbers,
 )
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called
 
 Names = tuple[str, ...]
 
@@ -313,8 +313,8 @@ def _weights_of_both(one: Ratings, other: Ratings, items: pd.Index) -> Array:
     known = pd.concat(said).groupby(level=0).agg(["first", "nunique"]).reindex(items, fill_value=1)
     if (known["nunique"] > 1).any():
         raise RatingsError(
-            f"weight: found {listed(known.index[known['nunique'] > 1])} with two weights in two "
-            "rounds; expected one of each item. Give each content its own item."
+            f"weight: found {called('item', known.index[known['nunique'] > 1])} with two weights "
+            "in two rounds; expected one weight for an item. Give each content its own item."
         )
     return np.asarray(known["first"], dtype=float)
 

@@ -10,7 +10,7 @@ from agreement_pipeline.estimates.differences import Difference
 from agreement_pipeline.estimates.estimating import DEFAULT
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Rated, refuse_unread
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called
 
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
 
@@ -101,7 +101,7 @@ def _between_names(
 def _refuse_rater_beside(models: set[str], between: set[str]) -> None:
     if others := between - models:
         raise AgreementError(
-            f"compare: found classifier {listed(models)} beside {listed(others)}, which is none; "
+            f"compare: found {called('classifier', models)} beside {min(others)!r}, which is none; "
             "expected two classifiers, or two raters of the panel. "
             "Name every model as a classifier when the ratings are read."
         )

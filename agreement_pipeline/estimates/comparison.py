@@ -22,6 +22,7 @@ from agreement_pipeline.statistics import (
     Statistic,
     seed_of,
 )
+from agreement_pipeline.text import counted
 
 SUCH_AS = {"counts": "krippendorff_alpha", "panel": "schouten_kappa"}
 """A measure to name in errors, for each kind of measure that a comparison may require."""
@@ -66,11 +67,11 @@ def between_rounds(
         or one.scale.continuous
         or other.scale.continuous
     ):
-        found = f"found {shared} shared items" if shared else f"found {clusters} shared clusters"
+        found = counted(shared, "shared item") if shared else counted(clusters, "shared cluster")
         raise AgreementError(
-            f"{measure}: {found}; expected a measure of first labels on a list of categories, "
-            "since the rounds are paired. "
-            "Choose another such as krippendorff_alpha, or rounds of other items."
+            f"{measure}: found {found}; expected a measure of first labels on a list of "
+            "categories, since the rounds are paired. Choose another such as krippendorff_alpha, "
+            "or rounds of other items."
         )
     if paired and needs in FIRST_LABELS:
         statistics = [
@@ -282,7 +283,7 @@ def _of_round(ratings: Rated, measure: str) -> Statistic:
         need = registered(measure).needs
         raise AgreementError(
             f"{measure}: found a measure of {'classifiers' if need == 'panel' else need}, and "
-            f"{len(ratings.classifiers)} classifiers; expected one of the whole round. "
+            f"{counted(len(ratings.classifiers), 'classifier')}; expected one of the whole round. "
             "Compare classifiers within a round."
         )
     return statistic

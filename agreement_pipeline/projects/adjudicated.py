@@ -7,7 +7,7 @@ from pathlib import Path
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.ratings import STRATUM, Adjudicated, Scale
 from agreement_pipeline.readers import Rules, read
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, counted, listed
 
 NEEDED = ("item", "label", "ratings_digest")
 OF_TASK = ("item", "ratings_digest")
@@ -66,12 +66,13 @@ def _of_round(path: Path, scale: Scale | None) -> Adjudicated:
 def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows whose label is filled in."""
     header, given = _cells(path)
-    missing = [name for name in NEEDED if header.count(name) != 1]
-    if missing:
+    wrong = [name for name in NEEDED if header.count(name) != 1]
+    if wrong:
+        absent = [name for name in wrong if name not in header]
+        found = f"no {called('column', absent)}" if absent else f"{called('column', wrong)} twice"
         raise ProjectError(
-            f"{path}: found no column {listed(missing)}, or more than one; expected "
-            f"{listed(NEEDED)} once each. Fill in the column label of what the command disputed "
-            "writes."
+            f"{path}: found {found}; expected each of {listed(NEEDED)} once. Fill in the column "
+            "label of what the command disputed writes."
         )
     rows = ((f"row {number}", _row(path, number, header, cells)) for number, cells in given)
     yield from ((place, row) for place, row in rows if row["label"])
@@ -96,8 +97,8 @@ def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 def _row(path: Path, number: int, header: list[str], cells: list[str]) -> dict[str, str]:
     if len(cells) != len(header):
         raise ProjectError(
-            f"{path}: row {number}: found {len(cells)} cells; expected {len(header)}, as in the "
-            "header. Complete the row, or quote the cell that holds a comma."
+            f"{path}: row {number}: found {counted(len(cells), 'cell')}; expected {len(header)}, "
+            "as in the header. Complete the row, or quote the cell that holds a comma."
         )
     return dict(zip(header, cells, strict=True))
 

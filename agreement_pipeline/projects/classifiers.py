@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import category_text, described, lookalikes
-from agreement_pipeline.text import listed, meant
+from agreement_pipeline.text import called, listed, meant
 
 
 def classifiers_among(
@@ -41,10 +41,10 @@ def _refuse_absent(absent: list[str], panel: set[str], source: str, project: str
     if absent:
         hint = meant(absent[0], sorted(panel), otherwise="")
         raise RatingsError(
-            f"{source}: found no rating by classifiers {listed(absent)} among those of the raters "
-            f"{listed(sorted(panel))}; expected ratings by every classifier. Correct classifiers "
-            f"in project {project}, or name it in optional_classifiers."
-            f"{' ' * bool(hint)}{hint}"
+            f"{source}: found no rating by {called('classifier', absent)} among those of the "
+            f"raters {listed(sorted(panel))}; expected ratings by every classifier. Correct "
+            f"classifiers in project {project}, or name it in "
+            f"optional_classifiers.{' ' * bool(hint)}{hint}"
         )
 
 

@@ -13,7 +13,6 @@ from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.readers import read_rounds, without_ending
 from agreement_pipeline.store import Folder, Store, digest_at, is_decided, names_in
-from agreement_pipeline.text import listed
 
 AT_REST_NS = 2_000_000_000
 
@@ -194,7 +193,7 @@ class Inbox:
         except AgreementError as error:
             return _Read((), "", (), str(error))
         except OSError as error:
-            words = f"{path}: found a file that cannot be read ({error.strerror}); "
+            words = f"{path}: found a file that cannot be read ({error.strerror or error}); "
             return _Read((), "", (), f"{words}expected a file. Correct its permissions.")
         return _Read(place.mark if at_rest else (), digest, rounds)
 
@@ -213,7 +212,7 @@ def twice(inbox: Folder, rounds: Iterable[str]) -> dict[str, str]:
     """Why each round that is in two files of an inbox is refused."""
     doubled = sorted(name for name, count in Counter(rounds).items() if count > 1)
     return {
-        name: f"{inbox}: found rounds {listed([name])} in two files; "
+        name: f"{inbox}: found round {name!r} in more than one file; "
         "expected one file a round. Remove or rename one."
         for name in doubled
     }

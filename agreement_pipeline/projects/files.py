@@ -41,8 +41,9 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
     files = sorted(folder.glob("*.yaml"))
     if not files:
         there = sorted(path.name for path in folder.glob("*"))
+        found = listed(there) if there else "no file" if folder.is_dir() else "no such folder"
         raise ProjectError(
-            f"{folder}: found {listed(there)}; expected a project's YAML file. "
+            f"{folder}: found {found}; expected a project's YAML file. "
             "Write one, see docs/guide/project.md."
         )
     _refuse_unknown_projects(folder, [path.stem for path in files])

@@ -92,7 +92,8 @@ def overdue(project: Project, now: float) -> Notice | None:
     days = (now - datetime.fromisoformat(last["time"]).timestamp()) / DAY
     if days <= allowed:
         return None
-    why = f"the last one, {last['round']}, came {last['time'][:10]}, and {allowed} days are allowed"
+    days_allowed = f"{allowed:g} {'day is' if allowed == 1 else 'days are'} allowed"
+    why = f"the last one, {last['round']}, came {last['time'][:10]}, and {days_allowed}"
     return Notice(project.name, "", "overdue", (why,), str(last["number"]))
 
 

@@ -32,7 +32,7 @@ from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
 from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, listed
 from agreement_pipeline.version import __version__
 
 
@@ -221,8 +221,9 @@ class Project:
             return []
         found = self._columns_left_out(delivery)
         words = (
-            f"found columns {listed(found)}, which hold labels and are not read; "
-            "expected every rater's column among columns.raters. Name them, or leave them out."
+            f"found labels that are not read in {called('column', found)}; expected every rater's "
+            "column among columns.raters. Name those of raters, or leave the others out of the "
+            "table."
         )
         return [Finding("columns_left_out", OF_THE_GATE, not found, "warning", words)]
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.projects.cron import is_cron_expression
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import READERS, Columns, Layout, Limits, Rejected, Rules
@@ -215,7 +216,7 @@ class ProjectSettings(BaseModel):
     def _folder_or_bucket(cls, value: str) -> str:
         if "://" in value and not value.startswith("s3://"):
             raise ValueError(
-                f"found {value[:50]!r}; expected a folder, a file, or a URL such as "
+                f"found {shown(value)}; expected a folder, a file, or a URL such as "
                 "s3://bucket/folder. Correct the inbox."
             )
         return value
@@ -261,12 +262,12 @@ class ProjectSettings(BaseModel):
     def _path_or_url(cls, value: str | None) -> str | None:
         if value is not None and not PLACE.fullmatch(value):
             raise ValueError(
-                f"found {value[:50]!r}; expected a path or a URL of signs that print, 200 at most "
+                f"found {shown(value)}; expected a path or a URL of signs that print, 200 at most "
                 "between slashes and 2000 at most in all. Correct the path."
             )
         if value is not None and UNMEANT.match(value):
             raise ValueError(
-                f"found {value[:50]!r}; expected a path without ~, or a URL with two slashes, as "
+                f"found {shown(value)}; expected a path without ~, or a URL with two slashes, as "
                 "s3://bucket/folder. Write the place in full."
             )
         return value
@@ -286,7 +287,7 @@ class ProjectSettings(BaseModel):
     def _served(cls, value: str | None) -> str | None:
         if value is not None and not SERVED.fullmatch(value):
             raise ValueError(
-                f"found {value[:50]!r}; expected a URL that begins with http:// or https://, "
+                f"found {shown(value)}; expected a URL that begins with http:// or https://, "
                 "without spaces. Correct the URL."
             )
         return value

@@ -10,6 +10,10 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.scale import Array, Scale
 from agreement_pipeline.ratings.texts import TEXT
+from agreement_pipeline.text import listed
+
+MOST_SAID = 5
+"""How many wrong answers an error shows."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,12 @@ class Adjudicated:
             if place < 0 or self._place(label, scale) is None
         ]
         if wrong:
+            more = f"; and {len(wrong) - MOST_SAID} more" if len(wrong) > MOST_SAID else ""
+            names = f" {listed(scale.names, 12)}" if scale.names else ""
             raise RatingsError(
-                f"adjudicated labels: found {'; '.join(wrong[:5])}; expected items that raters "
-                f"labelled, and labels of the scale. Correct or remove these answers."
+                f"adjudicated labels: found {'; '.join(wrong[:MOST_SAID])}{more}; expected items "
+                f"that raters labelled, and labels of the scale{names}. Correct or remove these "
+                "answers."
             )
         found = [self._place(label, scale) for label in self.labels.values()]
         return places, np.array(found, dtype=float)

@@ -13,7 +13,7 @@ from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
 from agreement_pipeline.ratings.texts import TEXT
 from agreement_pipeline.ratings.where import Where
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, listed
 
 MOST_OCCURRENCES = 2**31 - 1
 KEY = ("item", "rater", "occurrence")
@@ -71,15 +71,16 @@ def _order(table: pd.DataFrame, where: Where) -> np.ndarray | None:
 def _present(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
     missing = [name for name in REQUIRED if name not in frame.columns]
     if missing:
-        there = listed([where.column(str(name)) for name in frame.columns])
+        there = listed([where.column(str(name)) for name in frame.columns], 12)
+        absent = called("column", map(where.column, missing))
         raise RatingsError(
-            f"{where.source}: found no column {listed([where.column(name) for name in missing])} "
-            f"among {there}; expected item, rater and label. Name the columns that hold them."
+            f"{where.source}: found no {absent} among {there}; expected item, rater and label. "
+            "Name the columns that hold them."
         )
     twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
     if twice:
         raise RatingsError(
-            f"{where.source}: found column {listed(twice)} twice; expected each once. "
+            f"{where.source}: found {called('column', twice)} twice; expected each once. "
             "Drop or rename the other one."
         )
     labelled = frame["label"].notna()
@@ -98,7 +99,7 @@ def _names(table: pd.DataFrame, name: str, where: Where) -> pd.Series:
     if len(bad):
         raise RatingsError(
             f"{where.at(bad, name)}: found no {name}; expected one in every row. "
-            "Fill it in or drop the rows."
+            f"Fill it in or drop the row{'' if len(bad) == 1 else 's'}."
         )
     return pd.Series(found.categorical(), index=table.index)
 
@@ -114,7 +115,7 @@ def _labels(labels: pd.Series, scale: Scale, where: Where) -> pd.Series:
     if bad.any():
         off = sorted(set(found.texts[found.codes[bad]]))
         raise RatingsError(
-            f"{where.at(labels.index[bad], 'label')}: found label {listed(off)}; expected "
+            f"{where.at(labels.index[bad], 'label')}: found {called('label', off)}; expected "
             f"one of {listed(scale.names, 12)}. Correct the label or add it to the scale."
         )
     names = pd.Categorical.from_codes(places, categories=pd.Index(scale.names, dtype=TEXT))
@@ -135,7 +136,7 @@ def _numbers(labels: pd.Series, scale: Scale, where: Where) -> pd.Series:
         )
         most = "" if scale.categories else f", none beyond {LARGEST:g} in size"
         raise RatingsError(
-            f"{where.at(bad, 'label')}: found label {listed(labels[bad].tolist())}; expected "
+            f"{where.at(bad, 'label')}: found {called('label', labels[bad])}; expected "
             f"{need} on the {scale.level} level{most}. "
             "Correct the label, or use level nominal or ordinal for names."
         )
@@ -147,7 +148,7 @@ def _vectors(labels: pd.Series, scale: Scale, where: Where) -> pd.Series:
     bad = labels.index[vectors.map(len) != scale.dimensions]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, 'label')}: found label {listed(labels[bad].tolist())}; expected "
+            f"{where.at(bad, 'label')}: found {called('label', labels[bad])}; expected "
             f"{scale.dimensions} finite numbers on the {scale.level} level, none beyond "
             f"{LARGEST:g} in size, as {'|'.join('1' * scale.dimensions)}. Correct the label."
         )
@@ -157,7 +158,7 @@ def _vectors(labels: pd.Series, scale: Scale, where: Where) -> pd.Series:
 def _occurrences(table: pd.DataFrame, where: Where) -> pd.Series:
     if "occurrence" not in table:
         return pd.Series(np.ones(len(table), dtype=np.int32), index=table.index)
-    step = "Number a rater's meetings with an item 1, 2, …."
+    step = "Number a rater's meetings with an item from 1."
     return whole_numbers(table, "occurrence", MOST_OCCURRENCES, step, where).astype("int32")
 
 

@@ -49,12 +49,14 @@ def contents_of(frame: pd.DataFrame, scale: Scale, where: Where) -> pd.DataFrame
     for name in names:
         said[name] = _checked(said, name, scale, where)
     said = _once(said)
-    bad = said.index[said["item"].duplicated(keep=False)]
-    if len(bad):
-        item = said.loc[bad[0], "item"]
+    bad = said["item"].duplicated(keep=False)
+    if bad.any():
+        item = said.loc[bad, "item"].iloc[0]
+        mine = said[said["item"] == item]
+        differing = [name for name in names if mine[name].nunique(dropna=False) > 1]
         raise RatingsError(
-            f"{where.at(bad, *names)}: found two different contents of item {item!r}; "
-            "expected one. Give each content its own item."
+            f"{where.at(mine.index, *differing)}: found {len(mine)} different contents of item "
+            f"{item!r}; expected one. Give each content its own item."
         )
     ordered = said.sort_values("item")
     index = pd.Index(texts_in(ordered["item"]), name="item")
@@ -125,9 +127,9 @@ def _clusters(said: pd.DataFrame, where: Where) -> pd.Series:
     absent = said.index[found.each(blank(found.texts), True)]
     if len(absent):
         raise RatingsError(
-            f"{where.at(absent, 'cluster')}: found no cluster, and others have one; expected one "
-            "for every item, or for none. Fill it in: an item that belongs to no other is a "
-            "cluster of its own."
+            f"{where.at(absent, 'cluster')}: found no cluster; expected one for every "
+            "item. Fill it in: an item that belongs to no other is a cluster of its own. Or leave "
+            "the column out, if no items belong together."
         )
     names = pd.Series(found.categorical(), index=said.index)
     _refuse_alike(names, "cluster", "clusters", where)
@@ -226,10 +228,14 @@ def whole_numbers(table: pd.DataFrame, name: str, most: int, step: str, where: W
     bad = numbers.index[~((numbers >= 1) & (numbers <= most) & (numbers % 1 == 0))]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, name)}: found {listed(table[name][bad].tolist())}; "
+            f"{where.at(bad, name)}: found {_said(table[name][bad])}; "
             f"expected a whole number from 1 to {most}. {step}"
         )
     return numbers
+
+
+def _said(values: pd.Series) -> str:
+    return "nothing" if values.isna().all() else listed(values.tolist())
 
 
 __all__ = ["CONTENT", "blank", "content_columns", "contents_of", "flags", "whole_numbers"]

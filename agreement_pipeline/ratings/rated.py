@@ -53,13 +53,14 @@ def refuse_unread(given: object) -> None:
     RatingsError
         It has not been read as ratings.
 
-    >>> refuse_unread(1)
+    >>> refuse_unread(1)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    agreement_pipeline.errors.RatingsError: found int; expected ratings. Use what read_ratings gives
+    agreement_pipeline.errors.RatingsError: ratings: found int; expected what read_ratings gives...
     """
     if not hasattr(type(given), "cluster_names"):
         raise RatingsError(
-            f"found {type(given).__name__}; expected ratings. Use what read_ratings gives"
+            f"ratings: found {type(given).__name__}; expected what read_ratings gives. "
+            "Read the ratings first."
         )
 
 

@@ -17,7 +17,7 @@ from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.row_order import in_order_again
 from agreement_pipeline.ratings.scale import MISSING, Scale
 from agreement_pipeline.ratings.where import STRATUM
-from agreement_pipeline.text import listed, meant
+from agreement_pipeline.text import called, listed, meant
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class Ratings:
         if unknown:
             panel = sorted({*raters} - {*classifiers})
             raise RatingsError(
-                f"{source}: found no rating by classifier {listed(unknown)}; expected some by "
+                f"{source}: found no rating by {called('classifier', unknown)}; expected some by "
                 "every named classifier. "
                 + meant(unknown[0], panel, "Correct the classifiers' names.")
             )
@@ -346,7 +346,7 @@ def _places_of_names(label: pd.Series, scale: Scale) -> np.ndarray:
     if (codes == MISSING).any():
         off = sorted(set(label[codes == MISSING]))
         raise RatingsError(
-            f"ratings: found label {listed(off)}; expected one of {listed(scale.names, 12)}. "
+            f"ratings: found {called('label', off)}; expected one of {listed(scale.names, 12)}. "
             "Correct the label or add it to the scale."
         )
     return codes

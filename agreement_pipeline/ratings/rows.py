@@ -18,7 +18,7 @@ from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.texts import TEXT, are_texts, in_pandas
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, listed
 
 EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
 CODED = ("round", "item", "rater", "kind", "label")
@@ -154,7 +154,7 @@ def ratings_of(frame: pd.DataFrame, scale: Scale, *, source: str) -> Ratings:
     missing = [name for name in needed if name not in frame]
     if missing:
         raise RatingsError(
-            f"{source}: found no columns {missing}; expected them in stored ratings. "
+            f"{source}: found no {called('column', missing)}; expected them in stored ratings. "
             "Store the round again."
         )
     classifiers = frame.loc[frame["kind"] == "classifier", "rater"].unique()

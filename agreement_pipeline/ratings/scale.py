@@ -21,7 +21,7 @@ from agreement_pipeline.ratings.spelling import (
     set_in_order,
     spelt_once,
 )
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, counted, listed
 
 Level = Literal["nominal", "ordinal", "interval", "ratio", "multivariate interval"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -106,7 +106,7 @@ class Scale:
             refuse_all_tiny(np.array(categories, dtype=float), "scale")
         if len(categories) < 2:
             raise RatingsError(
-                f"scale: found {len(categories)} category, {listed(categories)}; "
+                f"scale: found {counted(len(categories), 'category')}, {listed(categories)}; "
                 "expected at least two, since agreement on the only possible label says nothing. "
                 "Name as categories every label that raters could have chosen "
                 "(--categories yes,no)."
@@ -116,7 +116,7 @@ class Scale:
         multivariate = self.level == "multivariate interval"
         if self.dimensions < 1 or (self.dimensions > 1) != multivariate:
             raise RatingsError(
-                f"scale: found {self.dimensions} dimensions on the {self.level} level; "
+                f"scale: found {counted(self.dimensions, 'dimension')} on the {self.level} level; "
                 f"expected {'two or more' if multivariate else 'one'} there. "
                 "Correct the level or the dimensions."
             )
@@ -153,7 +153,7 @@ class Scale:
         twice = [c for i, c in enumerate(categories) if c in categories[:i]]
         if twice:
             raise RatingsError(
-                f"scale: found categories {listed(twice)} twice; expected each once. "
+                f"scale: found {called('category', twice)} twice; expected each once. "
                 "Remove the repetition."
             )
         same = [] if self.numeric else in_two_spellings(map(str, categories), self._means)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called
 
 STRATUM = "stratum:"
 """How the name of a column begins that tells strata of items apart."""
@@ -52,11 +52,7 @@ class Where:
             return f"{self.source}: {', '.join(cells[:5])}{more}"
         rows = dict.fromkeys(self.rows[positions].tolist())
         columns = [self.column(name) for name in names]
-        return f"{self.source}: {_counted('row', list(rows))}, {_counted('column', columns)}"
-
-
-def _counted(what: str, values: list[object] | list[str]) -> str:
-    return f"{what} {values[0]!r}" if len(values) == 1 else f"{what}s {listed(values)}"
+        return f"{self.source}: {called('row', rows)}, {called('column', columns)}"
 
 
 __all__ = ["STRATUM", "Where"]

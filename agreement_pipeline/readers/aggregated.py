@@ -56,6 +56,11 @@ def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIM
             "the column that names the rows. Name it."
         )
     columns = [name for name in table.header if name != first]
+    if not columns:
+        raise RatingsError(
+            f"{table.source}: found no column beside {first!r}; expected a column of whole numbers "
+            "for each category. Check the separator of the table."
+        )
     cells = table.read(table.header)
     rows = _names(cells[first], table.source)
     values = np.column_stack([_whole(cells[name], table.source) for name in columns])
@@ -89,9 +94,10 @@ def _whole(cells: pd.Series, source: str) -> Array:
     if bad.any():
         place = int(bad.argmax())
         found = "nothing" if pd.isna(cells.iloc[place]) else repr(cells.iloc[place])
+        most = f" to {MOST:.0f}" if numbers[place] > MOST else ""
         raise RatingsError(
             f"{source}: row {cells.index[place]}, column {cells.name!r}: found {found}; expected a "
-            "whole number from 0. Write 0 where there is none."
+            f"whole number from 0{most}. Write 0 where there is none."
         )
     return numbers
 

@@ -14,12 +14,14 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import TEXT, Footer, category_text, expanded_bytes, in_pandas
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
 from agreement_pipeline.readers.files import WAIT, Steady, whole_text
 from agreement_pipeline.readers.footers import footer_of
+from agreement_pipeline.readers.json_stream import is_cut
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.twice import refuse_twice
 
@@ -190,7 +192,7 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
             parse_constant=str,
         )
     except (json.JSONDecodeError, RecursionError) as error:
-        if last:
+        if last and is_cut(error, line):
             raise RatingsError(
                 f"{where}: found a last line that is cut off ({error}); expected a JSON object in "
                 f"every line. {WAIT}"
@@ -201,8 +203,8 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
         ) from None
     if not isinstance(found, dict):
         raise RatingsError(
-            f"{where}: found {line.strip()[:40]!r}; expected a JSON object in every line. "
-            "Write one object a rating, each on its own line."
+            f"{where}: found {shown(line.strip())}; expected a JSON object in every line. "
+            "Write each row as an object."
         )
     return found
 

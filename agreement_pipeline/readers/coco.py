@@ -66,8 +66,9 @@ def _object(annotation: Data, kind: str, category: str, where: str) -> LabelObje
         return _body(annotation, category, where)
     areas = annotation["segmentation"]
     if not isinstance(areas, list) or len(areas) != 1:
+        found = "a mask, or an area of several parts" if areas else "no area"
         raise RatingsError(
-            f"{where}: found a mask, or an area of several parts; expected one polygon. "
+            f"{where}: found {found}; expected one polygon. "
             "Read the boxes, or draw each part as an object of its own."
         )
     flat = areas[0]

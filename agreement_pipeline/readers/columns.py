@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Literal
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, counted, listed
 
 Layout = Literal["long", "wide"]
 
@@ -146,7 +146,7 @@ def chosen_columns(
     missing = {name: column for name, column in named.items() if column not in header}
     if missing:
         raise RatingsError(
-            f"{source}: found no columns {listed(missing.values())} among {listed(header, 12)}; "
+            f"{source}: found no {called('column', missing.values())} among {listed(header, 12)}; "
             f"expected {', '.join(REQUIRED[layout])} and every column that you name. "
             f"{_next_step(missing, free, layout)}"
         )
@@ -189,7 +189,7 @@ def rater_columns(
         return raters
     if missing or raters:
         found = (
-            f"no columns {listed(missing)} among {listed(header, 12)}"
+            f"no {called('column', missing)} among {listed(header, 12)}"
             if missing
             else "a rater's column without a name"
         )
@@ -226,7 +226,7 @@ def probable_columns(header: list[str]) -> dict[str, str]:
 
 def _candidates(free: list[str]) -> str:
     shown, hidden = free[:CANDIDATES], len(free) - CANDIDATES
-    more = f" ({hidden} more columns are not shown)" if hidden > 0 else ""
+    more = f" ({counted(hidden, 'more column')} not shown)" if hidden > 0 else ""
     in_project = f"columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project"
     return (
         f"Name the raters among these{more}: {in_project}, or {' '.join(map(_as_option, shown))}."

@@ -18,6 +18,7 @@ from agreement_pipeline.readers.drawn import Drawn
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 
 TAG = re.compile(r"(?P<outside>O)|(?P<place>[BIESLU])[-_](?P<category>\S+)")
@@ -124,8 +125,8 @@ def _token(line: str, number: int, columns: Sequence[str], place: str, rater: st
     if len(cells) < 2 or (columns and len(cells) != len(columns)):
         expected = f"{len(columns)}, as the first line says" if columns else "a token and its tag"
         raise RatingsError(
-            f"{place}: row {number}: found {len(cells)} cells; expected {expected}. "
-            "Export the file again."
+            f"{place}: row {number}: found {counted(len(cells), 'cell')}; expected "
+            f"{expected}. Export the file again."
         )
     if not columns:
         return Token(number, cells[0], {rater: cells[-1]})
@@ -159,8 +160,8 @@ def _tag(tag: str, where: str) -> tuple[str, str]:
     found = TAG.fullmatch(tag)
     if found is None:
         raise RatingsError(
-            f"{where}: found tag {tag!r}; expected O, or a category after B-, I-, E- or S-. "
-            "Correct the tag."
+            f"{where}: found tag {tag!r}; expected O, or a category after B-, I-, E-, L-, S- or "
+            "U-. Correct the tag."
         )
     return found["place"] or "O", found["category"] or ""
 

@@ -14,11 +14,13 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import TEXT, in_pandas
 from agreement_pipeline.readers.files import Steady, readable, text_bytes, text_of
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.lines import Lines, lines_of
 from agreement_pipeline.readers.twice import refuse_twice
+from agreement_pipeline.text import counted
 
 BLOCK_BYTES = 4_000_000
 MANY, ROWS_A_TEXT = 1_000, 16
@@ -67,8 +69,8 @@ class Delimited:
 
 def _header(lines: Lines, path: Path) -> list[str]:
     """The cells of the first row, which may span several lines."""
-    line = lines.first.rstrip(b"\n")
-    spans = line.count(b'"') % 2 or b"\r" in line[:-1]
+    line = lines.first
+    spans = line.count(b'"') % 2 or b"\r" in line.rstrip(b"\n")[:-1]
     text = text_of(text_bytes(path) if spans else line, path.name)
     return next(_rows(_reader(text, lines.separator), path.name), [])
 
@@ -169,9 +171,9 @@ def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
     )
     if other:
         raise RatingsError(
-            f"{source}: row 1: found one column, {header[0]!r}, that holds {other!r}; expected "
-            f"columns separated by {separator!r}, as the file's name says. Save it with that "
-            "separator, or under the right name (.csv for commas, .tsv for tabs)."
+            f"{source}: row 1: found one column, {shown(header[0])}, that holds {other!r}; "
+            f"expected columns separated by {separator!r}, as in a file of this name. Save it with "
+            "that separator, or under the right name (.csv for commas, .tsv for tabs)."
         )
 
 
@@ -182,9 +184,9 @@ def _of_one_width(rows: Iterator[list[str]], width: int, source: str) -> Iterato
             yield [""] * width
         elif len(cells) != width:
             raise RatingsError(
-                f"{source}: row {number}: found {len(cells)} cells; expected {width}, as in the "
-                "header. Complete the row, or quote the cell that holds a separator. If it is the "
-                "last row, the file may be cut off."
+                f"{source}: row {number}: found {counted(len(cells), 'cell')}; expected {width}, "
+                "as in the header. Complete the row, or quote the cell that holds a separator. If "
+                "it is the last row, the file may be cut off."
             )
         else:
             yield cells

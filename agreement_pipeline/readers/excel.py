@@ -42,14 +42,15 @@ def sheet(path: Path, limits: Limits) -> pd.DataFrame:
 
 
 def _table(rows: Any, source: str, limits: Limits) -> pd.DataFrame:
-    names = [str(name) for name in next(rows, ()) if name is not None]
-    refuse_twice(names, f"{source}: row 1")
+    header = enumerate(next(rows, ()))
+    names = {at: str(name) for at, name in header if name is not None}
+    refuse_twice(list(names.values()), f"{source}: row 1")
     limits.refuse_beyond("columns", len(names), source, "columns")
     cells = []
     for number, row in enumerate(rows, 1):
-        limits.refuse_beyond("rows", number, source, "rows")
+        limits.refuse_beyond("rows", number, source, "rows or more")
         cells.append([None if value is None else category_text(value) for value in row])
     columns = {
-        name: pd.Series([row[at] for row in cells], dtype=TEXT) for at, name in enumerate(names)
+        name: pd.Series([row[at] for row in cells], dtype=TEXT) for at, name in names.items()
     }
     return pd.DataFrame(columns)

@@ -12,6 +12,7 @@ from agreement_pipeline.readers.class_labels import named_in_schema
 from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
 from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.json_stream import CutOffError, json_objects
+from agreement_pipeline.text import counted
 
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
 MAGIC: tuple[tuple[bytes, FileKind], ...] = (
@@ -200,7 +201,7 @@ def _delimited(path: Path, place: str, errors: str) -> Iterator[Record]:
 def _row(header: Sequence[str], cells: list[str], where: str) -> dict[str, Any]:
     if len(cells) != len(header):
         raise RatingsError(
-            f"{where}: found {len(cells)} cells; expected {len(header)}, as in "
+            f"{where}: found {counted(len(cells), 'cell')}; expected {len(header)}, as in "
             "the header. If it is the last row, the file may be cut off. Export it again."
         )
     return dict(zip(header, cells, strict=True))

@@ -22,7 +22,9 @@ def refuse_unfinished(path: Path) -> None:
         The path is one of these.
     """
     if not path.exists():
-        raise RatingsError(f"{path}: found no such file; expected a table. Check the path.")
+        raise RatingsError(
+            f"{path}: found no such file; expected an export or a table. Check the path."
+        )
     if not path.is_file() and not path.is_dir():
         raise RatingsError(
             f"{path}: found a device, pipe or socket; expected a file. Save the table as a file."
@@ -30,8 +32,9 @@ def refuse_unfinished(path: Path) -> None:
     if path.name.endswith(UNFINISHED):
         ending = next(ending for ending in UNFINISHED if path.name.endswith(ending))
         raise RatingsError(
-            f"{path.name}: found a name ending in {ending!r}, which means that the file is still "
-            f"being written; expected a finished file. {WAIT}"
+            f"{path.name}: found a name that ends in {ending!r}, as the name of a file that is "
+            f"still being written or of a copy; expected a finished file. {WAIT} "
+            "If it is complete, rename it."
         )
 
 
@@ -93,8 +96,8 @@ def readable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RatingsError(
-            f"{path}: found a file that cannot be read ({error.strerror}); expected a readable "
-            "file. Check its permissions and the disk."
+            f"{path}: found a file that cannot be read ({error.strerror or error}); expected a "
+            "readable file. Check its permissions and the disk."
         ) from None
 
 

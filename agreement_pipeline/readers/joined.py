@@ -24,9 +24,9 @@ def joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
     for name in others:
         if parts[name].columns != columns:
             raise RatingsError(
-                f"{source}: found columns {listed(parts[name].columns.values())} in {name}, and "
-                f"{listed(columns.values())} in {first}; expected the same in each file of a "
-                "folder, which is one table. Rename the columns, or move the file."
+                f"{source}: found columns {listed(parts[name].columns.values(), 12)} in {name}, "
+                f"and {listed(columns.values(), 12)} in {first}; expected the same in each file of "
+                "a folder, which is one table. Rename the columns, or move the file."
             )
     limits.refuse_beyond("rows", sum(len(rows.frame) for rows in parts.values()), source, "rows")
     frames = [_named(rows.frame, name) for name, rows in parts.items()]

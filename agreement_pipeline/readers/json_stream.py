@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.files import WAIT, text_of
 from agreement_pipeline.readers.following import followed
 
@@ -36,6 +37,14 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from _Stream(path, file, note).objects()
 
 
+def is_cut(error: Exception, text: str) -> bool:
+    """True if a text that is not readable as JSON may go on after its end."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    begun = BEGUN.fullmatch(text, error.pos)
+    return bool(begun) or error.msg.startswith("Unterminated string")
+
+
 class _Stream:
     def __init__(self, path: Path, file: TextIO, note: Callable[[int], None]) -> None:
         self.path, self.file, self.buffer, self.at = path, file, "", 0
@@ -57,7 +66,7 @@ class _Stream:
         if mark:
             self.at += 1
         if mark and (not array or self._next_mark()):
-            raise self._wrong(number + 1, "text after the end of the list")
+            raise self._after(number)
 
     def _next_mark(self) -> str:
         """The next character that is not blank; empty at the end."""
@@ -88,14 +97,14 @@ class _Stream:
             try:
                 found, self.at = self.decoder.raw_decode(self.buffer, self.at)
             except (ValueError, RecursionError) as error:
-                if not self._is_cut(error):
+                if not is_cut(error, self.buffer):
                     found_text = f"text that is not readable as JSON ({error})"
                     raise self._wrong(number, found_text) from None
                 if not self._more():
                     raise self._cut(number, "in the middle of") from None
             else:
                 if not isinstance(found, dict):
-                    raise self._wrong(number, repr(found)[:40])
+                    raise self._wrong(number, shown(found))
                 if HALF.search(self.buffer, start, self.at):
                     self._refuse_half_characters(found, number)
                 return found
@@ -111,17 +120,16 @@ class _Stream:
                 "Correct the record, or export the file again."
             ) from None
 
-    def _is_cut(self, error: Exception) -> bool:
-        """True if the object may go on after what was read."""
-        if not isinstance(error, json.JSONDecodeError):
-            return False
-        begun = BEGUN.fullmatch(self.buffer, error.pos)
-        return bool(begun) or error.msg.startswith("Unterminated string")
-
     def _cut(self, number: int, where: str) -> CutOffError:
         return CutOffError(
             f"{self.path.name}: record {number}: found a file that is cut off {where} this "
             f"record; expected whole records and the end of the list. {WAIT}"
+        )
+
+    def _after(self, number: int) -> RatingsError:
+        return RatingsError(
+            f"{self.path.name}: record {number}: found text after the last record; expected the "
+            "end of the file. Remove the text, or export the file again."
         )
 
     def _wrong(self, number: int, found: str) -> RatingsError:

@@ -4,7 +4,7 @@ import numpy as np
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Rated, Ratings
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, counted, listed
 
 
 def refuse_unusable(ratings: Ratings, source: str) -> None:
@@ -37,17 +37,18 @@ def refuse_lonely(
     raters = ratings.raters
     if len(raters) < 2:
         models = (
-            f", and the classifiers {listed(ratings.classifiers)}" if ratings.classifiers else ""
+            f", and the {called('classifier', ratings.classifiers)}" if ratings.classifiers else ""
         )
         raise RatingsError(
-            f"{source}: found ratings by {len(raters)} rater, {listed(raters)}{models}; expected "
-            "two raters or more, since agreement compares them. Add the other raters' ratings, or "
-            "name the column that tells the raters apart."
+            f"{source}: found ratings by {counted(len(raters), 'rater')}, "
+            f"{listed(raters)}{models}; expected two raters or more, since agreement compares "
+            "them. Add the other raters' ratings, or name the column that tells the raters apart."
         )
     if not (each >= 2).any():
         items = times * np.ones(len(each), dtype=np.int64)
         raise RatingsError(
-            f"{source}: found no item with ratings by two raters ({int(each @ items)} ratings of "
-            f"{int(items.sum())} items by {len(raters)} raters); expected at least one. Let raters "
-            "overlap on some items, and check that their exports name the items alike."
+            f"{source}: found no item with ratings by two raters "
+            f"({counted(int(each @ items), 'rating')} of {counted(int(items.sum()), 'item')} by "
+            f"{len(raters)} raters); expected at least one. Let raters overlap "
+            "on some items, and check that their exports name the items alike."
         )

@@ -1,7 +1,9 @@
 """ZIP files and compressed files, unpacked for as long as they are read."""
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile, is_zipfile
@@ -17,6 +19,9 @@ COMPRESSED = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst"
 AT_ONCE = 1 << 20
 MOST_FILES = 100_000
 """The most files of a ZIP file. Each takes time, however small it is."""
+DAMAGED = (BadZipFile, NotImplementedError, OSError, RuntimeError, EOFError, zlib.error)
+FULL = (ENOSPC, EDQUOT)
+"""What the system says of a full disk, which is no fault of the file."""
 
 
 @contextmanager
@@ -95,7 +100,9 @@ def _extract(path: Path, place: Path, limits: Limits) -> None:
         limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
         try:
             packed.extractall(place)
-        except (BadZipFile, NotImplementedError, OSError, RuntimeError) as error:
+        except DAMAGED as error:
+            if getattr(error, "errno", None) in FULL:
+                raise
             raise RatingsError(
                 f"{path.name}: found a damaged or encrypted ZIP file ({error}); expected a whole "
                 "one. Pack the folder again."
@@ -114,6 +121,8 @@ def _expand(path: Path, place: Path, limits: Limits) -> None:
                 limits.refuse_beyond("file_bytes", expanded, path.name, "bytes or more, expanded")
                 out.write(part)
     except OSError as error:
+        if error.errno in FULL:
+            raise
         raise RatingsError(
             f"{path.name}: found a damaged or unfinished {_form(path)} file ({error}); "
             f"expected a whole one. {WAIT}"

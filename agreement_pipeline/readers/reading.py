@@ -18,6 +18,7 @@ from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.readers.sources import of_round, refuse_incapable, rows_of, with_origin
+from agreement_pipeline.text import counted
 from agreement_pipeline.units import Marked, UnitSettings, units_of
 
 OF_RATERS = "the columns of raters"
@@ -195,6 +196,7 @@ def checked_rows(
     """
     labels = f"column {rows.columns['label']!r}" if "label" in rows.columns else OF_RATERS
     where = f"{rows.source}: {labels}"
+    _refuse_no_label(rows, where)
     if scale is None:
         _refuse_many_categories(rows.frame, level, limits, where)
     ratings = Ratings.from_frame(
@@ -243,6 +245,17 @@ def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:
     return classifiers
 
 
+def _refuse_no_label(rows: Rows, where: str) -> None:
+    if rows.frame["label"].notna().any():
+        return
+    left_out = rows.origin.words if rows.origin else ""
+    found = f"no label in {counted(len(rows.frame), 'row')}"
+    step = "Check that the export is complete"
+    if left_out:
+        found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
+    raise RatingsError(f"{where}: found {found}; expected at least one rating. {step}.")
+
+
 def _refuse_many_categories(frame: pd.DataFrame, level: Level, limits: Limits, where: str) -> None:
     if level in ("nominal", "ordinal"):
         different = len(coded(frame["label"]).texts)
@@ -257,11 +270,6 @@ def _widest(labels: pd.Series, level: Level, where: str) -> Scale:
 
 
 def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:
-    if labels.isna().all():
-        raise RatingsError(
-            f"{where}: found no label in {len(labels)} rows; expected at least one rating. "
-            "Check that the export is complete."
-        )
     try:
         return Scale.from_labels(_distinct(labels), level)
     except RatingsError as error:

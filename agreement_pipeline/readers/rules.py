@@ -11,7 +11,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, STRATUM, TEXT, category_text, coded
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, listed
 from agreement_pipeline.units import UnitSettings
 
 Rejected = Literal["kept", "left out"]
@@ -126,8 +126,9 @@ def kept(frame: pd.DataFrame, rules: Rules, source: str) -> tuple[pd.DataFrame, 
         meets = texts.each(texts.texts.isin(accepted), False).astype(bool)
         left_out += tally(frame[~meets], f"where {name}")
         if not meets.any():
+            found = listed(texts.texts) if len(texts.texts) else "nothing in any row"
             raise RatingsError(
-                f"{source}: field {name!r}: found {listed(texts.texts)}; expected "
+                f"{source}: field {name!r}: found {found}; expected "
                 f"{listed(sorted(accepted))}, as `where` says. Correct the values of `where`."
             )
         frame = frame[meets]
@@ -146,9 +147,9 @@ def linked(frame: pd.DataFrame, rules: Rules, source: str) -> pd.DataFrame:
     A rater's meetings with an item are numbered in the order of their times.
     """
     if rules.replicate_of:
-        root = _named_root(frame, FIELD + rules.replicate_of, source)
+        root = _named_root(frame, rules.replicate_of, source)
     elif rules.replicates_share:
-        root = _shared_root(frame, FIELD + rules.replicates_share, source)
+        root = _shared_root(frame, rules.replicates_share, source)
     else:
         return frame
     items = _texts(frame["item"])
@@ -184,39 +185,41 @@ def _refuse_misspelt(named: tuple[str, ...], raters: list[Any], source: str) -> 
             )
 
 
-def _named_root(frame: pd.DataFrame, column: str, source: str) -> dict[str, str]:
+def _named_root(frame: pd.DataFrame, field: str, source: str) -> dict[str, str]:
     """The first item of each item that names the one which it repeats."""
-    named = pd.DataFrame({"item": _texts(frame["item"]), "of": _texts(frame[column])})
+    named = pd.DataFrame({"item": _texts(frame["item"]), "of": _texts(frame[FIELD + field])})
     pairs = named[named["of"].notna() & (named["of"] != "")].drop_duplicates()
     if pairs["item"].duplicated().any():
         item = pairs["item"][pairs["item"].duplicated()].iloc[0]
         raise RatingsError(
-            f"{source}: found item {item!r} as a repetition of two items, "
+            f"{source}: field {field!r}: found item {item!r} as a repetition of several items, "
             f"{listed(pairs['of'][pairs['item'] == item])}; expected one. Correct the export."
         )
     of = dict(zip(pairs["item"], pairs["of"], strict=True))
-    return {item: _root(item, of, source) for item in of}
+    return {item: _root(item, of, f"{source}: field {field!r}") for item in of}
 
 
-def _root(item: str, of: Mapping[str, str], source: str) -> str:
+def _root(item: str, of: Mapping[str, str], where: str) -> str:
     seen = [item]
     while (nearer := of.get(seen[-1])) is not None:
         if nearer in seen:
+            circle = seen[seen.index(nearer) :]
+            how = "that repeat each other in a circle" if circle[1:] else "as its own repetition"
             raise RatingsError(
-                f"{source}: found items {listed(seen)} that repeat each other in a circle; "
-                "expected a first one. Correct the field that replicate_of names."
+                f"{where}: found {called('item', circle)} {how}; expected a first one, which "
+                "repeats none. Correct the field, or leave it empty for a first item."
             )
         seen.append(nearer)
     return seen[-1]
 
 
-def _shared_root(frame: pd.DataFrame, column: str, source: str) -> dict[str, str]:
+def _shared_root(frame: pd.DataFrame, field: str, source: str) -> dict[str, str]:
     """The first item of those with the same content."""
-    items, content = _texts(frame["item"]), _texts(frame[column])
+    items, content = _texts(frame["item"]), _texts(frame[FIELD + field])
     if content.isna().all():
         raise RatingsError(
-            f"{source}: found nothing in the field that replicates_share names; expected the "
-            "content of the items. Correct the name."
+            f"{source}: field {field!r}: found nothing in any row; expected the content of the "
+            "items. Correct the name of the field in replicates_share."
         )
     pairs = pd.DataFrame({"item": items, "content": content}).dropna().drop_duplicates("item")
     first = pairs.groupby("content", sort=False)["item"].transform("first")

@@ -17,7 +17,7 @@ from agreement_pipeline.readers.packed import is_packed, unpacked
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.readers.table import TABLE
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, listed
 
 
 def rows_of(
@@ -42,7 +42,12 @@ def rows_of(
 def of_round(rows: Rows, name: str | None) -> Rows:
     """The rows of one round. If no round is named, all rows of a source with at most one round."""
     frame, where = rows.frame, f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
-    found = [] if "round" not in frame else frame["round"].drop_duplicates().tolist()
+    found = [] if "round" not in frame else frame["round"].dropna().drop_duplicates().tolist()
+    if name is None and found and frame["round"].isna().any():
+        raise RatingsError(
+            f"{where}: found rows without a round beside {called('round', found)}; expected a "
+            "round in every row, or in none. Fill it in."
+        )
     if name is None and len(found) <= 1:
         return rows
     if name is None:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import TEXT, category_text, coded, given_back
 from agreement_pipeline.readers.cells import Cells, file_cells, frame_cells, is_named_table
 from agreement_pipeline.readers.columns import (
@@ -34,7 +35,7 @@ from agreement_pipeline.readers.rules import (
     stratified,
     with_models,
 )
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, listed
 
 NAMED = ("item", "rater", "label", "round", "cluster")
 FRAME = "DataFrame"
@@ -146,7 +147,7 @@ def cells_rounds(table: Cells, columns: Columns) -> tuple[str, ...]:
     absent = rounds.index[rounds.isna()]
     if len(absent):
         raise RatingsError(
-            f"{table.source}: rows {listed(absent.tolist())}, column {column!r}: found no round; "
+            f"{table.source}: {called('row', absent)}, column {column!r}: found no round; "
             "expected one in every row. Fill it in."
         )
     return tuple(coded(rounds).texts)
@@ -169,7 +170,7 @@ def _beside(header: list[str], columns: Columns, rules: Rules, source: str) -> d
     absent = [name for name in names if name not in header]
     if absent:
         raise RatingsError(
-            f"{source}: found no columns {listed(absent)} among {listed(header, 12)}; expected "
+            f"{source}: found no {called('column', absent)} among {listed(header, 12)}; expected "
             "every column that a rule or a model names. Correct the names."
         )
     return {FIELD + name: name for name in names}
@@ -299,10 +300,11 @@ def _refuse_no_single_value(
         if len(bad):
             found = bad.iloc[0]
             lists = name in labels and isinstance(found, list)
-            expected = "one label, a list of labels" if lists else "one value"
+            several = "one label, a list of labels (none empty, none with |)"
+            expected = several if lists else "one value"
             expected = "text" if isinstance(found, BINARY) else expected
             raise RatingsError(
-                f"{source}: row {bad.index[0]}, column {name!r}: found {found!r}; "
+                f"{source}: row {bad.index[0]}, column {name!r}: found {shown(found)}; "
                 f"expected {expected}, or null. Correct the row."
             )
 

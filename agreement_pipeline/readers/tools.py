@@ -22,7 +22,8 @@ from agreement_pipeline.readers.gathering import ZONED, Growing, hashes_of, plai
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.rules import FIELD, LeftOut, tally
 from agreement_pipeline.readers.submissions import Submission
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, listed
+from agreement_pipeline.text import counted as number_of
 
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
@@ -126,7 +127,7 @@ def gather(
     with Growing((*own, *of_items), {*TEXTS, *of_items}, TIMES, FLAGS, ("record",)) as table:
         for row, each in enumerate(submissions):
             if row >= limits.rows:
-                limits.refuse_beyond("rows", row + 1, source, "submissions")
+                limits.refuse_beyond("rows", row + 1, source, "submissions or more")
             _note(questions, each.values)
             _note(fields, each.fields)
             asked = asked or next(iter(questions), None)
@@ -213,7 +214,7 @@ def refuse_unknown(
     absent = [name for name in named if name not in there]
     if absent:
         raise RatingsError(
-            f"{source}: found no fields {listed(absent)} among {listed(gathered.fields, 20)}; "
+            f"{source}: found no {called('field', absent)} among {listed(gathered.fields, 20)}; "
             "expected every field that you name. Correct the names."
         )
 
@@ -233,8 +234,9 @@ def refuse_repeated(frame: pd.DataFrame, source: str) -> None:
     twice = records[records.duplicated()]
     if len(twice):
         raise RatingsError(
-            f"{source}: found record {twice.iloc[0]!r} twice, and {twice.nunique()} such records "
-            "in all; expected each once. Export again, or join the files without the repetition."
+            f"{source}: found record {twice.iloc[0]!r} more than once "
+            f"({number_of(twice.nunique(), 'such record')} in all); expected each once. Export "
+            "again, or join the files without the repetition."
         )
 
 

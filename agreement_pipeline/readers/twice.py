@@ -3,7 +3,7 @@
 from collections import Counter
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called
 
 
 def refuse_twice(names: list[str], where: str) -> None:
@@ -17,6 +17,6 @@ def refuse_twice(names: list[str], where: str) -> None:
     if len(set(names)) < len(names):
         twice = sorted(name for name, times in Counter(names).items() if times > 1)
         raise RatingsError(
-            f"{where}: found columns {listed(twice)} twice; expected each once. "
+            f"{where}: found {called('column', twice)} twice; expected each once. "
             "Rename or remove one."
         )

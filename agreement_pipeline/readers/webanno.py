@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.code_units import character_at, characters_of
 from agreement_pipeline.readers.document_folders import BUILT_IN, documents_of_raters
 from agreement_pipeline.readers.drawn import Drawn
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 
 FORMAT, TEXT = "#FORMAT=WebAnno TSV 3", "#Text="
@@ -114,9 +116,11 @@ def _columns(header: str) -> list[str]:
 
 def _add_token(document: _Document, cells: Sequence[str], where: str, row: int) -> None:
     if len(cells) < 3 + len(document.columns) or not TOKEN.fullmatch(cells[0]):
+        found = counted(len(cells), "cell")
+        found += "" if TOKEN.fullmatch(cells[0]) else f" that begin with {shown(cells[0])}"
         raise RatingsError(
-            f"{where}: found {len(cells)} cells; expected the number, the offsets and the text of "
-            f"a token, and {len(document.columns)} features. Export the document again."
+            f"{where}: found {found}; expected the number, the offsets and the text of "
+            f"a token, and {counted(len(document.columns), 'feature')}. Export the document again."
         )
     start, end = (int(each) for each in cells[1].split("-"))
     if document.waiting:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.ratings import Array, Codes
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import counted, listed
 
 FEWEST_CLUSTERS = 2
 
@@ -49,8 +49,8 @@ class Clusters:
         missing = _missing(names)
         if missing:
             raise RatingsError(
-                f"clusters: found {missing} missing names; expected one for each row, or none "
-                "for all. Name the cluster of each row."
+                f"clusters: found {counted(missing, 'missing name')}; expected one for each row, "
+                "or none for all. Name the cluster of each row."
             )
         found, places = np.unique(np.asarray(names), return_inverse=True)
         return cls(places.astype(np.int64), np.ones(len(found)))
@@ -70,9 +70,9 @@ class Clusters:
         clusters = cls.named(names)
         if clusters.places.shape != (n_rows,) or clusters.n < FEWEST_CLUSTERS:
             raise PolicyError(
-                f"clusters: found {clusters.places.size} clusters of {clusters.n} names; expected "
-                f"one for each of {n_rows} rows, of two names or more. "
-                "Name the cluster of each row."
+                f"clusters: found {counted(clusters.n, 'cluster')} named for "
+                f"{counted(clusters.places.size, 'row')}; expected one for each of {n_rows} rows, "
+                "and two or more in all. Name the cluster of each row."
             )
         return clusters
 

@@ -31,6 +31,7 @@ from agreement_pipeline.statistics.weighted import (
     refuse_other_scale,
     total,
 )
+from agreement_pipeline.text import counted
 
 WHAT = "numbers by rater"
 
@@ -325,7 +326,7 @@ def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:
     bad = np.argwhere((missing.any(-1) != missing.all(-1)) | impossible.any(-1))
     if len(bad):
         row, column = bad[0]
-        found = f"{values[row, column].tolist()} ({len(bad)} such ratings in all)"
+        found = f"{values[row, column].tolist()} ({counted(len(bad), 'such rating')} in all)"
         sign = "non-negative " if scale.level == "ratio" else ""
         raise RatingsError(
             f"{WHAT}: row {row + 1}, column {raters[column]!r}: found {found}; "

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from errno import ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM
 from pathlib import Path
 
 from filelock import FileLock
@@ -18,6 +19,8 @@ from agreement_pipeline.large_files import Content, parts_of
 from agreement_pipeline.store import files
 
 LOCK, PARTIAL, SEALS = ".lock", ".partial", "seals"
+WITHOUT_LINKS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
+"""What the system says of a hard link where there are none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +193,9 @@ def link(partial: Path, path: Path) -> bool:
         os.link(partial, path)
     except FileExistsError:
         return False
-    except PermissionError as cause:
+    except OSError as cause:
+        if cause.errno not in WITHOUT_LINKS:
+            raise
         raise StoreError(
             f"{path}: found a file system that makes no hard links ({cause}); "
             "expected one that does. Move the store."

@@ -25,7 +25,7 @@ Nothing in the folder shows this. Keep the name of the last seal where that pers
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -52,6 +52,7 @@ from agreement_pipeline.store.segments import (
 )
 from agreement_pipeline.store.storage import Storage
 from agreement_pipeline.store.tail import ENTRIES, SEALS, Tail, entry_name, seal_name
+from agreement_pipeline.text import counted
 
 SEGMENTS, INDEX, OLD_SEALS = "segments", "index", "seals"
 REMEMBERED = 100
@@ -247,7 +248,7 @@ class Log:
         names = self._segment_names()
         beyond = [name for name in names if int(name[:8]) > view.last]
         if beyond:
-            raise self._broken(f"{view.last} entries where {int(max(beyond)[:8])} were written")
+            raise self._broken(_fewer(view.last, beyond))
         wanted = [
             seal_name((at + 1) * SIZE, digest) for at, digest in enumerate(view.index.segments)
         ]
@@ -321,7 +322,7 @@ class Log:
         view.last_is_sealed = not wanted or wanted[-1] in seals
         other = sorted(seals.difference(wanted))
         if other and int(other[-1][:8]) > view.last:
-            raise self._broken(f"{view.last} entries where {int(other[-1][:8])} were written")
+            raise self._broken(_fewer(view.last, other))
         missing = [
             seal
             for seal in wanted[:-1]
@@ -336,7 +337,7 @@ class Log:
         """Refuse a log without entries after its segments. Each segment is followed by one."""
         kept = {*seals, *filter(KEPT.fullmatch, self.storage.names(SEGMENTS))}
         if kept:
-            raise self._broken(f"0 entries where {int(max(kept)[:8])} were written")
+            raise self._broken(_fewer(0, kept))
 
     @property
     def _place(self) -> str:
@@ -348,3 +349,9 @@ class Log:
             f"{self._place}: found {found}; expected every entry as it was written. "
             f"Restore the log, with its seals, from a backup.{told}"
         )
+
+
+def _fewer(there: int, kept: Iterable[str]) -> str:
+    """That the log ends too early, from the names of what was kept of its entries."""
+    written = int(max(kept)[:8])
+    return f"{counted(there, 'entry')} where {written} {'was' if written == 1 else 'were'} written"

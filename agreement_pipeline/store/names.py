@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.mistakes import shown
 
 DATASET = ".dataset"
 RESERVED = ("index", "log", "originals", "releases", "rounds", "salt", "segments")
@@ -16,13 +17,13 @@ def check_round_name(name: str, what: str = "round") -> str:
     Raises
     ------
     StoreError
-        The name could be a path.
+        The name is no such name.
     """
     if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
         raise StoreError(
-            f"{what} {name!r}: found a name that could be a path; expected 1 to 100 letters, "
-            "digits, dots, underscores and hyphens, the first a letter or digit, "
-            f"without two dots in a row. Rename the {what}."
+            f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
+            "letters, digits, dots, underscores and hyphens, the first a letter or digit, without "
+            f"two dots in a row. Rename the {what}."
         )
     return name
 

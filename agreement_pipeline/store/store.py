@@ -105,7 +105,7 @@ class Store:
         StoreError
             One of these:
 
-            - The name could be a path, or the store needs it.
+            - The name is not allowed, or the store needs it.
             - The original changed, or its kept copy was edited.
             - The ratings would change when they are read back.
         """

@@ -77,8 +77,9 @@ class Marked:
         if self.extent and any(
             end > most + ROUNDING for end, most in zip(ends, self.extent, strict=True)
         ):
-            size = " by ".join(f"{each:g}" for each in self.extent)
-            reach = " by ".join(f"{each:g}" for each in ends)
+            size, reach = (
+                " by ".join(f"{each:.10g}" for each in many) for many in (self.extent, ends)
+            )
             raise RatingsError(
                 f"{area.where}: found {area.category!r} at {area.place}, which reaches to {reach} "
                 f"in an item of {size}; expected an object inside it. Mark it again, or export the "

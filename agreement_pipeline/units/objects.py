@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NoReturn
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units.shapes import crossing, one_way_round
 
 Choice = Literal["first", "second", "tie"]
@@ -125,14 +125,15 @@ class Polygon:
         points = one_way_round(self.points)
         step = "Draw the polygon again, or drop it."
         if len(points) < 3:
-            found = f"a polygon of {len(points)} corners"
+            found = f"a polygon of {counted(len({*self.points}), 'corner')}"
             _refuse(self.where, found, "three or more that differ", step)
         if min(min(point) for point in points) < -ROUNDING:
             _refuse(self.where, "a corner under 0", "all corners inside the image", step)
         met = crossing(points)
         if met is not None:
-            found = f"a polygon whose sides {met[0] + 1} and {met[1] + 1} meet"
-            _refuse(self.where, found, "sides that do not cross", step)
+            one, other = (_side(points, number) for number in met)
+            found = f"a polygon whose sides {one} and {other} meet"
+            _refuse(self.where, found, "sides that meet at common corners alone", step)
         object.__setattr__(self, "points", points)
 
     @property
@@ -163,7 +164,7 @@ class Keypoints:
     def __post_init__(self) -> None:
         step = "Set the points again, or drop the object."
         if not self.there:
-            found = f"a body of {len(self.points)} keypoints of which none is set"
+            found = f"a body of {counted(len(self.points), 'keypoint')} of which none is set"
             _refuse(self.where, found, "one that is", step)
         if min(min(point) for point in self.there) < -ROUNDING:
             _refuse(self.where, "a keypoint under 0", "all inside the image", step)
@@ -254,10 +255,16 @@ KINDS = tuple(each.kind for each in (*AREAS, Ranking, Preference, ChosenSet, Rub
 def _refuse_unlikely_ends(area: Span | Segment) -> None:
     step = "Mark it again, or drop it."
     if not area.start >= 0:
-        _refuse(area.where, f"start {area.start:g}", "0 or more", step)
+        _refuse(area.where, f"start {area.start}", "0 or more", step)
     if not area.end > area.start:
-        found = f"start {area.start:g} and end {area.end:g}"
+        found = f"start {area.start} and end {area.end}"
         _refuse(area.where, found, "an end after the start", step)
+
+
+def _side(points: tuple[Point, ...], number: int) -> str:
+    """A side of a polygon by its two ends."""
+    ends = points[number], points[(number + 1) % len(points)]
+    return " to ".join(f"{x:.10g},{y:.10g}" for x, y in ends)
 
 
 def _refuse(where: str, found: str, expected: str, step: str) -> NoReturn:

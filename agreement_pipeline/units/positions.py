@@ -109,7 +109,7 @@ def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places
         if len(extents[each.item]) != 1:
             raise RatingsError(
                 f"{each.where}: found item {each.item!r} without a length; expected one, since "
-                "what nobody marked counts too. Export the text with its spans."
+                "what nobody marked counts too. Export the length of the text or recording too."
             )
     lengths = [max(1, round(extent[0] / step)) for extent in extents.values()]
     return _places_of(list(extents)), np.cumsum([0, *lengths])

@@ -9,6 +9,7 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, is_number, one_of, refuse_mistakes
 from agreement_pipeline.ratings import Scale
+from agreement_pipeline.text import counted
 from agreement_pipeline.units.marked import NONE, Marked
 from agreement_pipeline.units.objects import KINDS
 
@@ -154,7 +155,7 @@ def scale_of_areas(marked: Sequence[Marked]) -> Scale:
     names = sorted({area.category for each in marked for area in each.areas})
     if not names:
         raise RatingsError(
-            f"{marked[0].where if marked else 'units'}: found no marked object; expected one, to "
+            f"units: found no marked object in {counted(len(marked), 'answer')}; expected one, to "
             "know the categories. Name the categories."
         )
     return Scale((NONE, *names), declared=False)
@@ -186,7 +187,12 @@ def _of_keypoints(settings: UnitSettings) -> tuple[Need, ...]:
             settings.similarity in (None, *able),
             f"one of {', '.join(able)} for {settings.kind}",
         ),
-        Need(("sigmas",), of_them or not settings.sigmas, "nothing, since only keypoints have it"),
+        Need(
+            ("sigmas",),
+            of_them or not settings.sigmas,
+            "nothing, since only keypoints have them",
+            "Leave them out.",
+        ),
     )
 
 

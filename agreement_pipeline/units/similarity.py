@@ -6,6 +6,7 @@ import numpy as np
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array
+from agreement_pipeline.text import counted
 from agreement_pipeline.units.objects import Area, Box, Keypoints, Polygon, Segment, Span
 from agreement_pipeline.units.rule import UnitSettings
 from agreement_pipeline.units.shapes import common_area, signed_area
@@ -71,7 +72,7 @@ def _alike_bodies(
     for body in bodies:
         if len(body.points) != len(sigmas):
             raise RatingsError(
-                f"{body.where}: found a body of {len(body.points)} keypoints; expected "
+                f"{body.where}: found a body of {counted(len(body.points), 'keypoint')}; expected "
                 f"{len(sigmas)}, one for each sigma. Give the sigmas of your skeleton."
             )
     points = np.array([[point or (np.nan, np.nan) for point in body.points] for body in bodies])

@@ -83,8 +83,8 @@ class Units:
     def _refuse_unmarked(self) -> None:
         if NONE not in self.scale.names:
             raise RatingsError(
-                f"{self.source}: found units with labels {list(self.scale.names)}; expected units "
-                "of objects that raters mark. Read the agreement of the units themselves."
+                f"{self.source}: found units with labels {listed(self.scale.names, 12)}; expected "
+                "units of objects that raters mark. Read the agreement of the units themselves."
             )
 
 
@@ -177,6 +177,6 @@ def _refuse_others(marked: Sequence[Marked], kind: str) -> None:
         for said in each.objects:
             if said.kind != kind:
                 raise RatingsError(
-                    f"{said.where}: found one of {said.kind}; expected {kind} only. "
+                    f"{said.where}: found {said.kind}; expected {kind} only. "
                     "Choose the question that holds them, or correct the kind of the units."
                 )

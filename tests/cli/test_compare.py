@@ -12,7 +12,7 @@ def test_a_classifier_is_not_compared_with_who_is_none(capsys, names):
     assert main(["compare", str(SEROLOGY), *WIDE, "--classifier", "T", "--between", *names]) == 2
     other = next(name for name in names if name != "T")
     words = (
-        f"found classifier ['T'] beside ['{other}'], which is none; "
+        f"found classifier 'T' beside '{other}', which is none; "
         "expected two classifiers, or two raters of the panel."
     )
     assert words in capsys.readouterr().err

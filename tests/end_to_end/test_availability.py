@@ -183,7 +183,7 @@ def test_s20_a_raters_column_that_nobody_named_is_named(tmp_path):
         found = assets.annotations(line.project, "w1")
         (advice,) = [each for each in found.check_results if each.check_name == "contract_advice"]
         assert not advice.passed
-        assert "found columns ['chi'], which hold labels and are not read" in advice.description
+        assert "found labels that are not read in column 'chi'" in advice.description
         line.deliver("w1", wide.drop(columns="chi").reset_index().assign(remark="seen"))
         assert all(each.passed for each in line.project.left_out(line.project.delivered("w1")[0]))
 
@@ -207,7 +207,7 @@ def test_s12_a_named_column_of_clusters_that_is_gone_is_refused(tmp_path):
     with dg.DagsterInstance.ephemeral() as instance:
         line = Line(tmp_path, instance, columns={"cluster": "batch"})
         line.deliver("w1", ratings_frame(0.99))
-        with pytest.raises(RatingsError, match=r"found no columns \['batch'\]"):
+        with pytest.raises(RatingsError, match=r"found no column 'batch'"):
             line.project.delivered("w1")
 
 

@@ -479,7 +479,7 @@ def renamed_round(line):
 
 @bypass(
     "round named like a path",
-    r"store_refused: round '\.\./good': found a name that could be a path",
+    r"store_refused: round '\.\./good': found a name that is not allowed",
 )
 def path_as_round(line):
     return line.run("../good", "training_data")
@@ -582,7 +582,7 @@ def forged_materialization_by_graphql(live: Live) -> str:
     return live.launch("training_data", "bad")
 
 
-PATH_REFUSED = r"store_refused: round '\.\./good': found a name that could be a path"
+PATH_REFUSED = r"store_refused: round '\.\./good': found a name that is not allowed"
 NOT_DELIVERED = (
     r"store_refused: .*/store/reviews: found no round 'better' among \['bad', 'good', 'worse'\]"
 )

@@ -99,6 +99,18 @@ def test_a_cell_that_is_no_whole_number_is_refused_with_its_row_and_column(tmp_p
         assert found.strip("'") in str(refused.value)
 
 
+def test_a_whole_number_that_is_too_large_is_told_the_largest():
+    table = COUNTS.astype(object)
+    table.loc[3, "y"] = 2**60
+    with pytest.raises(RatingsError, match="expected a whole number from 0 to 9007199254740992"):
+        read_counts(table)
+
+
+def test_a_table_of_names_alone_is_refused():
+    with pytest.raises(RatingsError, match="found no column beside 'item'; expected a column of"):
+        read_counts(COUNTS[["item"]])
+
+
 @pytest.mark.parametrize(
     ("table", "read", "words"),
     [

@@ -102,7 +102,10 @@ def test_what_is_wrong_is_refused_in_the_words_of_the_memory(name, form, tmp_pat
 @pytest.mark.parametrize("odd", [["a", "b|c"], ["a", ""], ["a", None]])
 def test_a_list_with_an_odd_member_is_refused_everywhere(odd, form, tmp_path):
     path = Made(ratings_of(labels=(["a"], ["b"], odd)), form).written(tmp_path)
-    with pytest.raises(RatingsError, match="expected one label, a list of labels, or null"):
+    with pytest.raises(
+        RatingsError,
+        match=r"expected one label, a list of labels \(none empty, none with \|\), or null",
+    ):
         readers.read(path)
     with pytest.raises(Unreadable, match="found a list with a member that is no label"):
         read(path, engine="duckdb")
@@ -127,6 +130,20 @@ def test_a_rater_who_comes_late_in_a_long_file_is_found(tmp_path):
     pd.concat([table, late]).to_csv(path, index=False)
     found = read(path, engine="duckdb")
     assert (found.raters, found.scale.names) == (("ana", "ben", "cid"), ("no", "perhaps", "yes"))
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        (b"item,rater,label,label", "expected a name for each column, and no name twice. Rename"),
+        (b"item,rater,label\xe9", "found a header that cannot be read .* expected delimited text"),
+    ],
+)
+def test_a_header_that_an_engine_cannot_read_is_refused_with_the_next_step(header, words, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(header + b"\ni1,ana,yes\n")
+    with pytest.raises(Unreadable, match=f"^table.csv: row 1: .*{words}"):
+        read(path, engine="duckdb")
 
 
 def test_what_an_engine_cannot_read_is_read_in_memory_if_nobody_named_an_engine(tmp_path):

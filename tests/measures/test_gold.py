@@ -115,7 +115,7 @@ def test_a_rule_reads_each_rater_and_holds_where_nothing_is_known():
     ("change", "words"),
     [
         ({"gold_label": "nein"}, r"column 'gold_label': found \['nein'\]; expected one of \['no'"),
-        ({"gold_label": FRAME["label"]}, "found two different contents of item"),
+        ({"gold_label": FRAME["label"]}, "found 2 different contents of item"),
     ],
 )
 def test_a_right_label_is_on_the_scale_and_there_is_one(change, words):

@@ -4,6 +4,7 @@ import json
 import logging
 import threading
 import time
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import dagster as dg
@@ -13,7 +14,7 @@ from agreement_pipeline.orchestration import alerts, project_definitions
 from agreement_pipeline.orchestration.alerts import EVERY_SECONDS, LONGEST_WAIT, Told
 from agreement_pipeline.orchestration.posting import NotPostedError, checked_url, post
 from agreement_pipeline.projects import ProjectSettings
-from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice
+from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice, overdue
 from agreement_pipeline.store import Store
 from tests.events import record
 from tests.orchestration.checks import GOOD
@@ -187,6 +188,14 @@ def test_a_project_whose_next_round_is_overdue_is_told_once_for_each_late_round(
         daemon.tick()
     (text,) = webhook.texts
     assert text.startswith("reviews: the next round is overdue: the last one, w1, came 2")
+    assert text.endswith(f", and {days:g} days are allowed")
+
+
+def test_a_project_that_allows_one_day_says_so_in_the_singular(told):
+    record(told.project.store, "ingested", "w1")
+    settings = told.settings.model_copy(update={"overdue_after_days": 1.0})
+    late = overdue(replace(told.project, settings=settings), time.time() + 3 * DAY)
+    assert late.text.endswith(", and 1 day is allowed")
 
 
 @pytest.mark.parametrize("status", [301, 302, 308, 404, 500])

@@ -286,7 +286,7 @@ def test_a_round_without_a_named_classifier_is_refused(make_line):
     line.deliver("w1", GOOD)
     assert not line.run("w1").success
     assert line.project.store.rounds() == ()
-    assert "found no rating by classifiers ['dee']" in line.project.unjudged()["w1"]
+    assert "found no rating by classifier 'dee'" in line.project.unjudged()["w1"]
 
 
 def test_a_round_may_lack_an_optional_model_and_says_so(make_line):

@@ -224,7 +224,7 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
     ) == (2, 0, 1)
     reason = shown["decisions"].records[0].data["why"]
     assert reason.startswith("w2.csv: rows [8, 9, 10, ")
-    assert "column 'label': found label ['hatefull']; expected one of" in reason
+    assert "column 'label': found label 'hatefull'; expected one of" in reason
 
 
 def test_a_refused_delivery_stands_beside_what_was_decided_on_the_one_before(line):
@@ -369,7 +369,7 @@ def test_answers_of_an_adjudicator_ask_for_the_training_data_of_an_admitted_roun
     answer("w1", "offensive")
     assert [each.partition_key for each in tick(first.cursor).run_requests] == ["w1"]
     (line.root / "answers/w1.csv").write_text("item,label\n")
-    assert "found no column" in tick(first.cursor).skip_message
+    assert "found no column 'ratings_digest'; expected each of" in tick(first.cursor).skip_message
     (line.root / "answers/w1.csv").unlink()
     assert [each.partition_key for each in tick(first.cursor).run_requests] == ["w1"]
 
@@ -390,7 +390,7 @@ def test_a_broken_answer_file_of_one_round_stops_no_other_round(make_line):
     assert [each.partition_key for each in found.run_requests] == ["w2"]
     labels = released_round(line.project, "w2").train.set_index("id")
     assert labels.loc[task["item"], "resolution"] == "adjudicated"
-    with pytest.raises(ProjectError, match=r"w1\.csv: found no column"):
+    with pytest.raises(ProjectError, match=r"w1\.csv: found no column 'ratings_digest'; expected"):
         released_round(line.project, "w1")
 
 

@@ -28,8 +28,11 @@ def test_answers_are_read_by_round_and_empty_ones_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("item,label\n", r"found no column \['ratings_digest'\]"),
-        ("", r"found no column \['item', 'label', 'ratings_digest'\]"),
+        (
+            "item,label\n",
+            r"found no column 'ratings_digest'; expected each of \['item'",
+        ),
+        ("", r"found no columns \['item', 'label', 'ratings_digest'\]; expected each of"),
         (f"{HEAD}i1,yes,d,\ni1,no,d,\n", "row 3: found label 'no' of item 'i1'; expected 'yes'"),
         (f"{HEAD}i1,yes,d,\ni2,no,e,\n", "row 2; row 3: found 2 digests of ratings"),
     ],
@@ -189,7 +192,10 @@ def test_a_round_in_two_files_is_an_error(tmp_path):
         (b"item,label,ratings_digest\ni1," + b"x" * 200_000 + b",d\n", "found no readable table"),
         (b"item,label,ratings_digest\ni1,a\n", "row 2: found 2 cells; expected 3"),
         (b"item,label,ratings_digest\ni1,a,d,e\n", "row 2: found 4 cells; expected 3"),
-        (b"item,item,label,ratings_digest\ni1,i2,a,d\n", "or more than one"),
+        (
+            b"item,item,label,ratings_digest\ni1,i2,a,d\n",
+            r"found column 'item' twice; expected each of",
+        ),
     ],
 )
 def test_a_file_that_is_no_whole_table_is_refused_with_its_name(tmp_path, data, words):

@@ -178,8 +178,8 @@ def test_a_round_in_two_objects_is_refused(inbox):
         inbox.put(name)
     project = inbox.project()
     assert list(project.deliveries()) == ["w2"]
-    assert "found rounds ['w1'] in two files" in project.refused()["w1"]
-    with pytest.raises(ProjectError, match="in two files"):
+    assert "found round 'w1' in more than one file" in project.refused()["w1"]
+    with pytest.raises(ProjectError, match="found round 'w1' in more than one file"):
         project.delivered("w1")
 
 

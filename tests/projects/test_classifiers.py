@@ -39,7 +39,7 @@ def test_two_raters_who_print_alike_are_no_classifiers():
 def test_a_classifier_that_rated_nothing_is_refused_since_it_may_be_misspelt(raters):
     with pytest.raises(
         RatingsError,
-        match=r"w1\.csv: found no rating by classifiers \['model_a'\] among those of the raters "
+        match=r"w1\.csv: found no rating by classifier 'model_a' among those of the raters "
         ".*; expected ratings by every classifier. Correct classifiers in project reviews, or name "
         "it in optional_classifiers",
     ):

@@ -51,7 +51,7 @@ def test_a_round_in_two_files_is_refused(project):
     TABLE.to_csv(found.inbox / "w1.tsv", index=False, sep="\t")
     TABLE.to_csv(found.inbox / "w2.csv", index=False)
     assert list(found.deliveries()) == ["w2"]
-    said = "inbox: found rounds ['w1'] in two files; expected one file a round"
+    said = "inbox: found round 'w1' in more than one file; expected one file a round"
     assert said in found.refused()["w1"]
 
 
@@ -129,7 +129,7 @@ def test_of_one_round_no_other_file_is_read(project, digested):
     assert digested == ["w2.csv"]
     TABLE.to_csv(found.inbox / "w1.tsv", index=False, sep="\t")
     assert found.delivered("w2")
-    with pytest.raises(ProjectError, match=r"found rounds \['w1'\] in two files"):
+    with pytest.raises(ProjectError, match="found round 'w1' in more than one file"):
         found.delivered("w1")
 
 

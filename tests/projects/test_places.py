@@ -49,6 +49,14 @@ def test_a_project_cannot_choose_its_policies_or_keep_its_store_in_the_inbox(tmp
         load_projects(configs / "projects")
 
 
+def test_a_folder_without_a_project_and_no_folder_are_told_apart(tmp_path):
+    with pytest.raises(ProjectError, match="nowhere: found no such folder; expected a project's"):
+        load_projects(tmp_path / "nowhere")
+    (tmp_path / "projects").mkdir()
+    with pytest.raises(ProjectError, match="projects: found no file; expected a project's YAML"):
+        load_projects(tmp_path / "projects")
+
+
 def test_p5_a_waiver_for_a_project_that_does_not_exist_is_refused(tmp_path):
     configs = shutil.copytree(ROOT / "configs", tmp_path / "configs")
     said = ["round: w1", f"ratings_digest: {'a' * 64}", "measure: gwet_ac1", "who: Dana Okoye"]

@@ -44,7 +44,16 @@ def test_numbers_are_adjudicated_as_numbers():
     ("scale", "labels", "words"),
     [
         (Scale(("no", "yes")), {"i9": "no"}, "item 'i9' without a label of the panel"),
-        (Scale(("no", "yes")), {"i1": "maybe"}, "item 'i1' as 'maybe'"),
+        (
+            Scale(("no", "yes")),
+            {"i1": "maybe"},
+            r"found item 'i1' as 'maybe'; expected .* labels of the scale \['no', 'yes'\]. Correct",
+        ),
+        (
+            Scale(("no", "yes")),
+            {f"i{n}": "no" for n in range(90, 96)},
+            "item 'i94' without a label of the panel; and 1 more; expected items that raters",
+        ),
         (Scale((1, 2), "interval"), {"i1": "3"}, "item 'i1' as '3'"),
         (Scale((1, 2), "interval"), {"i1": "x"}, "item 'i1' as 'x'"),
         (Scale(None, "interval"), {"i1": "nan"}, "item 'i1' as 'nan'"),

@@ -40,12 +40,12 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
     [
         (
             frame_of().drop(columns="rater"),
-            r"round.csv: found no column \['worker'\] among \['task', 'verdict'\]; "
+            r"round.csv: found no column 'worker' among \['task', 'verdict'\]; "
             r"expected item, rater and label",
         ),
         (
             pd.concat([frame_of(), frame_of()[["label"]]], axis=1),
-            r"found column \['label'\] twice; expected each once",
+            r"found column 'label' twice; expected each once",
         ),
         (
             frame_of([("i1", "ana", None)]),
@@ -61,7 +61,7 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
         ),
         (
             frame_of([*ROWS, ("i3", "ana", "Yes")]),
-            r"row 6, column 'verdict': found label \['Yes'\]; expected one of \['no', 'yes'\]",
+            r"row 6, column 'verdict': found label 'Yes'; expected one of \['no', 'yes'\]",
         ),
         (
             frame_of([*ROWS, ROWS[0]]),
@@ -86,8 +86,21 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
         ),
         (
             frame_of(text=["a", "b", "c", "c"]),
-            r"rows \[2, 3\], column 'text': found two different contents of item 'i1'; "
+            r"rows \[2, 3\], column 'text': found 2 different contents of item 'i1'; "
             r"expected one",
+        ),
+        (
+            frame_of(text=["a", "b", "c", "d"], gold=["no"] * 4),
+            r"^round.csv: rows \[2, 3\], column 'text': found 2 different contents of item 'i1'; ",
+        ),
+        (
+            frame_of(cluster=[None, None, None, ""]),
+            r"rows \[2, 3, 4, 5\], column 'cluster': found no cluster; expected one for "
+            r"every item. .* Or leave the column out",
+        ),
+        (
+            frame_of(occurrence=[1, None, 1, 1]),
+            r"row 3, column 'occurrence': found nothing; expected a whole number from 1",
         ),
     ],
 )
@@ -105,14 +118,14 @@ def test_what_cannot_be_a_round_is_refused_with_file_row_and_column_as_the_file_
         (
             Scale((1, 2), "interval"),
             3,
-            r"found label \[3\]; expected one of \['1', '2'\] on the interval level",
+            r"found label 3; expected one of \['1', '2'\] on the interval level",
         ),
-        (Scale(None, "interval"), "two", r"found label \['two'\]; expected a finite number"),
+        (Scale(None, "interval"), "two", r"found label 'two'; expected a finite number"),
         (Scale(None, "interval"), float("inf"), "expected a finite number"),
         (
             Scale(None, "interval"),
             -1.1e150,
-            r"ratings: row 1, column 'label': found label \[-1.1e\+150\]; "
+            r"ratings: row 1, column 'label': found label -1.1e\+150; "
             r".* none beyond 1e\+150 in size",
         ),
         (Scale(None, "ratio"), -1, "expected a finite non-negative number"),
@@ -130,7 +143,7 @@ def test_the_index_of_the_frame_does_not_misnumber_the_rows():
 
 
 def test_a_classifier_that_rated_nothing_is_a_misspelling():
-    with pytest.raises(RatingsError, match=r"found no rating by classifier \['gpt'\]; expected"):
+    with pytest.raises(RatingsError, match=r"found no rating by classifier 'gpt'; expected"):
         ratings_of(classifiers=("ben", "gpt"))
 
 

@@ -12,14 +12,14 @@ from agreement_pipeline.ratings import Scale, category_text
     ("categories", "level", "words"),
     [
         (("yes",), "nominal", r"found 1 category, \['yes'\]; expected at least two"),
-        ((), "nominal", "found 0 category"),
+        ((), "nominal", r"found 0 categories, \[\]; expected at least two"),
         (
             ("yes", "no", "yes"),
             "nominal",
-            r"found categories \['yes'\] twice; expected each once",
+            r"found category 'yes' twice; expected each once",
         ),
-        ((1, 1.0, 2), "interval", r"found categories \[1.0\] twice"),
-        ((1, "1", 2), "nominal", r"found categories \['1'\] twice"),
+        ((1, 1.0, 2), "interval", r"found category 1.0 twice"),
+        ((1, "1", 2), "nominal", r"found category '1' twice"),
         (
             ("low", "high"),
             "interval",

@@ -77,7 +77,7 @@ def parquet():
         (
             "round.csv",
             "item,rater,label,label\ni,a,x,y\n",
-            "round.csv: row 1: found columns ['label'] twice; expected each once",
+            "round.csv: row 1: found column 'label' twice; expected each once",
         ),
         (
             "round.csv",
@@ -100,7 +100,36 @@ def parquet():
             '{"item": "i1"\n{"item": "i1"}\n',
             "round.jsonl: row 1: found text that is not readable as JSON",
         ),
-        ("round.jsonl", "[" * 100_000, "round.jsonl: row 1: found a last line that is cut off"),
+        (
+            "round.jsonl",
+            "{'item': 'i1'}\n",
+            "round.jsonl: row 1: found text that is not readable as JSON (Expecting property name",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i1" "rater": "ana"}\n',
+            "round.jsonl: row 1: found text that is not readable as JSON (Expecting ',' delimiter",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i1"}\n{"item": "i1", "gold": tru',
+            "round.jsonl: row 2: found a last line that is cut off",
+        ),
+        (
+            "round.jsonl",
+            "[" * 100_000,
+            "round.jsonl: row 1: found text that is not readable as JSON",
+        ),
+        (
+            "round.jsonl",
+            f'["{"a" * 1000}"]',
+            f"""round.jsonl: row 1: found '["{"a" * 57}…; expected a JSON object""",
+        ),
+        (
+            "round.csv",
+            b"item,rater,label\xe9\ni1,ana,yes\ni1,ben,no\n",
+            "round.csv: line 1: found byte 0xe9, which is not UTF-8",
+        ),
         (
             "round.jsonl",
             '["i1", "ana", "yes"]\n',
@@ -115,23 +144,25 @@ def parquet():
         (
             "round.jsonl",
             '{"item": "i1", "item": "i2"}\n',
-            "round.jsonl: row 1: found columns ['item'] twice",
+            "round.jsonl: row 1: found column 'item' twice",
         ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": ["x", "y|z"]}\n',
             "round.jsonl: row 1, column 'label': found ['x', 'y|z']; expected one label, a list of "
-            "labels, or null. Correct the row.",
+            "labels (none empty, none with |), or null. Correct the row.",
         ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": ["x", ""]}\n',
-            "found ['x', None]; expected one label, a list of labels, or null. Correct the row.",
+            "found ['x', None]; expected one label, a list of labels (none "
+            "empty, none with |), or null. Correct the row.",
         ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": [["x"]]}\n',
-            "found [['x']]; expected one label, a list of labels, or null. Correct the row.",
+            "found [['x']]; expected one label, a list of labels (none "
+            "empty, none with |), or null. Correct the row.",
         ),
         (
             "round.jsonl",
@@ -141,7 +172,8 @@ def parquet():
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": [{"id": "x"}]}\n',
-            "found [{'id': 'x'}]; expected one label, a list of labels, or null. Correct the row.",
+            "found [{'id': 'x'}]; expected one label, a list of labels (none "
+            "empty, none with |), or null. Correct the row.",
         ),
         (
             "round.jsonl",
@@ -159,8 +191,9 @@ def test_a_broken_file_is_refused_with_its_place(saved, refusal, tmp_path, name,
 def test_a_name_that_says_the_file_is_being_written_is_refused(saved, refusal, tmp_path, ending):
     words = refusal(saved(tmp_path, f"round.csv{ending}", GOOD))
     assert words.startswith(
-        f"round.csv{ending}: found a name ending in {ending!r}, which means that the file is still "
-        f"being written; expected a finished file. Wait"
+        f"round.csv{ending}: found a name that ends in {ending!r}, as the name of a file that "
+        "is still being written or of a copy; expected a finished file. Wait until it is complete, "
+        "or export it again. If it is complete, rename it."
     )
 
 
@@ -214,7 +247,7 @@ def test_a_parquet_column_that_occurs_twice_is_refused(refusal, tmp_path):
         pa.Table.from_arrays(arrays, names=["item", "rater", "label", "label"]),
         tmp_path / "round.parquet",
     )
-    assert "round.parquet: found columns ['label'] twice" in refusal(tmp_path / "round.parquet")
+    assert "round.parquet: found column 'label' twice" in refusal(tmp_path / "round.parquet")
 
 
 def test_a_parquet_file_without_rows_is_refused(refusal, tmp_path):
@@ -223,7 +256,7 @@ def test_a_parquet_file_without_rows_is_refused(refusal, tmp_path):
 
 
 def test_a_path_that_is_no_file_is_refused(refusal, tmp_path):
-    assert f"{tmp_path / 'none.csv'}: found no such file; expected a table" in refusal(
+    assert f"{tmp_path / 'none.csv'}: found no such file; expected an export or a table" in refusal(
         tmp_path / "none.csv"
     )
     assert f"{tmp_path}: found a folder without a finished file" in refusal(tmp_path)

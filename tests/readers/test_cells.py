@@ -141,7 +141,7 @@ def test_quoted_cells_may_hold_separators_and_line_ends_and_rows_are_still_count
     text = 'item,rater,label,text\ni1,ana,yes,"one, two\nthree ""four"""\ni1,ben,maybe,\n'
     path = saved(tmp_path, "round.csv", text)
     assert rows_of(frame_of(path), "text") == [('one, two\nthree "four"',), (None,)]
-    assert "row 3, column 'label': found label ['maybe']" in refusal(path, scale=YES_NO)
+    assert "row 3, column 'label': found label 'maybe'" in refusal(path, scale=YES_NO)
 
 
 def test_parquet_keeps_its_types(rows_of, tmp_path):
@@ -175,7 +175,7 @@ def test_a_long_number_in_parquet_keeps_every_digit_beside_a_missing_one(tmp_pat
 def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\n\ni1,ben,perhaps\n\n")
     assert frame_of(path).index.tolist() == [2, 3, 4, 5]
-    assert "row 4, column 'label': found label ['perhaps']" in refusal(path, scale=YES_NO)
+    assert "row 4, column 'label': found label 'perhaps'" in refusal(path, scale=YES_NO)
     lines = saved(
         tmp_path,
         "round.jsonl",

@@ -105,7 +105,9 @@ def test_a_missing_column_is_named_with_those_there_are_and_the_one_that_was_mea
     saved, refusal, tmp_path, header, meant
 ):
     words = refusal(saved(tmp_path, "round.csv", f"{header}\na,b,c\n"))
-    assert words.startswith("round.csv: found no columns ['")
+    missing = {"item", "rater", "label"} - set(header.split(","))
+    noun = "column '" if len(missing) == 1 else "columns ['"
+    assert words.startswith(f"round.csv: found no {noun}")
     assert f" among {header.split(',')!r}; expected item, rater, label" in words
     assert words.endswith(f"Did you mean {meant}?")
 
@@ -128,7 +130,7 @@ def test_a_workflows_status_or_an_id_is_never_taken_for_the_label(saved, refusal
 
 def test_a_named_further_column_must_be_there(saved, refusal, tmp_path):
     words = refusal(saved(tmp_path, "round.csv", GOOD), Columns(occurrence="nth"))
-    assert "found no columns ['nth'] among ['item', 'rater', 'label']" in words
+    assert "found no column 'nth' among ['item', 'rater', 'label']" in words
 
 
 def test_one_column_named_for_two_parts_is_refused():
@@ -191,14 +193,14 @@ def test_a_wide_label_that_is_unknown_is_named_with_its_row_and_its_raters_colum
         saved(tmp_path, "wide.csv", WIDE), SPECIMENS, layout="wide", scale=Scale(("RE", "NR"))
     )
     assert words.startswith(
-        "wide.csv: row 2 column 'Ref-2', row 3 column 'T': found label ['BL']; expected one of "
+        "wide.csv: row 2 column 'Ref-2', row 3 column 'T': found label 'BL'; expected one of "
         "['RE', 'NR']."
     )
 
 
 def test_many_bad_cells_of_a_wide_table_are_counted(saved, refusal, tmp_path):
     path = saved(tmp_path, "wide.csv", "item,ana,ben\n" + "".join(f"i{n},x,x\n" for n in range(4)))
-    assert "row 4 column 'ana', … 3 more: found label ['x']" in refusal(
+    assert "row 4 column 'ana', … 3 more: found label 'x'" in refusal(
         path, ANA_BEN, layout="wide", scale=YES_NO
     )
 
@@ -227,7 +229,7 @@ def test_a_wide_row_without_its_item_is_named_once(saved, refusal, tmp_path):
         (
             "item,ana,ben",
             Columns(raters=("ana", "chloe")),
-            "wide.csv: found no columns ['chloe'] among ['item', 'ana', 'ben']; expected a named "
+            "wide.csv: found no column 'chloe' among ['item', 'ana', 'ben']; expected a named "
             "column for each rater",
         ),
         (
@@ -250,7 +252,7 @@ def test_a_wide_row_without_its_item_is_named_once(saved, refusal, tmp_path):
         (
             "unit,ana,ben",
             ANA_BEN,
-            "wide.csv: found no columns ['item'] among ['unit', 'ana', 'ben']; expected item and "
+            "wide.csv: found no column 'item' among ['unit', 'ana', 'ben']; expected item and "
             "every",
         ),
     ],
@@ -278,8 +280,7 @@ def test_of_very_many_columns_that_may_be_raters_some_are_shown(saved, refusal, 
         layout="wide",
     )
     assert (
-        'Name the raters among these (5 more columns are not shown): columns: {raters: ["c0", '
-        in words
+        'Name the raters among these (5 more columns not shown): columns: {raters: ["c0", ' in words
     )
     assert words.endswith("--raters=c18 --raters=c19.")
 

@@ -266,14 +266,38 @@ def test_documents_of_conll_are_marked_or_are_files(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (("Ana B-PER", "met O", "Ben PER"), "row 3: found tag 'PER'; expected O, or a category"),
-        (("Ana B-PER", "met"), "row 2: found 1 cells; expected a token and its tag"),
+        (
+            ("Ana B-PER", "met O", "Ben PER"),
+            "row 3: found tag 'PER'; expected O, or a category after B-, I-, E-, L-, S- or U-",
+        ),
+        (("Ana B-PER", "met"), "row 2: found 1 cell; expected a token and its tag"),
     ],
 )
 def test_a_bad_line_of_conll_names_its_file_and_row(lines, message, tmp_path):
     rules = Rules(reader="conll", units=UnitSettings("spans"), requires=())
     with pytest.raises(RatingsError, match=f"^ana.conll: {message}"):
         read(conll(tmp_path, *lines), rules=rules)
+
+
+def test_a_line_of_webanno_that_begins_with_no_token_says_so(tmp_path):
+    path = webanno_spans(tmp_path) / "d1" / "ana.tsv"
+    path.write_text(path.read_text().replace("1-1\t", "1:1\t", 1))
+    rules = Rules(reader="webanno", units=UnitSettings("spans"), requires=())
+    with pytest.raises(
+        RatingsError, match=r"found \d cells that begin with '1:1'; expected the nu"
+    ):
+        read(path.parents[1], rules=rules)
+
+
+def test_a_body_of_coco_without_an_area_is_no_mask(tmp_path):
+    path = coco_boxes(tmp_path) / "ana.json"
+    record = json.loads(path.read_text())
+    for each in record["annotations"]:
+        each["segmentation"] = []
+    path.write_text(json.dumps(record))
+    rules = Rules(reader="coco", units=UnitSettings("polygons"), requires=())
+    with pytest.raises(RatingsError, match="found no area; expected one polygon"):
+        read(path.parent, NAME, rules=rules)
 
 
 @pytest.mark.parametrize("encoding", ["uf-8", "shift_jis"])
@@ -307,7 +331,7 @@ def test_a_file_of_no_rater_or_document_is_refused(tmp_path):
 def test_an_export_without_such_objects_is_refused(tmp_path):
     with pytest.raises(RatingsError, match="found a format whose boxes are not read"):
         ratings(EXPORTS / "toloka" / "assignments.tsv", None, "boxes", Columns())
-    with pytest.raises(RatingsError, match="found one of spans; expected boxes only"):
+    with pytest.raises(RatingsError, match="found spans; expected boxes only"):
         ratings(doccano_spans(tmp_path), None, "boxes")
     (tmp_path / "round.csv").write_text("item,rater,label\ni,a,no\ni,b,yes\n")
     with pytest.raises(RatingsError, match="expected the export of a tool"):

@@ -120,7 +120,12 @@ def test_a_job_of_cvat_that_is_cut_off(tmp_path, refusal):
 @pytest.mark.parametrize(
     ("name", "old", "new", "words"),
     [
-        ("label_studio", b'"id": 502,', b'"id": 501,', "found record 'annotation 501' twice"),
+        (
+            "label_studio",
+            b'"id": 502,',
+            b'"id": 501,',
+            "found record 'annotation 501' more than once (1 such record in all)",
+        ),
         ("labelbox", b"01000000012", b"01000000011", "found record 'label cllabel0000000100000"),
         ("mturk", b"010000000000012", b"010000000000011", "found record 'assignment 3ASG000000"),
     ],
@@ -145,7 +150,7 @@ def test_an_unknown_label(name, row, tmp_path, refusal):
         path.write_text(text)
     words = words_of(refusal, name, path)
     assert row in words
-    assert "found label ['Positiv']; expected one of ['negative', 'neutral', 'positive']" in words
+    assert "found label 'Positiv'; expected one of ['negative', 'neutral', 'positive']" in words
 
 
 def test_a_zone_in_some_records_only(tmp_path, refusal):
@@ -218,7 +223,7 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(name, tmp_path):
     ("name", "old", "new", "words"),
     [
         ("label_studio", "from_name", "from", "found no question 'sentiment' among ['choices'"),
-        ("label_studio", "doc_id", "document", "found no fields ['doc_id'] among ['task', 'text'"),
+        ("label_studio", "doc_id", "document", "found no field 'doc_id' among ['task', 'text'"),
         ("labelbox", "label_kind", "kind", None),
         ("labelbox", "label_details", "details", "found no label_details, so no rater"),
         ("mturk", "AssignmentStatus", "Status", "row 2: found no 'AssignmentStatus'; expected a"),

@@ -2,8 +2,11 @@
 
 import gzip
 import lzma
+from errno import ENOSPC
+from functools import partial
 from itertools import product
-from zipfile import ZipFile
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pandas as pd
 import pyarrow as pa
@@ -139,6 +142,40 @@ def test_a_zip_file_that_is_encrypted_is_refused(tmp_path):
     path.write_bytes(data)
     with pytest.raises(RatingsError, match=r"r\.zip: found a damaged or encrypted ZIP file"):
         read(path)
+
+
+def test_a_zip_file_with_other_bytes_inside_is_refused(tmp_path):
+    path = tmp_path / "r.zip"
+    with ZipFile(path, "w", ZIP_DEFLATED) as packed:
+        packed.writestr("r.csv", "".join(f"i{n},ana,{n % 7}\n" for n in range(3000)))
+    data = bytearray(path.read_bytes())
+    data[200:260] = bytes(range(195, 255))
+    path.write_bytes(data)
+    with pytest.raises(RatingsError, match=r"r\.zip: found a damaged or encrypted ZIP file"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["r.zip", "r.csv.gz"])
+def test_a_full_disk_is_no_damaged_file(tmp_path, monkeypatch, name):
+    path, text = tmp_path / name, "item,rater,label\ni1,ana,a\n"
+    if name.endswith("zip"):
+        with ZipFile(path, "w") as packed:
+            packed.writestr("r.csv", text)
+    else:
+        path.write_bytes(gzip.compress(text.encode()))
+
+    opened = Path.open
+
+    def full(to, mode="r", *more, **named):
+        if to != path and mode not in ("r", "rb"):
+            raise OSError(ENOSPC, "No space left on device")
+        return opened(to, mode, *more, **named)
+
+    monkeypatch.setattr(ZipFile, "extractall", partial(full, mode="wb"))
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(OSError, match="No space left on device") as refused:
+        read(path)
+    assert not isinstance(refused.value, RatingsError)
 
 
 def test_a_zip_file_of_very_many_files_is_refused_before_they_are_unpacked(tmp_path, monkeypatch):

@@ -58,11 +58,11 @@ def test_a_wide_frame_and_the_columns_of_a_frame_are_named_like_those_of_a_file(
         (FRAME.iloc[:0], "DataFrame: found no row of data; expected at least one rating. Check"),
         (
             pd.concat([FRAME, FRAME["label"]], axis=1),
-            "DataFrame: found columns ['label'] twice; expected each once. Rename or remove one.",
+            "DataFrame: found column 'label' twice; expected each once. Rename or remove one.",
         ),
         (FRAME.assign(label=["yes", "no", "eh", None]), "DataFrame: row 3, column 'label': found"),
         (FRAME.assign(label=[[["yes"]], "no", "no", None]), "column 'label': found [['yes']]; ex"),
-        (FRAME.drop(columns="rater"), "DataFrame: found no columns ['rater'] among ['item', 'la"),
+        (FRAME.drop(columns="rater"), "DataFrame: found no column 'rater' among ['item', 'la"),
     ],
 )
 def test_a_frame_is_refused_with_its_place(frame, words, refusal):
@@ -111,6 +111,16 @@ def test_a_workbook_is_read_if_its_library_is_installed(tmp_path):
     assert read(tmp_path / "round.xlsx").digest == read(FRAME).digest
 
 
+def test_a_column_of_a_workbook_without_a_name_moves_no_other(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append([None, *FRAME.columns])
+    for number, cells in enumerate(FRAME.itertuples(index=False)):
+        book.active.append([f"note {number}", *cells])
+    book.save(tmp_path / "round.xlsx")
+    assert read(tmp_path / "round.xlsx").digest == read(FRAME).digest
+
+
 def test_a_workbook_without_its_library_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with ZipFile(tmp_path / "round.xlsx", "w") as packed:
@@ -134,3 +144,58 @@ def test_a_reader_may_be_named(tmp_path):
     assert read(tmp_path / "round.csv", rules=table).digest == read(FRAME).digest
     with pytest.raises(RatingsError, match="reader: found 'prodigi'; expected one of"):
         read(tmp_path / "round.csv", rules=prodigy)
+
+
+RULES_AND_WORDS = {
+    "a field that is empty": (
+        {"of": [None] * 4},
+        Rules(where={"of": ("x",)}),
+        "DataFrame: field 'of': found nothing in any row; expected ['x'], as `where` says",
+    ),
+    "all raters left out": (
+        {},
+        Rules(exclude_raters=("ana", "ben")),
+        "column 'label': found no label in 0 rows (left out: excluded rater 4); expected at least "
+        "one rating. Check that the export is complete, and what is left out.",
+    ),
+    "its own repetition": (
+        {"of": ["i1", "i1", None, None]},
+        Rules(replicate_of="of"),
+        "DataFrame: field 'of': found item 'i1' as its own repetition; expected a first one",
+    ),
+    "a circle beyond the first": (
+        {"item": list("abca"), "of": list("bcbb")},
+        Rules(replicate_of="of"),
+        "field 'of': found items ['b', 'c'] that repeat each other in a circle; expected a first",
+    ),
+    "three originals": (
+        {"item": ["x", "x", "x", "y"], "of": ["a", "b", "c", None]},
+        Rules(replicate_of="of"),
+        "field 'of': found item 'x' as a repetition of several items, ['a', 'b', 'c']; expected o",
+    ),
+    "no content": (
+        {"of": [None] * 4},
+        Rules(replicates_share="of"),
+        "DataFrame: field 'of': found nothing in any row; expected the content of the items. Cor",
+    ),
+    "rows of no round": (
+        {"round": ["w1", "w1", None, "w1"]},
+        Rules(),
+        "DataFrame: column 'round': found rows without a round beside round 'w1'; expected a round",
+    ),
+    "one rating alone": (
+        {"label": ["yes", None, None, "no"]},
+        Rules(),
+        "found no item with ratings by two raters (2 ratings of 2 items by 2 raters); expected",
+    ),
+}
+
+
+@pytest.mark.parametrize(("said", "rules", "words"), RULES_AND_WORDS.values(), ids=RULES_AND_WORDS)
+def test_a_rule_that_cannot_hold_says_of_which_field_and_rows(refusal, said, rules, words):
+    assert words in refusal(FRAME.assign(**said), rules=rules)
+
+
+def test_ratings_by_models_alone_are_by_0_raters(refusal):
+    words = refusal(FRAME, classifiers=("ana", "ben"))
+    assert "found ratings by 0 raters, [], and the classifiers ['ana', 'ben']; expected" in words

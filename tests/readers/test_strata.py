@@ -38,7 +38,7 @@ def test_two_strata_of_an_item_are_refused_with_both_values():
 
 
 def test_a_column_that_is_not_there_is_refused():
-    with pytest.raises(RatingsError, match=r"found no columns \['tongue'\]"):
+    with pytest.raises(RatingsError, match=r"found no column 'tongue'"):
         read(FRAME, rules=Rules(strata=("tongue",)))
 
 

@@ -266,7 +266,7 @@ def test_names_that_could_be_paths_are_refused(store, name):
         lambda: release_dataset(store, [name], POLICY, CONTRACT, project="demo"),
         lambda: release_dataset(store, ["r1"], POLICY, CONTRACT, project=name),
     ):
-        with pytest.raises(StoreError, match="found a name that could be a path"):
+        with pytest.raises(StoreError, match="found a name that is not allowed"):
             step()
 
 

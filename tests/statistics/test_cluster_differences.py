@@ -106,7 +106,7 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
     other = frame.assign(cluster=frame["cluster"].where(frame["item"] != "000-0", "document 1"))
     with pytest.raises(
         RatingsError,
-        match=r"found items \['000-0'\] in different clusters of the two rounds; "
+        match=r"found item '000-0' in different clusters of the two rounds; "
         "expected one cluster for each item",
     ):
         between_rounds(ratings(frame), ratings(other), "krippendorff_alpha")

@@ -1,5 +1,6 @@
 """A folder of this machine: one writer at a time, never half a file, nothing written over."""
 
+import errno
 import os
 import shutil
 import signal
@@ -155,9 +156,10 @@ def test_a_file_that_came_between_is_not_written_over(storage, monkeypatch):
     assert everything(storage) == {"file": b"another's"}
 
 
-def test_a_file_system_without_links_is_refused(storage, monkeypatch):
+@pytest.mark.parametrize("number", [errno.EPERM, errno.ENOTSUP])
+def test_a_file_system_without_links_is_refused(storage, monkeypatch, number):
     def denied(*_):
-        raise PermissionError("Operation not permitted")
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(local.os, "link", denied)
     with (
@@ -166,6 +168,15 @@ def test_a_file_system_without_links_is_refused(storage, monkeypatch):
     ):
         storage.keep("file", b"1")
     assert everything(storage) == {}
+
+
+def test_a_folder_without_permission_is_no_file_system_without_links(storage, monkeypatch):
+    def denied(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(local.os, "link", denied)
+    with storage.locked(), pytest.raises(PermissionError, match="Permission denied"):
+        storage.keep("file", b"1")
 
 
 def test_writers_wait_for_each_other(tmp_path):

@@ -75,6 +75,7 @@ def test_a_release_is_recorded_again_only_after_it_was_withdrawn(store):
         (lambda lines: lines[1:], "found entry 1, which does not follow"),
         (lambda lines: [lines[0], lines[2]], "found entry 2, which does not follow"),
         (lambda lines: lines[:-1], "found 2 entries where 3 were written"),
+        (lambda lines: lines[:-2], "found 1 entry where 3 were written"),
         (lambda lines: [], "found 0 entries where 3 were written"),
         (lambda lines: [lines[0], lines[2], lines[1]], "found entry 2, which does not follow"),
         (lambda lines: [*lines, lines[-1]], "found entry 4, which does not follow"),
@@ -98,7 +99,7 @@ def test_an_edited_moved_or_removed_entry_breaks_the_chain(store, edit, found):
 def test_a_log_that_is_gone_altogether_is_missed(store):
     record(store, "decided", "r", decision="held")
     (store.root / "log" / "00000001.json").unlink()
-    with pytest.raises(StoreError, match="found 0 entries where 1 were written"):
+    with pytest.raises(StoreError, match="found 0 entries where 1 was written"):
         store.history()
 
 

@@ -234,7 +234,7 @@ def test_a_name_that_could_be_a_path_is_refused_before_anything_is_written(store
         lambda: store.release_folder(name, "v"),
         lambda: store.release_folder("r", name),
     ):
-        with pytest.raises(StoreError, match="found a name that could be a path"):
+        with pytest.raises(StoreError, match="found a name that is not allowed"):
             step()
     assert not store.root.exists()
 

@@ -229,7 +229,11 @@ def test_a_skeleton_of_its_own_has_its_own_sigmas():
     [
         ("keypoints", {"similarity": "iou"}, "expected one of oks, exact for keypoints"),
         ("boxes", {"similarity": "oks"}, "expected one of iou, overlap, exact for boxes"),
-        ("boxes", {"sigmas": (0.1,)}, "expected nothing, since only keypoints have it"),
+        (
+            "boxes",
+            {"sigmas": (0.1,)},
+            "expected nothing, since only keypoints have them. Leave them out.",
+        ),
         ("keypoints", {"sigmas": (0.1, 0)}, "expected a list of numbers above 0"),
     ],
 )

@@ -32,7 +32,24 @@ BOW = ((0, 0), (4, 4), (4, 0), (0, 4))
         (lambda: Segment(1.5, 1.5, "PER", AT), "found start 1.5 and end 1.5"),
         (lambda: Box(1, 1, -3, 4, "PER", AT), "found a box of width -3 and height 4"),
         (lambda: Box(-5, 1, 3, 4, "PER", AT), "found a box that begins at -5, 1"),
-        (lambda: Polygon(BOW, "PER", AT), "found a polygon whose sides 1 and 3 meet"),
+        (
+            lambda: Polygon(BOW, "PER", AT),
+            "found a polygon whose sides 0,0 to 4,4 and 4,0 to 0,4 meet; expected sides that meet "
+            "at common corners alone",
+        ),
+        (
+            lambda: Polygon(BOW[2:] + BOW[:2], "PER", AT),
+            "found a polygon whose sides 0,0 to 4,4 and 4,0 to 0,4 meet",
+        ),
+        (lambda: Polygon(((1, 1), (1, 1)), "PER", AT), "found a polygon of 1 corner; expected"),
+        (
+            lambda: Span(12345678, 12345670, "PER", AT),
+            "found start 12345678 and end 12345670; expected an end after the start",
+        ),
+        (
+            lambda: Marked("i", "ana", (Box(0, 0, 640.0004, 9, "PER", AT),), (640, 480)),
+            "found 'PER' at 0,0 640x9, which reaches to 640.0004 by 9 in an item of 640 by 480",
+        ),
         (lambda: Polygon(((0, 0), (1, 1), (0, 0)), "PER", AT), "found a polygon of 2 corners"),
         (
             lambda: Keypoints((None, None), 9, "PER", AT),
@@ -91,7 +108,7 @@ def test_an_unknown_category_is_refused(kind, said):
 
 
 def test_objects_of_another_kind_are_refused():
-    with pytest.raises(RatingsError, match=f"^{AT}: found one of spans; expected boxes only"):
+    with pytest.raises(RatingsError, match=f"^{AT}: found spans; expected boxes only"):
         units_of([Marked("d", "ana", (Span(0, 2, "PER", AT),), (9,))], UnitSettings("boxes"), NAMES)
 
 
@@ -107,5 +124,7 @@ def test_none_is_a_label_of_units_and_no_category_of_objects():
         units_of(marked, UnitSettings("spans"), NAMES)
     with pytest.raises(RatingsError, match=r"found categories \['PER', 'ORG'\] without 'none'"):
         units_of([], UnitSettings("spans"), Scale(("PER", "ORG")))
-    with pytest.raises(RatingsError, match="found no marked object; expected one"):
+    with pytest.raises(
+        RatingsError, match=r"^units: found no marked object in 1 answer; expected one"
+    ):
         units_of([Marked("d", "ana", (), (9,))], UnitSettings("spans"))
