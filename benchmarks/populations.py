@@ -170,21 +170,24 @@ class Population:
     def _counts(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         """All counts by category of m ratings, shape (V, K), and their probabilities."""
         share, given = self.classes
-        bars = np.array(list(combinations(range(m + self.categories - 1), self.categories - 1)))
-        edges = np.hstack(
-            [np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), m + self.categories - 1)]
-        )
-        counts = np.diff(edges, axis=1) - 1
-        ways = math.factorial(m) / np.array([math.factorial(c) for c in range(m + 1)], dtype=float)[
-            counts
-        ].prod(1)
-        return counts, ways * sum(
-            part * (theta**counts).prod(1) for part, theta in zip(share, given, strict=True)
-        )
+        counts, ways = _compositions(m, self.categories)
+        powers = given[:, :, None] ** np.arange(m + 1)
+        of_class = (each[np.arange(self.categories), counts].prod(1) for each in powers)
+        return counts, ways * sum(part * each for part, each in zip(share, of_class, strict=True))
 
     def samples(self, how_many: int, seed: list[int]) -> Iterator["Sample"]:
         for number in range(how_many):
             yield Sample.drawn(self, np.random.default_rng([*seed, number]))
+
+
+@lru_cache
+def _compositions(m: int, categories: int) -> tuple[np.ndarray, np.ndarray]:
+    """All counts by category of m ratings, shape (V, K), and the orders that give each."""
+    bars = np.array(list(combinations(range(m + categories - 1), categories - 1)))
+    ends = np.full((len(bars), 1), -1), np.full((len(bars), 1), m + categories - 1)
+    counts = np.diff(np.hstack([ends[0], bars, ends[1]]), axis=1) - 1
+    factorials = np.array([math.factorial(c) for c in range(m + 1)], dtype=float)
+    return counts, math.factorial(m) / factorials[counts].prod(1)
 
 
 @dataclass(frozen=True)

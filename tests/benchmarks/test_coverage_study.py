@@ -242,6 +242,43 @@ def test_half_of_a_rare_category_overlooked_halves_alpha_of_it(populations):
     assert mixture.truth("krippendorff_alpha") == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("measure", ["gwet_ac1", "shah_s", "vanbelle_albert_kappa"])
+def test_a_population_is_moved_to_a_true_value_of_79(populations, measure):
+    from admitted_study import with_truth
+
+    designed = populations.Population(60, 3, 2, 0.8, "careless raters", 0.0, 0.5)
+    moved = with_truth(designed, measure)
+    assert enumerated(moved)[measure] == pytest.approx(0.79, abs=1e-4)
+    assert (moved.n, moved.prevalence.tolist()) == (60, pytest.approx([0.8, 0.2]))
+
+
+def test_no_population_is_moved_where_chance_alone_gives_more(populations):
+    """All of AC1 is over 0.79 if nearly all items are of one category."""
+    from admitted_study import with_truth
+
+    rare = populations.Population(60, 3, 2, 0.95, "careless raters", 0.0, 0.5)
+    assert with_truth(rare, "gwet_ac1") is None
+
+
+def test_rounds_are_admitted_as_often_as_their_limits_say(populations):
+    """Nearly all limits of a truth of 1 are at 0.8 or more, and none of a truth of 0.3 is."""
+    from admitted_study import row_of
+
+    good, bad = (
+        populations.Population(250, 3, 2, None, "hard items", 0.0, truth) for truth in (1.0, 0.3)
+    )
+    assert row_of(0, "fleiss_kappa", good, 10, 100)[-3:] == (10, 10, 10)
+    assert row_of(0, "fleiss_kappa", bad, 10, 100)[-3:] == (10, 10, 0)
+
+
+def test_holm_counts_the_populations_that_chance_does_not_explain(populations):
+    import pandas as pd
+    from admitted_study import beyond_chance
+
+    rows = pd.DataFrame({"rounds": [200, 200, 200], "admitted": [6, 12, 40]})
+    assert beyond_chance(rows) == 2
+
+
 SHORT = {"cells": range(2), "populations": 3, "draws": 100}
 
 
