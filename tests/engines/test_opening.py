@@ -38,6 +38,7 @@ WRONG = {
         pd.concat([PLAIN.assign(occurrence=2), PLAIN.iloc[[4]].assign(occurrence=2)]),
         {},
     ),
+    "no occurrence": (with_cell(PLAIN.assign(occurrence=1), 6, "occurrence", None), {}),
     "an occurrence of zero": (with_cell(PLAIN.assign(occurrence=1), 6, "occurrence", 0), {}),
     "a confidence above one": (with_cell(PLAIN.assign(confidence=0.5), 8, "confidence", 1.5), {}),
     "a flag that is none": (
