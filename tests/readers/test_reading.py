@@ -121,6 +121,17 @@ def test_a_column_of_a_workbook_without_a_name_moves_no_other(tmp_path):
     assert read(tmp_path / "round.xlsx").digest == read(FRAME).digest
 
 
+def test_rows_of_a_workbook_may_end_before_the_last_column(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    sheet.append([*FRAME.columns, "text"])
+    for cells in FRAME.itertuples(index=False):
+        sheet.append([*cells])
+    book.save(tmp_path / "round.xlsx")
+    assert read(tmp_path / "round.xlsx").digest == read(FRAME.assign(text=None)).digest
+
+
 def test_a_workbook_without_its_library_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with ZipFile(tmp_path / "round.xlsx", "w") as packed:
