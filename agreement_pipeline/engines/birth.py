@@ -182,6 +182,7 @@ class _Birth:
     def rounds(self) -> list[str] | None:
         """The literals of the round to read, as the source spells it. None: there is one round."""
         if "round" not in self.kinds:
+            of_round(Rows(pd.DataFrame(), dict(self.columns), self.label), self.asked.round_name)
             return None
         text = f"SELECT DISTINCT CAST(round AS STRING) AS round FROM {self.name}_cells"
         spelt = self.session.ask(text)["round"].to_pylist()

@@ -148,7 +148,7 @@ class DuckDB:
         try:
             return self.connection.sql(sql).to_arrow_table()
         except self.errors as error:
-            raise _unreadable(error) from None
+            raise Unreadable.of(ENGINE, error) from None
 
     def batches(self, sql: str) -> Iterator[Any]:
         """The answer to a query in Arrow batches."""
@@ -166,11 +166,7 @@ class DuckDB:
         try:
             return self.connection.execute(sql)
         except self.errors as error:
-            raise _unreadable(error) from None
-
-
-def _unreadable(error: Exception) -> Unreadable:
-    return Unreadable(f"duckdb: {str(error).strip().splitlines()[0]}")
+            raise Unreadable.of(ENGINE, error) from None
 
 
 def _parquet(paths: list[str]) -> str:

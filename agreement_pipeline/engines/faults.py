@@ -130,7 +130,9 @@ class Faults:
 
     def _bad_keys(self, keys: "Keys") -> Iterator[str]:
         """Tests of the spellings that the checks in memory refuse."""
-        yield "rater IS NULL AND label IS NOT NULL"
+        for name in ("rater", "occurrence"):
+            if name in self.kinds:
+                yield f"{name} IS NULL AND label IS NOT NULL"
         for name in ("rater", "label", "occurrence", "gold"):
             if name not in keys.spelt:
                 continue

@@ -25,6 +25,15 @@ class Unreadable(RatingsError):  # noqa: N818
 
     code = "engine_cannot_read"
 
+    @classmethod
+    def of(cls, engine: str, error: Exception) -> "Unreadable":
+        """Make the error for what the library of an engine says."""
+        said = str(error).strip().splitlines()[0]
+        return cls(
+            f"{engine}: found a source that the engine cannot read ({said}); expected a plain "
+            "table. Correct it, or read it in memory (--engine memory)."
+        )
+
 
 @dataclass(frozen=True)
 class Files:

@@ -117,7 +117,7 @@ class Spark:
         try:
             return frame.toArrow()
         except Exception as error:
-            raise _unreadable(error) from None
+            raise Unreadable.of(ENGINE, error) from None
 
     def batches(self, sql: str) -> Iterator[Any]:
         """The answer to a query in Arrow batches."""
@@ -136,7 +136,7 @@ class Spark:
         try:
             return self.session.sql(sql)
         except Exception as error:
-            raise _unreadable(error) from None
+            raise Unreadable.of(ENGINE, error) from None
 
 
 _TEXTS = "TRANSFORM(label, x -> CAST(x AS STRING))"
@@ -150,10 +150,6 @@ _JOINED = (
 
 def _arrow_type(frame: Any, column: str) -> Any:
     return frame.select(column).limit(0).toArrow().schema.field(0).type
-
-
-def _unreadable(error: Exception) -> Unreadable:
-    return Unreadable(f"spark: {str(error).strip().splitlines()[0]}")
 
 
 ENGINES[ENGINE] = Queried()

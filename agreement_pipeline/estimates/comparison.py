@@ -15,6 +15,7 @@ from agreement_pipeline.estimates.prevalences import prevalences
 from agreement_pipeline.estimates.scopes import basis_of, require_defined
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import SUBJECTS, Needs
 from agreement_pipeline.ratings import Rated, Scale
 from agreement_pipeline.statistics import (
     LabelsByRater,
@@ -27,7 +28,7 @@ from agreement_pipeline.text import counted
 SUCH_AS = {"counts": "krippendorff_alpha", "panel": "schouten_kappa"}
 """A measure to name in errors, for each kind of measure that a comparison may require."""
 Sides = tuple[Side, Side]
-FIRST_LABELS = ("counts", "patterns", "values")
+FIRST_LABELS: tuple[Needs, ...] = ("counts", "patterns", "values")
 
 
 def between_rounds(
@@ -101,9 +102,10 @@ def _at_common_prevalence(sides: Sides, shared: int | None, inference: Inference
     """The difference of sides whose items are weighted to one prevalence."""
     if not _of_categories(sides):
         raise AgreementError(
-            f"{sides[0].measure}: found a measure of {sides[0].record.needs} beside a common "
-            "prevalence; expected one of first labels, on one list of categories for both rounds. "
-            "Choose another such as krippendorff_alpha, or compare without it."
+            f"{sides[0].measure}: found a measure of {SUBJECTS[sides[0].record.needs]} "
+            f"beside a common prevalence; expected one of {SUBJECTS['counts']}, on one list of "
+            "categories for both rounds. Choose another such as krippendorff_alpha, or compare "
+            "without it."
         )
     weighted, common = at_common_prevalence(sides)
     found = difference(*weighted, inference, shared=shared)
@@ -247,13 +249,14 @@ def _seeded(inference: Inference, sides: Sequence[Side]) -> Inference:
     return replace(inference, seed=tuple(seed_of(side.statistic) for side in sides))
 
 
-def _of_numbers(ratings: Rated, needs: Sequence[str]) -> list[Any]:
+def _of_numbers(ratings: Rated, needs: Sequence[Needs]) -> list[Any]:
     """One statistic for both measures, since repeated and first ratings have different rows."""
     again = [need == "replicates" for need in needs]
     if any(again) and not all(again):
+        subjects = " and of ".join(SUBJECTS[need] for need in needs)
         raise AgreementError(
-            f"comparison: found measures of {' and of '.join(needs)} on numbers without "
-            "categories; expected both of replicates, or neither. Choose another measure."
+            f"comparison: found measures of {subjects}, on numbers without categories; expected "
+            f"both of {SUBJECTS['replicates']}, or neither. Choose another measure."
         )
     engine = engine_for(ratings)
     return [engine.replicates(ratings) if all(again) else engine.numbers(ratings)] * 2
@@ -282,7 +285,7 @@ def _of_round(ratings: Rated, measure: str) -> Statistic:
     if statistic is None:
         need = registered(measure).needs
         raise AgreementError(
-            f"{measure}: found a measure of {'classifiers' if need == 'panel' else need}, and "
+            f"{measure}: found a measure of {SUBJECTS[need]}, and "
             f"{counted(len(ratings.classifiers), 'classifier')}; expected one of the whole round. "
             "Compare classifiers within a round."
         )
@@ -294,12 +297,13 @@ def _shared(joint: LabelsByRater | NumbersByRater, one: str, other: str) -> int:
     return round(float(joint.weights[both.given.all(1)].sum()))
 
 
-def _require(measure: str, *needs: str) -> None:
+def _require(measure: str, *needs: Needs) -> None:
     found = registered(measure).needs
     if found not in needs:
+        subjects = dict.fromkeys(SUBJECTS[need] for need in needs)
         raise AgreementError(
-            f"{measure}: found a measure of {found}; expected one of {', '.join(needs)}. "
-            f"Choose another, such as {SUCH_AS[needs[0]]}."
+            f"{measure}: found a measure of {SUBJECTS[found]}; expected a measure of "
+            f"{', or of '.join(subjects)}. Choose another, such as {SUCH_AS[needs[0]]}."
         )
 
 

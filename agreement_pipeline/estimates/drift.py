@@ -86,8 +86,8 @@ def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
     """
     if now.scale != before.scale:
         raise AgreementError(
-            f"drift: found scales {now.scale} and {before.scale}; expected one scale. "
-            "Read both rounds with the same categories."
+            f"drift: found the scale {now.scale.in_words} and before it {before.scale.in_words}; "
+            "expected one scale. Read both rounds with the same categories."
         )
     items = sorted({*rated_items(now)} & {*rated_items(before)})
     if not items:

@@ -7,6 +7,7 @@ from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
 from agreement_pipeline.measures.registry import (
     MEASURES,
+    SUBJECTS,
     Condition,
     Measure,
     Needs,
@@ -39,6 +40,7 @@ from agreement_pipeline.measures.unitizing import (  # noqa: E402 - see above
 __all__ = [
     "MEASURES",
     "NO_PAIRABLE_ITEM",
+    "SUBJECTS",
     "AlternativeAnnotatorTest",
     "Coefficient",
     "Condition",

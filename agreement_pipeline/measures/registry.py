@@ -17,6 +17,18 @@ from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
 Needs = Literal[
     "counts", "patterns", "panel", "groups", "replicates", "values", "confidence", "strata", "gold"
 ]
+SUBJECTS: dict[Needs, str] = {
+    "counts": "the labels of all raters",
+    "patterns": "the labels of all raters",
+    "panel": "one rater or classifier beside the panel",
+    "groups": "classifiers beside the panel",
+    "replicates": "raters beside themselves",
+    "values": "the numbers of all raters",
+    "confidence": "the confidence of raters",
+    "strata": "strata of items",
+    "gold": "right labels",
+}
+"""What a measure is about, in words."""
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 Split = Callable[..., tuple[int, int]]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])

@@ -9,6 +9,7 @@ import numpy as np
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import basis_of, registered
+from agreement_pipeline.measures import SUBJECTS
 from agreement_pipeline.policy.rules import Rule
 from agreement_pipeline.ratings import Array, Rated, Scale
 from agreement_pipeline.statistics import (
@@ -122,8 +123,9 @@ def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: i
     needs = registered(measure).needs
     if needs not in makers:
         raise PolicyError(
-            f"{measure}: found a measure of {needs}; expected one of raters' categories or "
-            "replicates. Plan from an earlier round instead."
+            f"{measure}: found a measure of {SUBJECTS[needs]}; expected a measure of "
+            f"{SUBJECTS['counts']}, or of {SUBJECTS['replicates']}. Plan from an earlier "
+            "round instead."
         )
     statistic: Statistic = makers[needs](clear, prevalence, n_raters, scale)
     return statistic

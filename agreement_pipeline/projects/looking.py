@@ -18,6 +18,7 @@ from agreement_pipeline.readers import (
     answers,
     probable_columns,
     reader_of,
+    rows_of,
     unnamed_columns,
 )
 from agreement_pipeline.text import listed
@@ -138,6 +139,8 @@ def _labels_of(path: Path, reader: Reader, kind: str) -> tuple[str, ...]:
 
 def _of_table(path: Path, reader: Reader) -> Seen:
     header = [str(name) for name in Export(path).first]
+    if not header:
+        rows_of(path)  # Where the first row cannot be read, reading says why.
     columns = probable_columns(header)
     absent = [name for name in NEEDED if name not in columns]
     if absent:

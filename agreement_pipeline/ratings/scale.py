@@ -235,6 +235,19 @@ class Scale:
         return tuple(category_text(category) for category in self.categories or ())
 
     @property
+    def in_words(self) -> str:
+        """The scale as an error shows it.
+
+        >>> Scale(("no", "yes")).in_words, Scale(None, "interval").in_words
+        ("nominal with categories ['no', 'yes']", 'interval without categories')
+        """
+        several = f" of {self.dimensions} dimensions" if self.dimensions > 1 else ""
+        if self.continuous:
+            return f"{self.level}{several} without categories"
+        read = "" if self.declared else ", read off the labels"
+        return f"{self.level} with categories {listed(self.names, 12)}{read}"
+
+    @property
     def scores(self) -> NDArray[np.float64]:
         """A number for each category, shape (K,).
 

@@ -186,6 +186,11 @@ def _plainly(read: Callable[[Export, Answers], Iterator[Submission]]) -> Reads:
 
 def _drawn(read: Callable[[Export, Answers], Iterator[Submission]]) -> Draws:
     """The submissions with spans or rankings as their answers."""
+    return lambda export, kind: read(export, partial(_objects, kind=kind, bare=[]))
+
+
+def _drawn_by_package(read: Callable[[Export, Answers], Iterator[Submission]]) -> Draws:
+    """The same, of what Argilla's package wrote. Rankings without ranks are refused."""
 
     def draws(export: Export, kind: str) -> Iterator[Submission]:
         bare: list[str] = []
@@ -264,7 +269,7 @@ ARGILLA = Tool(
     _is_flat,
     _plainly(flat),
     frozenset({"raters", "skips", "drafts", "predictions", "confidence", "none"}),
-    draws=_drawn(flat),
+    draws=_drawn_by_package(flat),
     kinds=("spans", "rankings"),
 ).register()
 ARGILLA_NESTED = Tool(
@@ -273,7 +278,7 @@ ARGILLA_NESTED = Tool(
     _is_nested,
     _plainly(nested),
     frozenset({"raters", "predictions", "confidence", "none"}),
-    draws=_drawn(nested),
+    draws=_drawn_by_package(nested),
     kinds=("spans", "rankings"),
     needs={
         "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "

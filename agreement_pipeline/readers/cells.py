@@ -192,7 +192,7 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
             parse_constant=str,
         )
     except (json.JSONDecodeError, RecursionError) as error:
-        if last and is_cut(error, line):
+        if last and line.lstrip().startswith("{") and is_cut(error, line):
             raise RatingsError(
                 f"{where}: found a last line that is cut off ({error}); expected a JSON object in "
                 f"every line. {WAIT}"

@@ -51,6 +51,7 @@ def _table(rows: Any, source: str, limits: Limits) -> pd.DataFrame:
         limits.refuse_beyond("rows", number, source, "rows or more")
         cells.append([None if value is None else category_text(value) for value in row])
     columns = {
-        name: pd.Series([row[at] for row in cells], dtype=TEXT) for at, name in names.items()
+        name: pd.Series([row[at] if at < len(row) else None for row in cells], dtype=TEXT)
+        for at, name in names.items()
     }
     return pd.DataFrame(columns)

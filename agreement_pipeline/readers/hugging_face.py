@@ -80,9 +80,8 @@ def _split(folder: Path, name: str) -> pd.DataFrame:
             f"{name}: found no whole data set ({error}); expected the Arrow files that {STATE} "
             "lists. Save the data set again."
         ) from None
-    return frame.assign(
-        **{column: frame[column].map(named) for column, named in named_in(info, name).items()}
-    )
+    labels = {column: of for column, of in named_in(info, name).items() if column in frame}
+    return frame.assign(**{column: frame[column].map(of) for column, of in labels.items()})
 
 
 def _json(path: Path, name: str) -> Data:

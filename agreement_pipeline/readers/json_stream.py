@@ -39,7 +39,7 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def is_cut(error: Exception, text: str) -> bool:
     """True if a text that is not readable as JSON may go on after its end."""
-    if not isinstance(error, json.JSONDecodeError):
+    if not isinstance(error, json.JSONDecodeError) or error.msg == "Extra data":
         return False
     begun = BEGUN.fullmatch(text, error.pos)
     return bool(begun) or error.msg.startswith("Unterminated string")

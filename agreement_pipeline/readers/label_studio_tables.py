@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.label_studio import FIXED, answers_in, before_review, ticks
 from agreement_pipeline.readers.submissions import Submission
@@ -14,7 +15,7 @@ OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 LISTED = 1
 PLAIN = ("rating", "number", "datetime")
-NOTHING = frozenset({None, ""})
+NOTHING = (None, "")
 
 
 def submissions(export: Export) -> Iterator[Submission]:
@@ -23,7 +24,7 @@ def submissions(export: Export) -> Iterator[Submission]:
     A task without an annotation has a row too, which has no rater.
     """
     for place, row in export.records():
-        if {row["annotation_id"], row["annotator"]} <= NOTHING:
+        if row["annotation_id"] in NOTHING and row["annotator"] in NOTHING:
             continue
         yield Submission(
             row.get("id"),
@@ -40,12 +41,24 @@ def submissions(export: Export) -> Iterator[Submission]:
 def _answers(row: Mapping[str, Any], place: str) -> dict[str, Any]:
     """The rater's own answers. CSV and TSV tell them after a review, if they have the history."""
     cells = {name: answer_in(cell) for name, cell in row.items() if name not in BESIDE}
-    steps = _plain(row.get("history") or [])
+    steps = _steps(row.get("history"), place)
     if not any(step.get("action") == FIXED for step in steps):
         return cells
     own = answers_in(before_review({"history": steps, "last_action": FIXED}, place))
     asked = {part.get("from_name") for step in steps for part in step.get("result") or ()}
     return {**{name: said for name, said in cells.items() if name not in asked}, **own}
+
+
+def _steps(cell: Any, place: str) -> list[Mapping[str, Any]]:
+    """The steps of a history. An item may have a field of that name: a dialogue, for example."""
+    said = _plain(cell)
+    if isinstance(said, str) and said.startswith("[{"):
+        raise RatingsError(
+            f"{place}: found a history that is not readable as JSON; expected a list of steps. "
+            "Export the table again. A spreadsheet may have cut the cell."
+        )
+    is_history = isinstance(said, list) and all(isinstance(each, Mapping) for each in said)
+    return said if is_history else []
 
 
 def answer_in(cell: Any) -> Any:

@@ -18,7 +18,6 @@ from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.readers.sources import of_round, refuse_incapable, rows_of, with_origin
-from agreement_pipeline.text import counted
 from agreement_pipeline.units import Marked, UnitSettings, units_of
 
 OF_RATERS = "the columns of raters"
@@ -249,8 +248,7 @@ def _refuse_no_label(rows: Rows, where: str) -> None:
     if rows.frame["label"].notna().any():
         return
     left_out = rows.origin.words if rows.origin else ""
-    found = f"no label in {counted(len(rows.frame), 'row')}"
-    step = "Check that the export is complete"
+    found, step = "no label in any row", "Check that the export is complete"
     if left_out:
         found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
     raise RatingsError(f"{where}: found {found}; expected at least one rating. {step}.")

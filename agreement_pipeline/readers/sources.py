@@ -42,8 +42,9 @@ def rows_of(
 def of_round(rows: Rows, name: str | None) -> Rows:
     """The rows of one round. If no round is named, all rows of a source with at most one round."""
     frame, where = rows.frame, f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
-    found = [] if "round" not in frame else frame["round"].dropna().drop_duplicates().tolist()
-    if name is None and found and frame["round"].isna().any():
+    said = frame["round"].drop_duplicates() if "round" in frame else pd.Series(dtype=object)
+    found = said.dropna().tolist()
+    if name is None and found and said.isna().any():
         raise RatingsError(
             f"{where}: found rows without a round beside {called('round', found)}; expected a "
             "round in every row, or in none. Fill it in."
@@ -55,6 +56,11 @@ def of_round(rows: Rows, name: str | None) -> Rows:
             f"{where}: found {len(found)} rounds, {listed(found)}; expected one for ratings that "
             "are read as one. Choose one (--of-round NAME, or columns: {round: …} in a project "
             "for a round each), or read them together (--all-rounds, or all_rounds: true)."
+        )
+    if not found:
+        raise RatingsError(
+            f"{where}: found no round in any row; expected rows of round {name!r}. "
+            "Name the column of rounds, or no round."
         )
     if name not in found:
         raise RatingsError(

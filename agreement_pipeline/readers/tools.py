@@ -68,9 +68,11 @@ class Gathered:
 
 @dataclass
 class _Ticks:
-    """What is seen of the lists of ticks in a question."""
+    """What is seen of the lists of ticks in a question of a source."""
 
+    source: str
     sets: bool = False
+    odd: str = ""
     none: list[int] = field(default_factory=list)
     absent: list[int] = field(default_factory=list)
 
@@ -88,15 +90,17 @@ class _Ticks:
         self, value: tuple[Any, ...] | frozenset[Any], row: int, of: Submission
     ) -> str | None:
         self.sets = self.sets or isinstance(value, frozenset) or len(value) >= TICKED
+        joined = category_text(frozenset(value))
+        if value and (joined.count("|") != len(set(value)) - 1 or "" in value):
+            self.odd = self.odd or f"{listed(value)} in record {of.record!r}"
+        if self.sets and self.odd:
+            raise RatingsError(
+                f"{self.source}: found {self.odd}; expected no empty label, and none with |, which "
+                "stands between the labels of a set. Rename the label."
+            )
         if not value:
             self.none.append(row)
             return None
-        joined = category_text(frozenset(value))
-        if len(value) >= TICKED and joined.count("|") != len(set(value)) - 1:
-            raise RatingsError(
-                f"{of.record}: found {listed(value)}; expected labels without |, which stands "
-                "between the labels of a set. Rename the label."
-            )
         return joined
 
 
@@ -122,7 +126,7 @@ def gather(
     as_told, names = attrgetter(*own[len(MADE) :]), list(of_items.values())
     questions: dict[str, None] = {}
     fields: dict[str, None] = {}
-    ticks = _Ticks()
+    ticks = _Ticks(source)
     asked = question
     with Growing((*own, *of_items), {*TEXTS, *of_items}, TIMES, FLAGS, ("record",)) as table:
         for row, each in enumerate(submissions):

@@ -287,8 +287,8 @@ def refuse_other_scale(what: str, one: Scale, other: Scale) -> None:
     """Refuse to add statistics on different scales."""
     if one != other:
         raise RatingsError(
-            f"{what}: found a sum over different scales {one} and {other}; expected one scale. "
-            "Add statistics of one scale."
+            f"{what}: found a sum over different scales ({one.in_words} and "
+            f"{other.in_words}); expected one scale. Add statistics of one scale."
         )
 
 

@@ -35,7 +35,7 @@ def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
     return pd.DataFrame(found, columns=["item", "rater", "occurrence", "label", "cluster"])
 
 
-def _scale(marked: Sequence[Marked]) -> Scale:
+def _scale(marked: Sequence[Marked], source: str) -> Scale:
     """The scores that were given, on the nominal level."""
     scores = [
         score
@@ -44,7 +44,10 @@ def _scale(marked: Sequence[Marked]) -> Scale:
         if isinstance(said, Rubric)
         for score in said.scores.values()
     ]
-    return Scale.from_labels(scores)
+    try:
+        return Scale.from_labels(scores)
+    except RatingsError as error:
+        raise RatingsError(f"{source}: {error}") from None
 
 
 CRITERIA = register(

@@ -43,6 +43,6 @@ MEMBERS = register(
         frozenset({"sets"}),
         frozenset({"members"}),
         rows,
-        lambda marked: Scale(ANSWERS),
+        lambda marked, source: Scale(ANSWERS),
     )
 )

@@ -53,6 +53,6 @@ PAIRS = register(
         frozenset({"rankings", "preferences"}),
         frozenset(),
         rows,
-        lambda marked: Scale(CHOICES),
+        lambda marked, source: Scale(CHOICES),
     )
 )

@@ -136,7 +136,7 @@ class UnitRule:
         From marked items, in order, and the labels of units, to the rows of units: `item`,
         `rater`, `occurrence`, `label`, `cluster`, and `weight` if a unit stands for many.
     scale
-        The scale of the units, read off the marked items.
+        The scale of the units, read off the marked items of a source that errors name.
     """
 
     name: str
@@ -144,19 +144,19 @@ class UnitRule:
     kinds: frozenset[str]
     settings: frozenset[str]
     rows: Callable[[Sequence[Marked], UnitSettings, Sequence[str]], pd.DataFrame]
-    scale: Callable[[Sequence[Marked]], Scale]
+    scale: Callable[[Sequence[Marked], str], Scale]
 
 
 RULES: dict[str, UnitRule] = {}
 
 
-def scale_of_areas(marked: Sequence[Marked]) -> Scale:
+def scale_of_areas(marked: Sequence[Marked], source: str) -> Scale:
     """The categories of all objects, and *none*."""
     names = sorted({area.category for each in marked for area in each.areas})
     if not names:
         raise RatingsError(
-            f"units: found no marked object in {counted(len(marked), 'answer')}; expected one, to "
-            "know the categories. Name the categories."
+            f"{source}: found no marked object in {counted(len(marked), 'answer')}; expected one, "
+            "to know the categories. Name the categories."
         )
     return Scale((NONE, *names), declared=False)
 

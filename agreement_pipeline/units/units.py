@@ -126,7 +126,7 @@ def units_of(
     each = in_order(marked)
     _refuse_others(each, settings.kind)
     rule = RULES[settings.rule]
-    whole = _whole(each, settings, scale)
+    whole = _whole(each, settings, scale, source)
     if "part" in rule.settings:
         refuse_unknown(each, [name for name in whole.names if name != NONE])
     elif settings.members:
@@ -136,11 +136,13 @@ def units_of(
     return Units(rows, whole, tuple(models), settings.part, source)
 
 
-def _whole(marked: Sequence[Marked], settings: UnitSettings, scale: Scale | None) -> Scale:
+def _whole(
+    marked: Sequence[Marked], settings: UnitSettings, scale: Scale | None, source: str
+) -> Scale:
     """The scale of all parts of the units."""
     rule = RULES[settings.rule]
     if scale is None or settings.part == "marking":
-        return rule.scale(marked)
+        return rule.scale(marked, source)
     if settings.part == "naming":
         return Scale((NONE, *scale.names), declared=scale.declared)
     if "part" in rule.settings and NONE not in scale.names:

@@ -38,6 +38,7 @@ WRONG = {
         pd.concat([PLAIN.assign(occurrence=2), PLAIN.iloc[[4]].assign(occurrence=2)]),
         {},
     ),
+    "no occurrence": (with_cell(PLAIN.assign(occurrence=1), 6, "occurrence", None), {}),
     "an occurrence of zero": (with_cell(PLAIN.assign(occurrence=1), 6, "occurrence", 0), {}),
     "a confidence above one": (with_cell(PLAIN.assign(confidence=0.5), 8, "confidence", 1.5), {}),
     "a flag that is none": (
@@ -76,6 +77,8 @@ WRONG = {
     "an unknown classifier": (PLAIN, {"classifiers": ["model"]}),
     "several rounds": (PLAIN.assign(round=PLAIN["rater"]), {}),
     "an unknown round": (PLAIN.assign(round="r1"), {"round_name": "r2"}),
+    "a round of a table without rounds": (PLAIN, {"round_name": "r2"}),
+    "no label at all": (PLAIN.assign(label=pd.Series([None] * len(PLAIN), dtype="str")), {}),
     "no column of labels": (PLAIN.rename(columns={"label": "said"}), {}),
     "too many labels": (ratings_of(labels=range(30)), {"limits": Limits(categories=20)}),
 }
@@ -130,6 +133,17 @@ def test_a_rater_who_comes_late_in_a_long_file_is_found(tmp_path):
     pd.concat([table, late]).to_csv(path, index=False)
     found = read(path, engine="duckdb")
     assert (found.raters, found.scale.names) == (("ana", "ben", "cid"), ("no", "perhaps", "yes"))
+
+
+def test_what_the_library_of_an_engine_says_is_told_with_the_next_step(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("item,rater,label\ni1,ana\n")
+    with pytest.raises(
+        Unreadable,
+        match=r"^duckdb: found a source that the engine cannot read \(.*\); expected a plain "
+        r"table\. Correct it, or read it in memory \(--engine memory\)\.$",
+    ):
+        read(path, engine="duckdb")
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,9 @@ def test_measures_of_raters_with_themselves_are_compared_in_numbers_with_their_l
     assert found.value == pytest.approx(
         value(numbers, "test_retest_alpha") - value(numbers, "test_retest_icc")
     )
-    with pytest.raises(AgreementError, match="expected both of replicates, or neither"):
+    with pytest.raises(
+        AgreementError, match="expected both of raters beside themselves, or neither"
+    ):
         between_measures(numbers, "test_retest_alpha", "krippendorff_alpha")
 
 
@@ -283,7 +285,8 @@ def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
     panel = clean.table[~clean.table["rater"].isin(clean.classifiers)]
     alone = Ratings.from_frame(panel.assign(item="other " + panel["item"].astype(str)), clean.scale)
     with pytest.raises(
-        AgreementError, match="found a measure of groups, and 0 classifiers; expected"
+        AgreementError,
+        match="found a measure of classifiers beside the panel, and 0 classifiers; expected",
     ):
         between_rounds(clean, alone, "cross_kappa")
 
@@ -294,7 +297,8 @@ def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
         (
             between_classifiers,
             ("gwet_ac1", "model_a", "model_b"),
-            "found a measure of counts; expected one of panel",
+            "found a measure of the labels of all raters; expected a measure of one rater or "
+            "classifier beside the panel. Choose",
         ),
         (
             between_classifiers,
@@ -311,9 +315,24 @@ def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
             ("schouten_kappa", "ana", "nobody"),
             "expected two different names of ana, ben",
         ),
-        (between_raters, ("gwet_ac1", "ana", "ben"), "expected one of panel, replicates"),
-        (between_measures, ("gwet_ac1", "shah_s"), "found a measure of panel; expected"),
-        (between_measures, ("gwet_ac1", "cross_kappa"), "found a measure of groups; expected"),
+        (
+            between_raters,
+            ("gwet_ac1", "ana", "ben"),
+            "expected a measure of one rater or classifier beside the panel, or of raters beside "
+            "themselves. Choose",
+        ),
+        (
+            between_measures,
+            ("gwet_ac1", "shah_s"),
+            "found a measure of one rater or classifier beside the panel; expected a measure of "
+            "the labels of all raters, or of the numbers of all raters, or of raters beside "
+            "themselves",
+        ),
+        (
+            between_measures,
+            ("gwet_ac1", "cross_kappa"),
+            "found a measure of classifiers beside the panel; expected",
+        ),
         (
             between_measures,
             ("gwet_ac1", "icc_1_1"),

@@ -116,7 +116,15 @@ def test_of_numbers_the_mean_of_a_rater_may_change():
     ("before", "words"),
     [
         (ratings_of(frame_of(2, 50)), "found no item that both rounds share"),
-        (ratings_of(BEFORE, Scale(("no", "maybe", "yes", "x"))), "found scales .* expected one sc"),
+        (
+            ratings_of(BEFORE, Scale(("no", "maybe", "yes", "x"))),
+            r"found the scale nominal with categories \['no', 'maybe', 'yes'\] and before it "
+            r"nominal with categories \['no', 'maybe', 'yes', 'x'\]; expected one scale",
+        ),
+        (
+            ratings_of(BEFORE, Scale(("no", "maybe", "yes"), declared=False)),
+            r"before it nominal with categories \[.*\], read off the labels; expected one scale",
+        ),
     ],
 )
 def test_rounds_that_cannot_be_compared_are_refused(before, words):

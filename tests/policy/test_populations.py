@@ -54,7 +54,11 @@ def test_under_the_assumption_alpha_is_the_share_of_clear_items():
         ((ALPHA, 0.9, (0.5, 0.6), 3), "two shares or more"),
         ((ALPHA, 0.9, (1.0,), 3), "two shares or more"),
         ((ALPHA, -0.5, (0.5, 0.5), 3), "that raters who know or guess can have"),
-        (("shah_s", 0.9, (0.5, 0.5), 3), "Plan from an earlier round"),
+        (
+            ("shah_s", 0.9, (0.5, 0.5), 3),
+            "found a measure of one rater or classifier beside the panel; expected a measure of "
+            "the labels of all raters, or of raters beside themselves. Plan from an earlier round",
+        ),
         (("shah_kappa_s", 0.9, tuple([0.1] * 10), 6), "Plan for fewer raters"),
         (("shah_kappa_s", 0.9, (0.5, 0.5), 1000), "Plan for fewer raters"),
         ((ALPHA, 0.9, tuple([0.01] * 100), 1000), "Plan for fewer raters"),

@@ -101,6 +101,19 @@ def test_a_table_gives_a_project_too(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("item,rater,label\ni1,ana\n", "posts.csv: row 2: found 2 cells; expected 3"),
+        ("item,rater,label,label\ni1,ana,a\n", "posts.csv: row 1: found column 'label' twice"),
+    ],
+)
+def test_a_table_whose_first_row_is_broken_gives_no_project_and_says_why(text, words, tmp_path):
+    (tmp_path / "posts.csv").write_text(text)
+    with pytest.raises(RatingsError, match=f"^{words}"):
+        first_files(tmp_path / "posts.csv", "posts", "inbox")
+
+
+@pytest.mark.parametrize(
     ("export", "labels"),
     [
         (label_studio_spans, ("none", "ORG", "PER")),

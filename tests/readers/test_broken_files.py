@@ -40,7 +40,7 @@ def parquet():
         (
             "round.csv",
             "item,rater,label\ni1,ana,\n\n",
-            "round.csv: column 'label': found no label in 2 rows; expected at least one rating",
+            "round.csv: column 'label': found no label in any row; expected at least one rating",
         ),
         (
             "round.csv",
@@ -114,6 +114,16 @@ def parquet():
             "round.jsonl",
             '{"item": "i1"}\n{"item": "i1", "gold": tru',
             "round.jsonl: row 2: found a last line that is cut off",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i1"} beside',
+            "round.jsonl: row 1: found text that is not readable as JSON (Extra data",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i1"}\nend',
+            "round.jsonl: row 2: found text that is not readable as JSON (Expecting value",
         ),
         (
             "round.jsonl",

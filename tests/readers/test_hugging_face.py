@@ -1,5 +1,7 @@
 """Data sets that Hugging Face's library saved on disk."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -70,3 +72,11 @@ def test_an_arrow_file_that_is_gone_is_missed(saved):
     next((saved / "whole").glob("*.arrow")).unlink()
     with pytest.raises(RatingsError, match="whole: found no whole data set"):
         read(saved / "whole")
+
+
+def test_a_label_that_is_described_and_not_there_is_passed_over(saved):
+    path = saved / "whole" / "dataset_info.json"
+    info = json.loads(path.read_text())
+    info["features"]["mood"] = info["features"]["label"]
+    path.write_text(json.dumps(info))
+    assert rows_of(saved / "whole").frame["label"].tolist() == NAMED["label"].tolist()

@@ -338,6 +338,16 @@ def test_an_export_without_such_objects_is_refused(tmp_path):
         ratings(tmp_path / "round.csv", None, "spans", Columns())
 
 
+def test_answers_without_a_marked_object_are_refused_with_the_file(tmp_path):
+    path = label_studio_spans(tmp_path)
+    tasks = json.loads(path.read_text())
+    for annotation in (each for task in tasks for each in task["annotations"]):
+        annotation["result"] = []
+    path.write_text(json.dumps(tasks))
+    with pytest.raises(RatingsError, match=f"^{path.name}: found no marked object in \\d+ answers"):
+        ratings(path, None, "spans")
+
+
 def ranked(*names):
     value = {"ranker": {"_": list(names)}}
     return [{"type": "ranker", "from_name": "order", "to_name": "list", "value": value}]

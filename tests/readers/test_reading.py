@@ -121,6 +121,17 @@ def test_a_column_of_a_workbook_without_a_name_moves_no_other(tmp_path):
     assert read(tmp_path / "round.xlsx").digest == read(FRAME).digest
 
 
+def test_rows_of_a_workbook_may_end_before_the_last_column(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    sheet.append([*FRAME.columns, "text"])
+    for cells in FRAME.itertuples(index=False):
+        sheet.append([*cells])
+    book.save(tmp_path / "round.xlsx")
+    assert read(tmp_path / "round.xlsx").digest == read(FRAME.assign(text=None)).digest
+
+
 def test_a_workbook_without_its_library_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with ZipFile(tmp_path / "round.xlsx", "w") as packed:
@@ -155,7 +166,7 @@ RULES_AND_WORDS = {
     "all raters left out": (
         {},
         Rules(exclude_raters=("ana", "ben")),
-        "column 'label': found no label in 0 rows (left out: excluded rater 4); expected at least "
+        "column 'label': found no label in any row (left out: excluded rater 4); expected at least "
         "one rating. Check that the export is complete, and what is left out.",
     ),
     "its own repetition": (
@@ -194,6 +205,12 @@ RULES_AND_WORDS = {
 @pytest.mark.parametrize(("said", "rules", "words"), RULES_AND_WORDS.values(), ids=RULES_AND_WORDS)
 def test_a_rule_that_cannot_hold_says_of_which_field_and_rows(refusal, said, rules, words):
     assert words in refusal(FRAME.assign(**said), rules=rules)
+
+
+def test_a_wide_table_without_a_label_is_refused_without_a_count_of_cells(refusal):
+    wide = pd.DataFrame({"item": ["i1", "i2", "i3"], "ana": None, "ben": None})
+    words = refusal(wide, Columns(raters=("ana", "ben")), layout="wide")
+    assert "the columns of raters: found no label in any row; expected" in words
 
 
 def test_ratings_by_models_alone_are_by_0_raters(refusal):

@@ -154,6 +154,13 @@ def test_ranks_are_read_from_the_page_of_the_server():
     assert orders == RANKS
 
 
+@pytest.mark.parametrize("question", ["topics", "order"])
+def test_a_page_of_the_server_without_rankings_is_not_told_to_be_one(question):
+    path = ARGILLA / "argilla_rest_records.json"
+    with pytest.raises(RatingsError, match=f"found no question '{question}' among"):
+        read_marked(path, "rankings", Columns(label=question), rules=NO_WORD)
+
+
 @pytest.mark.parametrize("name", ["rankings.json", "rankings_flat.json"])
 def test_rankings_of_which_the_client_left_out_the_ranks_are_refused(name):
     with pytest.raises(RatingsError) as refused:

@@ -1,8 +1,10 @@
 """Readings of an export that give a plausible number and are wrong. None of them is made."""
 
 import json
+import re
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
@@ -83,6 +85,15 @@ def test_a_history_that_begins_with_a_fix_is_refused_with_its_row(tmp_path, refu
     (tmp_path / "x.csv").write_text(text)
     words = refusal(tmp_path / "x.csv", case.columns, rules=case.rules)
     assert words.startswith("x.csv: row 12: found an answer that a reviewer changed, and no")
+
+
+def test_a_history_that_is_cut_off_is_refused_with_its_row(tmp_path, refusal):
+    case = CASES["label_studio_csv_with_history"]
+    table = pd.read_csv(case.file, dtype=str, keep_default_na=False)
+    table["history"] = table["history"].str[:40]
+    table.to_csv(tmp_path / "x.csv", index=False)
+    words = refusal(tmp_path / "x.csv", case.columns, rules=case.rules)
+    assert re.match(r"x\.csv: row \d+: found a history that is not readable as JSON", words)
 
 
 def test_the_gold_annotator_of_json_is_no_rater_and_is_counted():
@@ -286,3 +297,62 @@ def test_a_rater_to_leave_out_who_is_misspelt_is_refused():
     rules = replace(ALL_ROUNDS, exclude_raters=("ana@example.orgg",))
     with pytest.raises(RatingsError, match=r"Did you mean 'ana@example\.org'\?"):
         rows_of(case.file, case.columns, rules=rules)
+
+
+BARS = [[["a|b"], ["a", "b"]], [["a", "b"], ["a|b"]], [["|"], ["a", "b"]]]
+
+
+def ticked(folder, answers):
+    """An export of Label Studio in which each rater ticked some choices of one item."""
+
+    def annotation(number, choices):
+        said = {"from_name": "topics", "type": "choices", "value": {"choices": choices}}
+        return {"id": number, "completed_by": number, "result": [said]}
+
+    made = [annotation(*each) for each in enumerate(answers, 1)]
+    task = {"id": 1, "data": {"text": "t"}, "annotations": made}
+    (folder / "x.json").write_text(json.dumps([task]))
+    return folder / "x.json"
+
+
+@pytest.mark.parametrize("answers", BARS)
+def test_one_ticked_label_with_a_bar_is_no_set_beside_sets(answers, tmp_path, refusal):
+    words = refusal(ticked(tmp_path, answers), Columns(label="topics"), rules=NO_WORD)
+    number = 1 + [len(each) == 1 for each in answers].index(True)
+    assert f"x.json: found {answers[number - 1]} in record 'annotation {number}'" in words
+    assert "expected no empty label, and none with |, which stands between the labels" in words
+
+
+@pytest.mark.parametrize("answers", [[["a", ""], ["a"]], [[""], ["a", "b"]]])
+def test_an_empty_label_is_no_member_of_a_set(answers, tmp_path, refusal):
+    words = refusal(ticked(tmp_path, answers), Columns(label="topics"), rules=NO_WORD)
+    assert "in record 'annotation 1'; expected no empty label, and none with |" in words
+
+
+def test_one_ticked_label_with_a_bar_is_a_name_where_nobody_ticked_several(tmp_path):
+    rows = rows_of(ticked(tmp_path, [["a|b"], ["a"]]), Columns(label="topics"), rules=NO_WORD)
+    assert rows.frame["label"].tolist() == ["a|b", "a"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_a_label_with_a_bar_in_a_table_of_label_studio_is_no_set_beside_sets(ending, tmp_path):
+    path = tmp_path / f"x.{ending}"
+    several = {"choices": ["a", "b"]}
+    table = pd.DataFrame({"annotation_id": [1, 2], "annotator": [1, 2], "lead_time": 1, "id": 1})
+    if ending == "csv":
+        table.assign(topics=["a|b", json.dumps(several)]).to_csv(path, index=False)
+    else:
+        table.assign(topics=["a|b", several]).to_json(path, orient="records")
+    with pytest.raises(RatingsError, match=r"found \['a\|b'\] in record 'annotation 1'"):
+        rows_of(path, Columns(label="topics"), rules=NO_WORD)
+
+
+@pytest.mark.parametrize(
+    "dialogue", ["Hello.", ["Hello.", "Yes?"], [{"role": "user"}], {"a": 1}, 3]
+)
+def test_a_field_of_the_item_that_is_called_history_is_no_history(dialogue, tmp_path):
+    case = CASES["label_studio_json_min"]
+    rows = [{**each, "history": dialogue} for each in json.loads(case.file.read_text())]
+    (tmp_path / "x.json").write_text(json.dumps(rows))
+    found = read(tmp_path / "x.json", case.columns, scale=SENTIMENT, rules=case.rules)
+    assert alpha(found) == RIGHT

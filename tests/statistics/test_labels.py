@@ -60,7 +60,8 @@ def patterns(codes, weights=None, raters="xyz", scale=TWO):
         ),
         (
             lambda: CategoryCounts([[1, 1]], scale=TWO) + CategoryCounts([[1, 1, 1]], scale=THREE),
-            "found a sum over different scales .*; expected one scale",
+            r"found a sum over different scales \(nominal with categories \[.*\] and nominal with "
+            r"categories \[.*\]\); expected one scale",
         ),
         (
             lambda: patterns([[0]]) + patterns([[0]], scale=THREE),

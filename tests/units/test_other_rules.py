@@ -23,6 +23,11 @@ def said(kind, *marked, scale=None, **settings):
     return {(item, rater): label for item, rater, label in rows.to_numpy().tolist()}
 
 
+def test_rubrics_without_a_score_are_refused_with_their_source():
+    with pytest.raises(RatingsError, match=r"^x\.json: scale: found 0 categories"):
+        units_of([Marked("e", "ana", ())], UnitSettings("rubrics"), source="x.json")
+
+
 def ranked(rater, *groups):
     return Marked("q", rater, (Ranking(tuple(frozenset(group) for group in groups)),))
 
