@@ -15,6 +15,7 @@ from agreement_pipeline.engines.session import (
     Files,
     Unreadable,
     is_list_of_labels,
+    refuse_numbered_labels,
 )
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import footer_of
@@ -112,6 +113,7 @@ class DuckDB:
             )
             return f"SELECT {chosen} FROM ({_lines(paths)})"
         if source.form == "parquet":
+            self._refuse_numbered_labels(source, paths, columns)
             lists = self._holds_lists(paths, columns.get("label"))
             chosen = ", ".join(
                 f"{_joined(_named(column)) if lists and name == 'label' else _named(column)} "
@@ -125,6 +127,13 @@ class DuckDB:
             f"NULLIF(c{header.index(column)}, '') AS {name}" for name, column in columns.items()
         )
         return f"SELECT {chosen} FROM {_delimited(paths, separator, len(header))}"
+
+    def _refuse_numbered_labels(
+        self, source: Files, paths: list[str], columns: Mapping[str, str]
+    ) -> None:
+        described = self.ask(f"SELECT key, value FROM parquet_kv_metadata({_array(paths)})")
+        for each in described.to_pylist():
+            refuse_numbered_labels({each["key"]: each["value"]}, columns.values(), source.name)
 
     def _holds_lists(self, paths: list[str], column: str | None) -> bool:
         """True if a column of Parquet files holds lists of texts or whole numbers."""

@@ -1,13 +1,14 @@
 """What an SQL engine is to the queries: it reads files, keeps views and answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.text import listed
+from agreement_pipeline.readers import named_in_schema
+from agreement_pipeline.text import called, listed
 
 ENDINGS = {
     ".parquet": "parquet",
@@ -97,6 +98,19 @@ class Files:
 
 def _within(pattern: Path) -> str:
     return str(pattern.relative_to(pattern.anchor)) if pattern.anchor else str(pattern)
+
+
+def refuse_numbered_labels(
+    metadata: Mapping[bytes, bytes] | None, columns: Iterable[str], source: str
+) -> None:
+    """Refuse columns whose labels are numbers of names. Only the reader in memory names them."""
+    numbered = sorted(named_in_schema(metadata, source).keys() & set(columns))
+    if numbered:
+        raise Unreadable(
+            f"{source}: found numbers that stand for names in {called('column', numbered)}, as "
+            "Hugging Face's library writes labels; expected the names. Save the names, or read it "
+            "in memory (--engine memory)."
+        )
 
 
 def is_list_of_labels(kind: Any) -> bool:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from agreement_pipeline.engines.protocol import ENGINES
@@ -13,6 +14,7 @@ from agreement_pipeline.engines.session import (
     Files,
     Unreadable,
     is_list_of_labels,
+    refuse_numbered_labels,
 )
 from agreement_pipeline.errors import MissingExtraError, RatingsError
 
@@ -41,6 +43,15 @@ def spark_session(source: Any = None) -> "Spark":
     return _of(SparkSession.getActiveSession() or SparkSession.builder.getOrCreate())
 
 
+def _refuse_numbered_labels(source: Any, columns: Mapping[str, str]) -> None:
+    """Spark hides what Parquet files say of their columns. Those of this machine are asked."""
+    import pyarrow.parquet as pq
+
+    here = isinstance(source, Files) and source.form == "parquet"
+    for path in filter(Path.is_file, map(Path, source.paths if here else ())):
+        refuse_numbered_labels(pq.read_schema(path).metadata, columns.values(), source.name)
+
+
 @cache
 def _of(session: Any) -> "Spark":
     return Spark(session)
@@ -60,6 +71,7 @@ class Spark:
 
     def open(self, view: str, source: Any, columns: Mapping[str, str]) -> None:
         """Make a view of some columns of a source, under other names."""
+        _refuse_numbered_labels(source, columns)
         frame = self._frame(source)
         chosen = [frame[f"`{column.replace('`', '``')}`"].alias(n) for n, column in columns.items()]
         selected = frame.select(*chosen)

@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from agreement_pipeline.readers.aggregated import whole_numbers
+from agreement_pipeline.readers.class_labels import named_in_schema
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -70,6 +71,7 @@ __all__ = [
     "is_of_a_tool",
     "is_packed",
     "labels_left_out",
+    "named_in_schema",
     "of_round",
     "probable_columns",
     "read",

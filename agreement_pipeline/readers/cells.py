@@ -16,6 +16,7 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import TEXT, Footer, category_text, expanded_bytes, in_pandas
+from agreement_pipeline.readers.class_labels import in_names, named_in_schema
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
@@ -252,13 +253,15 @@ class _Parquet:
             _refuse_large(self._footer, self._source, limits)
             self._file = pq.ParquetFile(path, read_dictionary=_repetitive(self._footer))
             self._path, self._limits = path, limits
-            self.header = list(self._file.schema_arrow.names)
+            schema = self._file.schema_arrow
+            self.header = list(schema.names)
+        self._named = named_in_schema(schema.metadata, self._source)
         self._delivered.refuse_change()
         refuse_twice(self.header, self._source)
         _refuse_no_row(self._file.metadata.num_rows, self._source)
 
     def read(self, names: Sequence[str]) -> pd.DataFrame:
-        """Some columns, with their types. NaN and None stay apart."""
+        """Some columns, with their types. NaN and None stay apart, and labels have their names."""
         columns = {}
         for name in names:
             with _as_refusal(self._source):
@@ -267,7 +270,8 @@ class _Parquet:
                 self._limits.refuse_beyond("file_bytes", expanded, where, "bytes once expanded")
                 column = self._file.read(columns=[name])
                 column.validate(full=True)
-                columns[name] = _apart(column.column(0))
+            values = _apart(column.column(0))
+            columns[name] = in_names(values, self._named[name]) if name in self._named else values
         self._delivered.refuse_change()
         return pd.DataFrame(columns, index=pd.RangeIndex(self._file.metadata.num_rows))
 

@@ -6,6 +6,9 @@ from math import isnan
 from numbers import Real
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from agreement_pipeline.errors import RatingsError
 
 KEY = b"huggingface"
@@ -41,6 +44,15 @@ def named_in_schema(metadata: Mapping[bytes, bytes] | None, source: str) -> dict
     except (ValueError, RecursionError) as error:
         raise _unlike(source, str(error)) from None
     return named_in((said.get("info") if isinstance(said, Mapping) else said) or {}, source)
+
+
+def in_names(cells: pd.Series, named: Named) -> pd.Series:
+    """The cells of a column as names. Each distinct number is looked up once."""
+    if cells.dtype == object:
+        return cells.map(named)
+    codes, numbers = pd.factorize(cells)
+    names = np.array([*map(named, numbers), None], dtype=object)
+    return pd.Series(names[codes], cells.index)
 
 
 def _labels(info: Data) -> Iterator[tuple[str, Sequence[str | None]]]:

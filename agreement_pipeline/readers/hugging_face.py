@@ -13,7 +13,7 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.readers.cells import Cells, frame_cells
-from agreement_pipeline.readers.class_labels import named_in
+from agreement_pipeline.readers.class_labels import in_names, named_in
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import INFO, STATE, Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
@@ -81,7 +81,7 @@ def _split(folder: Path, name: str) -> pd.DataFrame:
             "lists. Save the data set again."
         ) from None
     labels = {column: of for column, of in named_in(info, name).items() if column in frame}
-    return frame.assign(**{column: frame[column].map(of) for column, of in labels.items()})
+    return frame.assign(**{column: in_names(frame[column], of) for column, of in labels.items()})
 
 
 def _json(path: Path, name: str) -> Data:

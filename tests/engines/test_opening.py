@@ -1,6 +1,10 @@
 """Ratings where they lie are refused in the same words as in memory."""
 
+import json
+
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline import readers
@@ -188,3 +192,51 @@ def test_a_memory_limit_that_is_no_size_is_refused():
 def test_an_unknown_engine_is_refused():
     with pytest.raises(RatingsError, match="engine: found 'fast'; expected one of"):
         read("table.csv", engine="fast")
+
+
+LABELS = {"features": {"label": {"_type": "ClassLabel", "names": ["no", "yes", "maybe"]}}}
+
+
+@pytest.fixture
+def numbered(tmp_path):
+    """A Parquet file with numbers for its labels, as Hugging Face's library writes it."""
+    names = LABELS["features"]["label"]["names"]
+    frame = PLAIN.assign(label=PLAIN["label"].map(names.index))
+    frame.loc[3, "label"] = -1
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    described = table.replace_schema_metadata({"huggingface": json.dumps({"info": LABELS})})
+    pq.write_table(described, tmp_path / "x.parquet")
+    return tmp_path / "x.parquet"
+
+
+def test_numbers_of_labels_are_read_as_their_names(numbered):
+    expected = PLAIN.assign(label=PLAIN["label"].mask(PLAIN.index == 3))
+    assert read(numbered).digest == read(expected).digest
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_numbers_of_labels_are_refused_where_they_lie(numbered, engine, request):
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    with pytest.raises(Unreadable) as refused:
+        read(numbered, engine=engine)
+    assert str(refused.value) == (
+        "x.parquet: found "
+        "numbers that stand for names in column 'label', as Hugging Face's library writes labels; "
+        "expected the names. Save the names, or read it in memory (--engine memory)."
+    )
+
+
+def test_numbers_of_labels_in_a_folder_are_refused_too(numbered):
+    (numbered.parent / "y.parquet").write_bytes(numbered.read_bytes())
+    with pytest.raises(Unreadable, match="found numbers that stand for names in column 'label'"):
+        read(numbered.parent)
+
+
+def test_numbers_that_other_columns_hold_stop_nobody(tmp_path):
+    """Only what is read is asked for."""
+    table = pa.Table.from_pandas(PLAIN.assign(mood=1), preserve_index=False)
+    mood = json.dumps({"info": {"features": {"mood": LABELS["features"]["label"]}}})
+    described = table.replace_schema_metadata({"huggingface": mood})
+    pq.write_table(described, tmp_path / "x.parquet")
+    assert read(tmp_path / "x.parquet", engine="duckdb").digest == read(PLAIN).digest

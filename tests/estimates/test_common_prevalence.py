@@ -134,7 +134,7 @@ def test_only_first_labels_of_two_rounds_have_a_common_prevalence(rounds):
         )
         for each in rounds
     ]
-    with pytest.raises(AgreementError, match="expected one of first labels"):
+    with pytest.raises(AgreementError, match="expected one of the labels of all raters"):
         compare(*numbers, measure="icc_1_1", common_prevalence=True, inference=FEW)
 
 

@@ -252,5 +252,5 @@ def test_four_copies_of_every_item_say_no_more_than_one_when_they_are_a_cluster(
 
 @pytest.mark.parametrize("clusters", [[1, 2], [1] * 10])
 def test_clusters_that_are_not_one_a_row_or_all_the_same_are_refused(clusters):
-    with pytest.raises(PolicyError, match="expected one for each of 10 rows, of two names or more"):
+    with pytest.raises(PolicyError, match="expected one for each of 10 rows, and two or more"):
         estimate("krippendorff_alpha", patterns(8, 10), clusters=clusters)

@@ -68,6 +68,16 @@ def test_a_label_of_minus_one_is_none(library, tmp_path):
     assert rows_of(tmp_path / "d").frame["label"].isna().tolist() == [False, False, True]
 
 
+def test_a_parquet_file_of_the_library_is_the_table_with_the_names_of_its_labels(library, tmp_path):
+    features = library.Features(
+        {name: library.Value("string") for name in ("item", "rater", "week")}
+        | {"label": library.ClassLabel(names=NAMES)}
+    )
+    made = library.Dataset.from_pandas(FRAME[[*features]], features, preserve_index=False)
+    made.to_parquet(tmp_path / "x.parquet")
+    assert read(tmp_path / "x.parquet").digest == read(NAMED).digest
+
+
 def test_an_arrow_file_that_is_gone_is_missed(saved):
     next((saved / "whole").glob("*.arrow")).unlink()
     with pytest.raises(RatingsError, match="whole: found no whole data set"):
