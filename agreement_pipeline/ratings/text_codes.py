@@ -69,10 +69,15 @@ def _codes_of_numbers(numbers: Sequence[Words]) -> tuple[list[Codes], int]:
     codes, start = [np.empty(len(each), dtype=np.int32) for each in numbers], 0
     for part in range(1 << PART_BITS):
         rows = [np.flatnonzero(each >> np.uint64(64 - PART_BITS) == part) for each in numbers]
-        some = [each[here] for each, here in zip(numbers, rows, strict=True)]
-        found, distinct = _encoded(pa.chunked_array(some))
-        for code, here, of in zip(codes, rows, found, strict=True):
-            code[here] = of + start
+        # Arrow drops chunks without a number.
+        some = [
+            (code, each, at) for code, each, at in zip(codes, numbers, rows, strict=True) if len(at)
+        ]
+        if not some:
+            continue
+        found, distinct = _encoded(pa.chunked_array([each[at] for _, each, at in some]))
+        for (code, _, at), of in zip(some, found, strict=True):
+            code[at] = of + start
         start += len(distinct)
     return codes, start
 
