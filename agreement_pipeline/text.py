@@ -104,13 +104,13 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what if n == 1 else _plural(what)}"
 
 
-def called(what: str, names: object, limit: int = 5) -> str:
+def called(what: str, names: Iterable[object], limit: int = 5) -> str:
     """A noun with what it names: a name in quotes, or the first of several.
 
     >>> called("column", ["label"]), called("category", ["no", "yes"])
     ("column 'label'", "categories ['no', 'yes']")
     """
-    every = list(names)  # type: ignore[call-overload]
+    every = list(names)
     if len(every) == 1:
         return f"{what} {every[0]!r}"
     return f"{_plural(what)} {listed(every, limit)}"

@@ -63,17 +63,9 @@ def between_rounds(
     shared = len(set(engine_for(one).items(one)) & set(engine_for(other).items(other)))
     clusters = len(one.cluster_names & other.cluster_names)
     paired = shared > 0 or clusters > 0
-    if paired and (
-        needs in ("replicates", "confidence", "groups")
-        or one.scale.continuous
-        or other.scale.continuous
-    ):
-        found = counted(shared, "shared item") if shared else counted(clusters, "shared cluster")
-        raise AgreementError(
-            f"{measure}: found {found}; expected a measure of first labels on a list of "
-            "categories, since the rounds are paired. Choose another such as krippendorff_alpha, "
-            "or rounds of other items."
-        )
+    continuous = one.scale.continuous or other.scale.continuous
+    if paired and (continuous or needs in ("replicates", "confidence", "groups")):
+        raise _not_paired(measure, shared, clusters)
     if paired and needs in FIRST_LABELS:
         statistics = [
             _of_labels_alone(needs, labels) for labels in engine_for(one).aligned(one, other)
@@ -88,6 +80,15 @@ def between_rounds(
     sides = one_side, other_side
     compared = _at_common_prevalence if common_prevalence else _at_their_own
     return compared(sides, shared if paired else None, _seeded(inference, sides))
+
+
+def _not_paired(measure: str, shared: int, clusters: int) -> AgreementError:
+    found = counted(shared, "shared item") if shared else counted(clusters, "shared cluster")
+    return AgreementError(
+        f"{measure}: found {found}; expected a measure of first labels on a list of categories, "
+        "since the rounds are paired. Choose another such as krippendorff_alpha, or rounds of "
+        "other items."
+    )
 
 
 def _at_their_own(sides: Sides, shared: int | None, inference: Inference) -> Difference:
