@@ -1,6 +1,6 @@
 """Numbers without a list of categories: how often limits of α and the ICC fail.
 
-`python benchmarks/open_scales.py [--rounds 600]` prints a table. Three raters see a normal truth
+`python benchmarks/open_scales.py [--rounds 1000]` prints a table. Three raters see a normal truth
 with errors. Errors are alike, or some are several times as large. Then α and ICC(1, 1) are the
 share of the truth in the variance of a rating.
 """
@@ -16,7 +16,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import RELIABLE
 
 MEASURES = ("krippendorff_alpha", "icc_1_1")
-SIZES = (50, 200, 400)
+SIZES = (30, 50, 100, 200, 400, 1000)
 
 
 def lines(population: Errors, rounds: int, draws: int) -> Iterator[str]:
@@ -37,7 +37,7 @@ def lines(population: Errors, rounds: int, draws: int) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=600)
+    parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--draws", type=int, default=400)
     options = parser.parse_args(arguments)
     for population in OPEN_SCALES:

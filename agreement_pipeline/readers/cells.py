@@ -193,6 +193,8 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
             parse_constant=str,
         )
     except (json.JSONDecodeError, RecursionError) as error:
+        if row == 1 and not last and line.strip() in ("[", "{", "[{"):
+            raise _no_lines(where) from None
         if last and line.lstrip().startswith("{") and is_cut(error, line):
             raise RatingsError(
                 f"{where}: found a last line that is cut off ({error}); expected a JSON object in "
@@ -202,12 +204,23 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
             f"{where}: found text that is not readable as JSON ({error}); expected a JSON object "
             "in every line. Correct the line."
         ) from None
+    if isinstance(found, list) and found and isinstance(found[0], dict):
+        raise _no_lines(where)
     if not isinstance(found, dict):
         raise RatingsError(
             f"{where}: found {shown(line.strip())}; expected a JSON object in every line. "
             "Write each row as an object."
         )
     return found
+
+
+def _no_lines(where: str) -> RatingsError:
+    """That a file is one JSON document: a list, or an object over several lines."""
+    return RatingsError(
+        f"{where}: found a JSON document that is no tool's export; expected a JSON object in "
+        "every line, or an export as its tool writes it. "
+        "Export again and rename no field, or write one rating a line."
+    )
 
 
 def _pairs(pairs: list[tuple[str, Any]], where: str) -> dict[str, object]:

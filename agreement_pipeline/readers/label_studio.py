@@ -98,7 +98,7 @@ def _annotation(
         answers(before_review(annotation, at), at),
         where,
         status=_status(annotation),
-        kind="gold" if annotation.get("ground_truth") else "human",
+        kind="gold" if _says(annotation, "ground_truth") else "human",
         created=utc(annotation.get("created_at"), at),
         updated=utc(annotation.get("updated_at"), at),
         seconds=annotation.get("lead_time"),
@@ -132,8 +132,16 @@ def _rater(said: object) -> object:
     return (said.get("email") or said.get("id")) if isinstance(said, Mapping) else said
 
 
+def _says(annotation: Data, what: str) -> bool:
+    """What an annotation says of itself. Label Studio always writes it where it writes a time.
+
+    So there a missing field was renamed, and is no plain no.
+    """
+    return bool(annotation[what] if "created_at" in annotation else annotation.get(what))
+
+
 def _status(annotation: Data) -> Status:
-    if annotation.get("was_cancelled"):
+    if _says(annotation, "was_cancelled"):
         return "skipped"
     return "rejected" if annotation.get("last_action") == "rejected" else "submitted"
 

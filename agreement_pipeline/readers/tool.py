@@ -42,6 +42,7 @@ from agreement_pipeline.readers.tools import (
     latest,
     question_of,
     refuse_mixed_zones,
+    refuse_nameless,
     refuse_repeated,
     refuse_unknown,
 )
@@ -211,6 +212,7 @@ def _rated(
     frame, by_rule = kept(frame, rules, source)
     frame, by_kind = counted(frame, rules.rejected)
     models = _models(frame, source)
+    refuse_nameless(frame[(frame["kind"] == "human").to_numpy()], source)
     keys = [name for name in ("round", "item", "rater") if name in frame]
     is_last = latest(frame, keys)
     earlier = tally(frame[~is_last], "superseded")

@@ -30,6 +30,8 @@ OWN = ("item", "rater")
 TICKED = 2
 NONE = "|"
 """The label of a rater who ticked nothing: the empty set."""
+UNKNOWN = "unknown ("
+"""How the name of a rater begins whom the export does not name. The record follows."""
 MADE = ("item", "rater", "label")
 CANONICAL = (
     *MADE,
@@ -163,7 +165,7 @@ def _made(each: Submission, label: str | None) -> tuple[str | None, str, str | N
     """The cells of a row that are no values of the submission: item, rater and label."""
     item = None if each.item is None else category_text(each.item)
     known = each.rater not in (None, "")
-    return item, category_text(each.rater) if known else f"unknown ({each.record})", label
+    return item, category_text(each.rater) if known else f"{UNKNOWN}{each.record})", label
 
 
 def _text(value: object) -> str | None:
@@ -241,6 +243,23 @@ def refuse_repeated(frame: pd.DataFrame, source: str) -> None:
             f"{source}: found record {twice.iloc[0]!r} more than once "
             f"({number_of(twice.nunique(), 'such record')} in all); expected each once. Export "
             "again, or join the files without the repetition."
+        )
+
+
+def refuse_nameless(people: pd.DataFrame, source: str) -> None:
+    """Refuse ratings of people of whom none is named.
+
+    Raises
+    ------
+    RatingsError
+        There are ratings, and all raters are unknown.
+    """
+    raters = coded(people["rater"]).texts
+    if len(raters) and all(str(rater).startswith(UNKNOWN) for rater in raters):
+        raise RatingsError(
+            f"{source}: {people['record'].iloc[0]}: found no rater, and none in any other record; "
+            "expected who gave each answer, since agreement is between raters. "
+            "Export again with the raters, and rename no field."
         )
 
 

@@ -19,7 +19,14 @@ from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, r
 from agreement_pipeline.statistics.order import Hashes, hashes_of
 from agreement_pipeline.statistics.parts import refuse_other_classifier
 from agreement_pipeline.statistics.sums import placed
-from agreement_pipeline.statistics.unseen import number_splits, turned, two_numbers, typical_size
+from agreement_pipeline.statistics.unseen import (
+    far_values,
+    number_splits,
+    turned,
+    two_numbers,
+    typical_size,
+    typical_values,
+)
 from agreement_pipeline.statistics.weighted import (
     OfRows,
     born,
@@ -196,29 +203,41 @@ class NumbersByRater(ByRater):
 
         Each split is turned through the raters. On declared categories, the two values are the one
         used most and the one farthest from it. Else the two values of a dimension have the mean,
-        the variance and the skewness of all ratings there that meet another. On ratings of 0 and 1
-        they are 0 and 1. They are far apart if a few ratings hold most of the variance. In the next
+        the variance and the skewness of all ratings there that meet another. They are farther apart
+        if raters differed much on one item. On ratings of 0 and 1 they are 0 and 1. In the next
         dimension a split is turned by one rater more. So the ratings do not lie on one line.
         """
         if self.classifier is not None:
             return self._with_unseen_beside_classifier(mass)
-        meeting = self.at(self.pairable) if self.pairable.any() else self
-        low, high = two_numbers(meeting.values, meeting.weights, self.scale)
-        size = min(typical_size(self.sizes, self.weights), self.n_raters)
-        rows = turned(number_splits(size, self.n_raters, low, high))
+        meeting = self._meeting()
+        rows = self._splits(*two_numbers(meeting.values, meeting.weights, self.scale, far_values))
         return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
 
     def _with_unseen_beside_classifier(self, mass: float) -> Self:
         """Add the panel's unseen rows with the classifier on the lower and on the higher value.
 
         Only what the classifier met says how they look. Items that it never met do not say how
-        well it is known.
+        well it is known. Values are typical ones: measures beside a classifier compare, and a
+        large difference of any rater would hide what the others do.
         """
         met = self._met()
-        rows = met.panel.with_unseen(mass).values[len(met.labels) :]
-        pair = two_numbers(met.joined().values, met.weights, self.scale)
+        panel, joined = met.panel, met.joined()
+        meeting = panel._meeting()
+        rows = panel._splits(
+            *two_numbers(meeting.values, meeting.weights, self.scale, typical_values)
+        )
+        pair = two_numbers(joined.values, joined.weights, self.scale, typical_values)
         labels = np.repeat(pair, len(rows), axis=0)
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
+
+    def _meeting(self) -> "NumbersByRater":
+        """The rows with two ratings or more; all if there is none."""
+        return self.at(self.pairable) if self.pairable.any() else self
+
+    def _splits(self, low: Array, high: Array) -> Array:
+        """Every split of a typical item between two values, turned through the raters."""
+        size = min(typical_size(self.sizes, self.weights), self.n_raters)
+        return turned(number_splits(size, self.n_raters, low, high))
 
     def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
         """Add unseen rows that weigh `mass` in all."""

@@ -20,6 +20,7 @@ from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, r
 from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters
 from agreement_pipeline.statistics.unseen import (
+    far_values,
     met_again,
     number_splits,
     two_numbers,
@@ -169,8 +170,9 @@ class ReplicatedNumbers(Cells):
 
         As many raters meet an unseen item again as meet a typical item. They are turned through all
         raters here. The two values are each rater's own. They have the mean, the variance and the
-        skewness of what the rater said. On declared categories, they are the one that the rater
-        used most, and the one farthest from it.
+        skewness of what the rater said. They are farther apart if the rater's answers to one item
+        differed much. On declared categories, they are the one that the rater used most, and the
+        one farthest from it.
         """
         if not len(self.values):
             return self
@@ -191,7 +193,7 @@ class ReplicatedNumbers(Cells):
     def _splits_of(self, rater: int, size: int) -> Array:
         """The splits of one rater's cells between their own two values."""
         mine = self.rater == rater
-        low, high = two_numbers(self.values[mine], self.cell_weights[mine], self.scale)
+        low, high = two_numbers(self.values[mine], self.cell_weights[mine], self.scale, far_values)
         return number_splits(size, self.values.shape[1], low, high)
 
     def __add__(self, other: "ReplicatedNumbers") -> "ReplicatedNumbers":

@@ -5,12 +5,21 @@ which everybody agreed does not prove that everybody always will. A little weigh
 keeps an interval from claiming so.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
 
+Pair = tuple[Array, Array]
+
 MAX_TURNS = 8
+TIMES_APART = 2
+"""How many of the largest differences seen on one item lie between the two values of unseen ones.
+
+A round of few items may not show the largest errors that occur.
+"""
 
 
 def split_between(used: Array, scale: Scale, category: int | None = None) -> tuple[int, int]:
@@ -161,14 +170,16 @@ def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
     return np.where(given_first, pair[0], pair[1])
 
 
-def two_numbers(values: Array, weights: Array, scale: Scale) -> tuple[Array, Array]:
+def two_numbers(
+    values: Array, weights: Array, scale: Scale, elsewhere: Callable[[Array, Array], Pair]
+) -> Pair:
     """The two numbers between which an unseen item is split, the lower one first.
 
     On declared categories, they are the one used most and the one farthest from it. Else they are
-    `two_values`. Shapes (D,) from values (N, R, D).
+    those of `elsewhere`. Shapes (D,) from values (N, R, D).
     """
     if scale.categories is None or not scale.declared:
-        return two_values(values, weights)
+        return elsewhere(values, weights)
     order, given = np.argsort(scale.scores), ~np.isnan(values[:, :, 0])
     places = order[np.searchsorted(scale.scores[order], values[given][:, 0])]
     times = np.repeat(weights, given.sum(1))
@@ -177,10 +188,34 @@ def two_numbers(values: Array, weights: Array, scale: Scale) -> tuple[Array, Arr
     return np.array([low]), np.array([high])
 
 
-def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
-    """The two nodes of the Gauss quadrature over all ratings in each dimension.
+def far_values(values: Array, weights: Array) -> Pair:
+    """The typical values, moved apart to `TIMES_APART` the largest difference on one item.
 
     They never lie outside the ratings. Shapes (D,) from values (N, R, D).
+    """
+    numbers = values[~np.isnan(values[:, :, 0])]
+    low, high = typical_values(values, weights)
+    if not len(numbers):
+        return low, high
+    middle, reach = (low + high) / 2, TIMES_APART * _largest_difference(values) / 2
+    return (
+        np.maximum(np.minimum(low, middle - reach), numbers.min(0)),
+        np.minimum(np.maximum(high, middle + reach), numbers.max(0)),
+    )
+
+
+def _largest_difference(values: Array) -> Array:
+    """The largest difference of two ratings of one item in each dimension; shape (D,)."""
+    missing = np.isnan(values)
+    highest = np.where(missing, -np.inf, values).max(1)
+    return np.asarray((highest - np.where(missing, np.inf, values).min(1)).max(0))
+
+
+def typical_values(values: Array, weights: Array) -> Pair:
+    """The two nodes of the Gauss quadrature over all ratings in each dimension.
+
+    They have the mean, the variance and the skewness of all ratings, and never lie outside them.
+    Shapes (D,) from values (N, R, D).
     """
     numbers = values[~np.isnan(values[:, :, 0])]
     each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))

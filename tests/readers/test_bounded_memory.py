@@ -161,7 +161,8 @@ def long_texts(tmp_path_factory):
 def write_export(path, n_tasks: int, text: str) -> None:
     """Write tasks with two annotations each."""
     answer = [{"from_name": "q", "type": "choices", "value": {"choices": ["yes"]}}]
-    at = {"created_at": "2026-09-01T08:00:00.000000Z"}
+    at = {"created_at": "2026-09-01T08:00:00.000000Z", "was_cancelled": False}
+    at |= {"ground_truth": False}
     with path.open("w") as file:
         file.write("[")
         for n in range(n_tasks):

@@ -224,6 +224,12 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(name, tmp_path):
     [
         ("label_studio", "from_name", "from", "found no question 'sentiment' among ['choices'"),
         ("label_studio", "doc_id", "document", "found no field 'doc_id' among ['task', 'text'"),
+        ("label_studio", "completed_by", "by", "annotation 501: found no rater, and none in any"),
+        ("label_studio", "ground_truth", "gold", "record 1: found no 'ground_truth'; expected a"),
+        ("label_studio", "was_cancelled", "skipped", "record 1: found no 'was_cancelled'; expe"),
+        ("label_studio", "annotations", "answers", "row 1: found a JSON document that is no tool"),
+        ("label_studio_json_min", "annotator", "by", "row 1: found a JSON document that is no to"),
+        ("encord", "createdBy", "by", "found no rater, and none in any other record; expected who"),
         ("labelbox", "label_kind", "kind", None),
         ("labelbox", "label_details", "details", "found no label_details, so no rater"),
         ("mturk", "AssignmentStatus", "Status", "row 2: found no 'AssignmentStatus'; expected a"),
@@ -242,6 +248,31 @@ def test_a_renamed_field(name, old, new, words, tmp_path, refusal):
         assert alpha_of(name, path) == RIGHT
     else:
         assert words in words_of(refusal, name, path)
+
+
+def test_an_export_on_one_line_of_which_no_tool_is_known(tmp_path, refusal):
+    tasks = json.loads(CASES["label_studio"].file.read_text())
+    for task in tasks:
+        task["answers"] = task.pop("annotations")
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(tasks))
+    assert words_of(refusal, "label_studio", path) == (
+        "x.json: row 1: found a JSON document that is no tool's export; expected a JSON object in "
+        "every line, or an export as its tool writes it. Export again and rename no field, or "
+        "write one rating a line."
+    )
+
+
+def test_a_rater_who_was_deleted_is_nobody_else(tmp_path):
+    """Their only annotation of the first task has an unknown rater; the others keep their names."""
+    path = with_bytes(
+        "label_studio",
+        tmp_path,
+        lambda data: data.replace(b'"completed_by": 11', b'"completed_by": null', 1),
+    )
+    case = CASES["label_studio"]
+    raters = read(path, case.columns, scale=SENTIMENT, rules=case.rules).raters
+    assert sorted(raters) == ["11", "12", "13", "unknown (annotation 501)"]
 
 
 def test_a_list_with_something_else_in_it(tmp_path, refusal):
