@@ -45,12 +45,22 @@ def _may_match(pattern: object, values: pd.Index) -> np.ndarray[Any, Any] | bool
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = pa.array(values)
+    texts = pa.chunked_array(pa.array(values)).cast(pa.large_string())
     try:
         matching = pc.match_substring_regex(texts, pattern)
     except pa.ArrowInvalid:
         return True
+    if all(map(_is_plain, texts.chunks)):
+        return np.asarray(matching)
     return ~np.asarray(pc.and_not(pc.match_substring_regex(texts, PLAIN), matching))
+
+
+def _is_plain(texts: Any) -> bool:
+    """True if all large strings are printable ASCII, seen in one pass over their bytes."""
+    ends = np.frombuffer(texts.buffers()[1], dtype=np.int64)
+    first, last = ends[texts.offset], ends[texts.offset + len(texts)]
+    letters = np.frombuffer(texts.buffers()[2] or b"", dtype=np.uint8)[first:last]
+    return texts.null_count == 0 and bool(((letters >= ord(" ")) & (letters <= ord("~"))).all())
 
 
 def _is_common(pattern: object) -> bool:

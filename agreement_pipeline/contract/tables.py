@@ -11,7 +11,7 @@ from agreement_pipeline.contract.facts import FACTS, Panel
 from agreement_pipeline.ratings import TEXT, Ratings, of_whole_items, taken
 
 Codes = np.ndarray[Any, Any]
-PART = 1 << 20
+PART, BITS = 1 << 20, 63
 
 
 class Derived(NamedTuple):
@@ -126,10 +126,19 @@ def _n_distinct(item: Codes, labels: pd.Series) -> Codes:
     """How many different labels each item has. The items are in order."""
     coded = isinstance(labels.dtype, pd.CategoricalDtype)
     codes = labels.cat.codes.to_numpy() if coded else pd.factorize(labels)[0]
+    if len(codes) and codes.max() < BITS:
+        return _n_bits(codes, _begins(item))
     place = np.cumsum(_begins(item)) - 1
     held, n_items = codes >= 0, int(place.max(initial=-1)) + 1
     ordered = np.sort(place[held] * (int(codes.max(initial=0)) + 1) + codes[held])
     return np.bincount(place[held][_begins(ordered)], minlength=n_items)
+
+
+def _n_bits(codes: Codes, begins: Codes) -> Codes:
+    """How many different codes each group of rows holds. Each code is a bit of its own."""
+    bits = np.append(np.int64(1) << np.arange(BITS), 0)
+    held = np.bitwise_or.reduceat(bits[codes], np.flatnonzero(begins))
+    return np.asarray(sum((held >> code & 1 for code in range(int(codes.max()) + 1)), 0 * held))
 
 
 def _begins(keys: Codes) -> Codes:

@@ -1,4 +1,4 @@
-"""The digest of ratings that an engine queries. They come sorted, in batches."""
+"""Ratings that an engine queries, sorted and in batches, and their digest."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,23 +25,20 @@ def digest_of(queries: Queries, scale: Scale, classifiers: tuple[str, ...]) -> s
             "as text, or read the ratings in memory (--engine memory)."
         )
     found = RatingsHash([name in classifiers for name in queries.raters])
-    if contents := _contents(queries):
-        found.add_contents(*contents)
-    else:
-        found.add_contents(pd.DataFrame(index=pd.Index([], name="item", dtype=TEXT)), None)
-    ordered = f"SELECT * FROM {queries.name}_rated ORDER BY item, place" + (
-        ", occurrence" if queries.again else ""
-    )
-    for names, batch in _batches(queries, scale, ordered):
+    found.add_contents(*contents_of(queries))
+    for names, batch in batches_of(queries, scale):
         found.add_items(names)
         found.add(batch)
     return found.hexdigest(scale)
 
 
-def _batches(queries: Queries, scale: Scale, text: str) -> Iterator[tuple[pd.Index, Batch]]:
+def batches_of(queries: Queries, scale: Scale) -> Iterator[tuple[pd.Index, Batch]]:
     """Batches of sorted ratings, each with the names of the items that begin there."""
+    ordered = f"SELECT * FROM {queries.name}_rated ORDER BY item, place" + (
+        ", occurrence" if queries.again else ""
+    )
     last, seen = None, 0
-    for rows in queries.session.batches(text):
+    for rows in queries.session.batches(ordered):
         if rows.num_rows == 0:
             continue
         coded = rows["item"].dictionary_encode()
@@ -76,11 +73,11 @@ def _labels(queries: Queries, scale: Scale, rows: Any) -> np.ndarray:
     return values[0] if len(values) == 1 else np.column_stack(values)
 
 
-def _contents(queries: Queries) -> tuple[pd.DataFrame, pd.Series | None] | None:
+def contents_of(queries: Queries) -> tuple[pd.DataFrame, pd.Series | None]:
     """What is known of the items, and the number of each one's cluster."""
     names = [name for name in ("text", "gold", "cluster") if name in queries.said]
     if not names:
-        return None
+        return pd.DataFrame(index=pd.Index([], name="item", dtype=TEXT)), None
     found = in_pandas(
         queries.ask(
             f"SELECT DISTINCT item, {', '.join(names)} FROM {queries.name}_contents "
@@ -93,4 +90,4 @@ def _contents(queries: Queries) -> tuple[pd.DataFrame, pd.Series | None] | None:
     return contents, pd.Series(pd.factorize(contents["cluster"])[0], index=contents.index)
 
 
-__all__ = ["digest_of"]
+__all__ = ["batches_of", "contents_of", "digest_of"]

@@ -130,14 +130,19 @@ def _is_small(source: Any, limits: Limits) -> bool:
     return path.is_file() and path.stat().st_size <= limits.file_bytes
 
 
-def _only_in_memory(source: Any, columns: Columns, rules: Rules) -> str | None:
-    """What of a source no engine but the memory's can read; None if there is nothing."""
+def only_in_memory(columns: Columns, rules: Rules) -> str | None:
+    """What of columns and rules no engine but the memory's can read; None if there is nothing."""
     asked = (rules.strata, columns.gold_label, columns.assisted)
     here = [what for what, said in zip(COUNTED_HERE, asked, strict=True) if said]
     if here:
         return here[0]
-    if not rules.plain or columns.models:
-        return "rules or models"
+    return "rules or models" if not rules.plain or columns.models else None
+
+
+def _only_in_memory(source: Any, columns: Columns, rules: Rules) -> str | None:
+    """What of a source no engine but the memory's can read; None if there is nothing."""
+    if settled := only_in_memory(columns, rules):
+        return settled
     named = isinstance(source, str | Path) and "://" not in str(source)
     path = Path(source) if named else None
     if path is None or not path.exists():
@@ -151,4 +156,4 @@ def _in_memory(source: Any, asked: Asked, rules: Rules) -> Ratings:
     return read_in_memory(source, **vars(asked), rules=rules)
 
 
-__all__ = ["CHOICES", "EngineName", "engine_of", "read"]
+__all__ = ["CHOICES", "EngineName", "engine_of", "only_in_memory", "read"]

@@ -1,13 +1,14 @@
 """An annotation project: the steps from its inbox to its store."""
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.engines import read_through
 from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver
 from agreement_pipeline.projects.adjudicated import read_adjudicated
@@ -28,7 +29,7 @@ from agreement_pipeline.projects.deliveries import (
     undecided,
 )
 from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
-from agreement_pipeline.projects.settings import ProjectSettings
+from agreement_pipeline.projects.settings import IN_MEMORY, ProjectSettings
 from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
 from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
@@ -94,12 +95,15 @@ class Project:
 
     @property
     def judged_by(self) -> str:
-        """SHA-256 of all that a delivery is read and judged by: settings, policy, contract, code.
+        """SHA-256 of all that a delivery is read and judged by.
+
+        This is settings, engine, policy, contract and code.
 
         It raises the errors of `policy` and `contract`.
         """
         digests = (self.settings.reading_digest, self.policy.digest, self.contract.digest)
-        return hashlib.sha256(" ".join((*digests, __version__)).encode()).hexdigest()
+        by = (self.settings.engine, __version__)
+        return hashlib.sha256(" ".join((*digests, *by)).encode()).hexdigest()
 
     @property
     def waivers(self) -> tuple[Waiver, ...]:
@@ -262,7 +266,7 @@ class Project:
 
     def _read_alone(self, delivery: Delivery) -> Ratings:
         said = self.settings
-        return read(
+        return self._reader(
             delivery.here,
             said.columns,
             layout=said.layout,
@@ -277,3 +281,11 @@ class Project:
             limits=said.limits,
             rules=said.rules,
         )
+
+    @property
+    def _reader(self) -> Callable[..., Ratings]:
+        """What reads a delivery: the reader in memory, or the engine that the project names."""
+        said = self.settings
+        if said.engine in IN_MEMORY:
+            return read
+        return partial(read_through, engine=said.engine, memory_limit=said.memory_limit)

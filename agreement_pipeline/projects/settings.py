@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
+from agreement_pipeline.engines import EngineName, only_in_memory
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.projects.cron import is_cron_expression
 from agreement_pipeline.ratings import Scale
@@ -44,10 +45,15 @@ NOT_OF_READING = {
     "alerts_form",
     "settle_seconds",
     "owners",
+    "engine",
+    "memory_limit",
     "root",
 }
 """The settings that do not change what is read of a file. All others do, also later ones."""
 
+SIZE = re.compile(r"\d{1,9}(\.\d{1,3})? ?[KMGT]i?B")
+IN_MEMORY = ("auto", "memory")
+"""The engines under which a file is read into memory from the start."""
 SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
 
 
@@ -135,6 +141,11 @@ class ProjectSettings(BaseModel):
         E-mail addresses, or names of teams after `team:`.
     limits
         How large a table may be, and the names in it.
+    engine
+        What reads and checks delivered tables: memory, duckdb or spark. auto means memory.
+        The ratings, digests and decisions are the same.
+    memory_limit
+        The most memory that DuckDB takes while it reads, such as 500MB. The rest goes to disk.
     root
         The folder that relative paths start from.
     """
@@ -174,6 +185,8 @@ class ProjectSettings(BaseModel):
     settle_seconds: float = 2.0
     owners: tuple[str, ...] = ()
     limits: Limits = Limits()
+    engine: EngineName = "auto"
+    memory_limit: str | None = None
     root: str = "."
 
     @property
@@ -210,6 +223,33 @@ class ProjectSettings(BaseModel):
                 "of objects for each round. Leave columns.round out, or use an inbox on a disk."
             )
         return self
+
+    @model_validator(mode="after")
+    def _read_by_the_engine(self) -> "ProjectSettings":
+        """What no round can be read by is refused before one comes."""
+        only = only_in_memory(self.columns, self.rules)
+        only = "all_rounds" if self.all_rounds else only
+        only = "the layout wide" if self.layout == "wide" else only
+        if only and self.engine not in IN_MEMORY:
+            raise ValueError(
+                f"found {only} for the engine {self.engine}; expected a plain table, since only "
+                "its ratings are read where they lie. Leave the engine out, or say memory."
+            )
+        if self.memory_limit is not None and self.engine != "duckdb":
+            raise ValueError(
+                f"found memory_limit for the engine {self.engine}; expected the engine duckdb, "
+                "since no other has such a limit. Say engine: duckdb, or leave memory_limit out."
+            )
+        return self
+
+    @field_validator("memory_limit")
+    @classmethod
+    def _size(cls, value: str | None) -> str | None:
+        if value is not None and not SIZE.fullmatch(value):
+            raise ValueError(
+                f"found {shown(value)}; expected a size such as 500MB or 4GB. Correct the size."
+            )
+        return value
 
     @field_validator("inbox")
     @classmethod

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-BLOCK = 1 << 18
+BLOCK, FEW = 1 << 18, 8
 Array = np.ndarray[Any, Any]
 
 
@@ -31,6 +31,8 @@ def held(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
     >>> held(np.array([2, -1, 2], dtype=np.int8), 3).tolist()
     [False, False, True]
     """
+    if n_codes <= FEW:
+        return np.fromiter((bool((codes == code).any()) for code in range(n_codes)), bool, n_codes)
     found = np.zeros(n_codes + 1, dtype=bool)
     for part in parts(len(codes)):
         found[codes[part]] = True

@@ -95,8 +95,9 @@ def _present(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
 
 def _names(table: pd.DataFrame, name: str, where: Where) -> pd.Series:
     found = coded(table[name])
-    bad = table.index[found.each(blank(found.texts), True)]
-    if len(bad):
+    lacking = blank(found.texts)
+    if lacking.any() or found.codes.min() < 0:
+        bad = table.index[found.each(lacking, True)]
         raise RatingsError(
             f"{where.at(bad, name)}: found no {name}; expected one in every row. "
             f"Fill it in or drop the row{'' if len(bad) == 1 else 's'}."
@@ -110,7 +111,7 @@ def _labels(labels: pd.Series, scale: Scale, where: Where) -> pd.Series:
     if scale.numeric:
         return _numbers(labels, scale, where)
     found = coded(labels)
-    places = found.each(scale.places(found.texts), -1)
+    places = found.each(np.asarray(scale.places(found.texts), dtype=np.int32), np.int32(-1))
     bad = places < 0
     if bad.any():
         off = sorted(set(found.texts[found.codes[bad]]))

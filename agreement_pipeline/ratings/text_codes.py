@@ -67,8 +67,9 @@ def _codes_of_numbers(numbers: Sequence[Words]) -> tuple[list[Codes], int]:
         codes, distinct = _encoded(pa.chunked_array(numbers))
         return codes, len(distinct)
     codes, start = [np.empty(len(each), dtype=np.int32) for each in numbers], 0
+    part_of = [(each >> np.uint64(64 - PART_BITS)).astype(np.uint8) for each in numbers]
     for part in range(1 << PART_BITS):
-        rows = [np.flatnonzero(each >> np.uint64(64 - PART_BITS) == part) for each in numbers]
+        rows = [np.flatnonzero(each == part) for each in part_of]
         # Arrow drops chunks without a number.
         some = [
             (code, each, at) for code, each, at in zip(codes, numbers, rows, strict=True) if len(at)

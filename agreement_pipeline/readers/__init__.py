@@ -41,7 +41,7 @@ from agreement_pipeline.readers.registry import (
     register,
 )
 from agreement_pipeline.readers.rules import RULES, Rejected, Rules
-from agreement_pipeline.readers.sources import of_round, rows_of, unnamed
+from agreement_pipeline.readers.sources import of_round, origin_of_table, rows_of, unnamed
 from agreement_pipeline.readers.tool import answers
 
 for _module in iter_modules(__path__):
@@ -73,6 +73,7 @@ __all__ = [
     "labels_left_out",
     "named_in_schema",
     "of_round",
+    "origin_of_table",
     "probable_columns",
     "read",
     "read_marked",

@@ -22,7 +22,8 @@ from agreement_pipeline.readers.lines import Lines, lines_of
 from agreement_pipeline.readers.twice import refuse_twice
 from agreement_pipeline.text import counted
 
-BLOCK_BYTES = 4_000_000
+BLOCK_BYTES = 1 << 19
+"""What Arrow reads at once. With larger blocks it takes more memory, and more system time."""
 MANY, ROWS_A_TEXT = 1_000, 16
 """A column of many rows comes in codes if its first block has so many rows for each text."""
 
@@ -108,9 +109,13 @@ def _cells(
             column_names=list(header), skip_rows=1, block_size=BLOCK_BYTES, use_threads=True
         ),
         arrow_csv.ParseOptions(
-            delimiter=lines.separator, newlines_in_values=lines.quoted, ignore_empty_lines=False
+            delimiter=lines.separator,
+            quote_char=lines.quoted and '"',
+            newlines_in_values=lines.quoted,
+            ignore_empty_lines=False,
         ),
         arrow_csv.ConvertOptions(
+            check_utf8=False,  # regular lines are UTF-8
             column_types=types,
             include_columns=list(types),
             null_values=[""],

@@ -1,14 +1,14 @@
 """The rows of a source under canonical names, not yet checked, and what the source can show."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import CAPABILITIES
+from agreement_pipeline.ratings import CAPABILITIES, Origin
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
@@ -88,6 +88,11 @@ def with_origin(reader: Reader, rows: Rows) -> Rows:
     return replace(rows, reader=reader.name, shows=_shown_by(reader, rows))
 
 
+def origin_of_table(columns: Container[str]) -> Origin:
+    """The origin of the ratings in a plain table, of which these columns were read."""
+    return Origin.of(TABLE.name, _shown_by_columns(columns), {})
+
+
 def refuse_incapable(reader: Reader, requires: Sequence[str] | None, rows: Rows) -> None:
     """Refuse an export that cannot show what is required.
 
@@ -113,9 +118,13 @@ def _shown_by(reader: Reader, rows: Rows) -> frozenset[str]:
     """What an export can show. A table shows what it has a column for."""
     if reader.submissions is not None:
         return reader.shows
+    there = _shown_by_columns(rows.frame)
+    return frozenset({*there, *({"predictions"} if rows.classifiers else ())})
+
+
+def _shown_by_columns(columns: Container[str]) -> frozenset[str]:
     of_columns = {
         "timestamp": "times",
         **{name: name for name in ("confidence", "gold", "assisted")},
     }
-    there = {shown for column, shown in of_columns.items() if column in rows.frame}
-    return frozenset({"raters", *there, *({"predictions"} if rows.classifiers else ())})
+    return frozenset({"raters", *(shown for name, shown in of_columns.items() if name in columns)})

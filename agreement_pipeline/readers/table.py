@@ -247,14 +247,15 @@ def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits:
 
 def _refuse_header_again(cells: pd.DataFrame, columns: Iterable[str], source: str) -> None:
     """Refuse a row that says what the header says: two files were put together as text."""
-    again = cells
+    again = np.ones(len(cells), dtype=bool)
     for column in columns:
-        again = again[again[column] == column]
-    if len(again):
-        raise RatingsError(
-            f"{source}: row {again.index[0]}: found the header again; expected it once, above all "
-            "ratings. Remove the row, or deliver the files in one folder."
-        )
+        again &= (cells[column] == column).to_numpy(dtype=bool, na_value=False)
+        if not again.any():
+            return
+    raise RatingsError(
+        f"{source}: row {cells.index[again][0]}: found the header again; expected it once, above "
+        "all ratings. Remove the row, or deliver the files in one folder."
+    )
 
 
 def _most_bytes(values: pd.Series) -> int:
@@ -264,7 +265,8 @@ def _most_bytes(values: pd.Series) -> int:
 
     texts = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
     if isinstance(texts.dtype, pd.StringDtype):
-        return pc.max(pc.binary_length(pa.array(texts))).as_py() or 0
+        chunks = pa.chunked_array(pa.array(texts, from_pandas=True)).chunks
+        return max((pc.max(pc.binary_length(each)).as_py() or 0 for each in chunks), default=0)
     return max(map(_length, texts), default=0) * 4 if texts.dtype == object else 0
 
 

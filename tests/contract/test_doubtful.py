@@ -35,6 +35,7 @@ def test_no_value_that_fails_is_passed_over():
     random = np.random.default_rng(5)
     letters = [*"aB1@. _-^[:?é", "\n", "\t", "\x0b", "\u2003", "\u212a", "\u017f", "\u0663"]
     texts = pd.Index(random_texts(random, letters, 300), dtype=TEXT)
+    plain = np.array([bool(re.fullmatch(doubtful.PLAIN, text)) for text in texts])
     shortened = 0
     for _ in range(4000):
         pattern = "".join(random.choice(PIECES, random.integers(1, 7)))
@@ -48,6 +49,8 @@ def test_no_value_that_fails_is_passed_over():
         asked = np.asarray(doubtful._may_match(pattern, texts))
         assert not (failing & ~asked).any(), pattern
         shortened += asked.ndim == 1
+        alone = np.broadcast_to(doubtful._may_match(pattern, texts[plain]), plain.sum())
+        assert alone.tolist() == np.broadcast_to(asked, len(texts))[plain].tolist(), pattern
     assert shortened > 500
 
 

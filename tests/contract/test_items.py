@@ -58,6 +58,22 @@ def test_items_are_counted_as_a_loop_counts_them(n_rows, seed, ordered):
     assert found.to_dict("records") == by_loop(table)
 
 
+@pytest.mark.parametrize("n_bits", [1, 2, 3])
+def test_more_labels_than_one_number_has_bits_are_counted_too(monkeypatch, n_bits):
+    monkeypatch.setattr(tables, "BITS", n_bits)
+    table = random_table(np.random.default_rng(4), 60)
+    assert items_of(Ratings(table, SCALE, CLASSIFIERS)).to_dict("records") == by_loop(table)
+
+
+def test_as_many_labels_as_bits_are_told_apart():
+    labels = [f"label-{number:02}" for number in range(tables.BITS)]
+    rows = [("all", f"rater-{label}", label, False) for label in labels]
+    rows += [("ends", "ann", labels[0], False), ("ends", "bob", labels[-1], False)]
+    table = pd.DataFrame(rows, columns=["item", "rater", "label", "earlier"])
+    found = items_of(Ratings(table, Scale(tuple(labels))))
+    assert found.to_dict("records") == by_loop(table)
+
+
 def test_items_are_counted_in_parts_of_whole_items(monkeypatch):
     monkeypatch.setattr(tables, "PART", 3)
     table = random_table(np.random.default_rng(8), 60)

@@ -119,6 +119,8 @@ pages_url: https://pages.example/toxicity
 images: images
 owners: [team:nlp]
 limits: {rows: "{{ 9 }}"}
+engine: "{{ 'memory' }}"
+memory_limit: null
 root: .
 """
 
@@ -145,6 +147,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         strata=("language",),
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
+    assert (found.engine, found.memory_limit) == ("memory", None)
 
 
 def test_units_of_a_project_are_resolved_from_yaml():
@@ -197,6 +200,8 @@ def test_a_mistake_in_the_yaml_of_a_component_is_refused(wrong, words):
         (PROJECT + 'store: "a\\0b"\n', 7),
         (PROJECT + f"store: {'x' * 201}\n", 7),
         (PROJECT + "contract: ../../elsewhere\n", 7),
+        (PROJECT + "engine: polars\n", 7),
+        (PROJECT + "memory_limit: much\n", 7),
         (PROJECT.replace("policy: strict", "policy: /etc/policy"), 6),
     ],
 )

@@ -21,7 +21,9 @@ def test_what_is_looked_up_block_by_block_is_what_a_loop_finds():
     codes = np.array([4, -1, 0, 2, 2, 4, 1], dtype=np.int8)
     values = np.array([10, 20, 30, 40, 50, 99])
     assert taken(values, codes).tolist() == [values[code] for code in codes]
-    assert held(codes, 6).tolist() == [code in codes.tolist() for code in range(6)]
+    for n_codes in (6, blocks.FEW + 1):
+        there = [code in codes.tolist() for code in range(n_codes)]
+        assert held(codes, n_codes).tolist() == there
     known = codes[codes >= 0]
     assert counts(known, 6).tolist() == [known.tolist().count(code) for code in range(6)]
     assert taken(values, codes[:0]).tolist() == []

@@ -70,7 +70,7 @@ def _some(panel: "Panel") -> tuple[Codes, Codes, Codes]:
     So nobody can leave copies out of it.
     """
     places = panel.deciding
-    item = taken(panel.item, places)
+    item = panel.items_at(places)
     each = counts(item, len(panel.items))
     meetings = np.where(each > CROWD, 0, each * (each - 1) // 2)
     share = MEETINGS / max(int(meetings.sum()), MEETINGS)

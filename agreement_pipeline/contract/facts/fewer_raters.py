@@ -4,6 +4,7 @@ import numpy as np
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
+from agreement_pipeline.ratings import counts
 
 USUAL, FEWEST = 0.7, 30
 """The share of items with one number of raters that makes it usual, and of how many items."""
@@ -15,11 +16,11 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
 
     A rating that is missing may be the one that differs. No measure can tell.
     """
-    counts = np.bincount(panel.item[panel.deciding])
-    counts = counts[counts > 0]
-    usual = int(np.bincount(counts).argmax()) if len(counts) else 0
-    if len(counts) < FEWEST or (counts == usual).mean() < USUAL:
+    each = counts(panel.items_at(panel.deciding), len(panel.items))
+    each = each[each > 0]
+    usual = int(np.bincount(each).argmax()) if len(each) else 0
+    if len(each) < FEWEST or (each == usual).mean() < USUAL:
         return Fact(None, "no number of raters is usual, so nothing was checked")
-    fewer = int((counts < usual).sum())
-    words = f"{fewer} of {len(counts)} items have fewer raters than {usual}, as most items have"
-    return Fact(fewer / len(counts), words)
+    fewer = int((each < usual).sum())
+    words = f"{fewer} of {len(each)} items have fewer raters than {usual}, as most items have"
+    return Fact(fewer / len(each), words)

@@ -70,7 +70,7 @@ class Panel:
     @cached_property
     def rated(self) -> Codes:
         """The codes of the items that the panel rated in this round."""
-        return np.flatnonzero(held(taken(self.item, self.first), len(self.items)))
+        return np.flatnonzero(held(self.items_at(self.first), len(self.items)))
 
     @cached_property
     def gold(self) -> Codes:
@@ -83,12 +83,17 @@ class Panel:
     @cached_property
     def deciding(self) -> Codes:
         """The places of the first ratings of items that are not gold."""
-        return self.first[~self.gold[self.item[self.first]]] if self.gold.any() else self.first
+        gold = self.gold
+        return self.first[~gold[self.items_at(self.first)]] if gold.any() else self.first
 
     @cached_property
     def pairs(self) -> Pairs:
         """The pairs of raters, and how often they differ on items that are not gold."""
         return Pairs.of(self)
+
+    def items_at(self, places: Codes) -> Codes:
+        """The codes of the items at some different places, in order."""
+        return self.item if len(places) == len(self.item) else taken(self.item, places)
 
     def contents(self, name: str) -> pd.Series | None:
         """A column of what is known of the rated items; None if it was not delivered."""
