@@ -6,7 +6,10 @@ import pickle
 import subprocess
 import sys
 from dataclasses import fields
+from hashlib import sha256
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import uuid4
 
 import fsspec
@@ -16,6 +19,7 @@ from hypothesis import settings
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.store import pseudonyms
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -117,6 +121,16 @@ def checked_once(findings, monkeypatch):
         return findings[asked]
 
     monkeypatch.setattr(Contract, "check", once)
+
+
+@pytest.fixture
+def known_keys(monkeypatch):
+    """The stores of a test draw the same keys in every run. So equal raters have equal pseudonyms.
+
+    Each store has a key of its own.
+    """
+    drawn = (sha256(str(number).encode()).digest() for number in count())
+    monkeypatch.setattr(pseudonyms, "os", SimpleNamespace(urandom=lambda _: next(drawn)))
 
 
 def written(contract, ratings):
