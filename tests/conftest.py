@@ -1,9 +1,15 @@
 """What tests share: data sets beside the repository, ratings as a small table, and a bucket."""
 
 import gc
+import io
+import pickle
 import subprocess
 import sys
+from dataclasses import fields
+from hashlib import sha256
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import uuid4
 
 import fsspec
@@ -11,7 +17,9 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.store import pseudonyms
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -90,6 +98,52 @@ def serology(tabled):
     """
     text = (Path(__file__).parent / "reference" / "serology.txt").read_text()
     return tabled(text, ("NR", "BL", "RE"), classifiers=("T",))
+
+
+@pytest.fixture(scope="session")
+def findings():
+    """What contracts said of ratings."""
+    return {}
+
+
+@pytest.fixture
+def checked_once(findings, monkeypatch):
+    """A contract looks at equal ratings once in a process, and says the same of them again.
+
+    This is for tests of what comes of a round. Great Expectations would take half of their time.
+    """
+    check = Contract.check
+
+    def once(contract, ratings):
+        asked = written(contract, ratings)
+        if asked not in findings:
+            findings[asked] = check(contract, ratings)
+        return findings[asked]
+
+    monkeypatch.setattr(Contract, "check", once)
+
+
+@pytest.fixture
+def known_keys(monkeypatch):
+    """The stores of a test draw the same keys in every run. So equal raters have equal pseudonyms.
+
+    Each store has a key of its own.
+    """
+    drawn = (sha256(str(number).encode()).digest() for number in count())
+    monkeypatch.setattr(pseudonyms, "os", SimpleNamespace(urandom=lambda _: next(drawn)))
+
+
+def written(contract, ratings):
+    """All that a contract asks of ratings, and all that they hold.
+
+    The bytes do not show which parts are one object.
+    """
+    held = [getattr(ratings, field.name) for field in fields(ratings)]
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file)
+    pickler.fast = True
+    pickler.dump((contract.to_mapping(), held))
+    return file.getvalue()
 
 
 @pytest.fixture(scope="session")

@@ -382,6 +382,11 @@ def write_workspace(root: Path) -> None:
     (root / "workspace.yaml").write_text(yaml.safe_dump(workspace))
 
 
+@pytest.fixture(autouse=True)
+def _checked_once(checked_once, known_keys):
+    """Rounds of these tests are often the same."""
+
+
 @pytest.fixture
 def line(tmp_path: Path) -> Iterator[Line]:
     """A project of its own, without a webserver."""

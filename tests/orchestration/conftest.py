@@ -18,6 +18,11 @@ POLICY = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _checked_once(checked_once, known_keys):
+    """Rounds of these tests are often the same."""
+
+
 def ratings_frame(agreement: float, *, n_items: int = 120, seed: int = 1) -> pd.DataFrame:
     """Three raters who name an item's own category with probability `agreement`, else the next one.
 

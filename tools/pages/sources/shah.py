@@ -59,13 +59,17 @@ def guessing(kappa: str) -> tuple[float, float]:
 
     Each of four experts gives each of 200 items one of four labels with the same probability.
     """
+    found = np.array([_of(kappa, panel)["value"] for panel in _guessed()])
+    return float(found.mean()), float(found.std(ddof=1) / np.sqrt(DRAWS))
+
+
+@cache
+def _guessed() -> tuple[LabelsByRater, ...]:
     rng = np.random.default_rng(2011)
-    panels = (
+    return tuple(
         LabelsByRater(rng.integers(4, size=(200, 4)), scale=LABELS, raters=EXPERTS)
         for _ in range(DRAWS)
     )
-    found = np.array([_of(kappa, panel)["value"] for panel in panels])
-    return float(found.mean()), float(found.std(ddof=1) / np.sqrt(DRAWS))
 
 
 def _of(name: str, patterns: LabelsByRater) -> dict[str, float]:
