@@ -14,8 +14,8 @@ from agreement_pipeline.intervals.points import Point, points_of
 from agreement_pipeline.intervals.views import (
     possible_in,
     raised_by_unseen,
-    value_of,
     values_in,
+    with_each_unseen,
     with_unseen,
     without_unseen,
 )
@@ -176,9 +176,9 @@ def _unlike(point: Point, forms: Sequence[Statistic], n: float) -> Callable[[flo
     record, statistic = point.record, point.basis
 
     def unlike(tail: float) -> Array:
-        weights = _with_unlike(statistic.weights, forms[0], share(1 - tail ** (1 / max(n, 1))))
+        part, seen = share(1 - tail ** (1 / max(n, 1))), statistic.weights
         with one_core_products():
-            return value_of(record, (form.reweighted(weights) for form in forms))
+            return with_each_unseen(record, forms, (1 - part) * seen, part * seen.sum())
 
     def share(unlike: float) -> float:
         """The share of all items that is this share of the items that are spoken of."""
@@ -188,12 +188,3 @@ def _unlike(point: Point, forms: Sequence[Statistic], n: float) -> Callable[[flo
         return unlike * part / (1 - unlike + unlike * part)
 
     return unlike
-
-
-def _with_unlike(seen: Array, form: Statistic, share: float) -> Array:
-    """For each kind of item, the weights with that share of items of the kind."""
-    rows, places = form.weights.shape[-1], len(seen)
-    weights = np.zeros((rows - places, rows))
-    weights[:, :places] = (1 - share) * seen
-    weights[np.arange(rows - places), np.arange(places, rows)] = share * seen.sum()
-    return weights
