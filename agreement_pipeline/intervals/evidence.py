@@ -167,7 +167,7 @@ def _without_items(
         yield block.weights
 
 
-def _unlike(point: Point, forms: Sequence[Statistic], n: float) -> Callable[[float], Array]:
+def _unlike(point: Point, forms: list[Statistic], n: float) -> Callable[[float], Array]:
     """From a tail to the measure's values with as many unlike items as `n` items can miss.
 
     The share of unlike items is the largest of which `n` items show none with that probability. It
@@ -178,7 +178,8 @@ def _unlike(point: Point, forms: Sequence[Statistic], n: float) -> Callable[[flo
     def unlike(tail: float) -> Array:
         part, seen = share(1 - tail ** (1 / max(n, 1))), statistic.weights
         with one_core_products():
-            return with_each_unseen(record, forms, (1 - part) * seen, part * seen.sum())
+            found = with_each_unseen([(point, forms)], (1 - part) * seen, part * seen.sum())
+        return found[record.name]
 
     def share(unlike: float) -> float:
         """The share of all items that is this share of the items that are spoken of."""

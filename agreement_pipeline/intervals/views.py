@@ -118,9 +118,10 @@ def raised_by_unseen(possible: Sequence[Possible]) -> View:
 
     Measures of numbers without categories are left out, since no category is rare there.
     """
+    rare = [each for each in possible if not each[0].basis.scale.continuous]
 
-    def reader(point: Point, forms: Sequence[Statistic]) -> Callable[[Block], Array]:
-        places = _raising(point, forms)
+    def reader(point: Point, forms: Sequence[Statistic], found: Array) -> Callable[[Block], Array]:
+        places = _raising(found)
 
         def read(block: Block) -> Array:
             one_item = RAISING_SHARE * block.unseen.sum(-1)
@@ -134,10 +135,11 @@ def raised_by_unseen(possible: Sequence[Possible]) -> View:
 
         return read
 
+    if not rare:
+        return {}
+    found = with_each_unseen(rare, rare[0][0].basis.weights, 1.0)
     return {
-        point.record.name: reader(point, forms)
-        for point, forms in possible
-        if not point.basis.scale.continuous
+        point.record.name: reader(point, forms, found[point.record.name]) for point, forms in rare
     }
 
 
@@ -169,29 +171,33 @@ def _kept(basis: Statistic, form: Statistic) -> Array:
     return OFTEN / np.maximum(times_seen(basis, form), OFTEN)
 
 
-def _raising(point: Point, forms: Sequence[Statistic]) -> list[int]:
-    """For each form, the place of the unseen row of which one item raises the measure most."""
-    found = with_each_unseen(point.record, forms, point.basis.weights, 1.0)
+def _raising(found: Array) -> list[int]:
+    """For each form, the place of the unseen row of which one item raises the measure most.
+
+    `found` are the values with one item on each of them.
+    """
     best = np.argmax(np.where(np.isnan(found), -np.inf, found), axis=0)
     return [int(place) for place in np.atleast_1d(best)]
 
 
-def with_each_unseen(
-    record: Measure, forms: Sequence[Statistic], seen: Array, mass: float
-) -> Array:
-    """The measure's values with some mass on each unseen row alone. Shape (U, ...).
+def with_each_unseen(possible: Sequence[Possible], seen: Array, mass: float) -> dict[str, Array]:
+    """The measures' values with some mass on each unseen row alone. Each has shape (U, ...).
 
     `seen` are the weights of the seen rows. They are the same beside each.
     """
-    rows, n = forms[0].weights.shape[-1], len(seen)
-    size = max(1, MOST_CELLS // rows)
-    known = SeenRows(seen)
-    values = []
+    rows, n = possible[0][1][0].weights.shape[-1], len(seen)
+    size = min(max(1, MOST_CELLS // rows), rows - n)
+    known = {id(point.basis): SeenRows(seen) for point, _ in possible}
+    values: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
+    table = np.zeros((size, rows))
+    table[:, :n] = seen
     for start in range(n, rows, size):
         some = np.arange(start, min(start + size, rows))
-        weights = np.zeros((len(some), rows))
-        weights[:, :n] = seen
-        weights[np.arange(len(some)), some] = mass
-        beside = Beside(known, some - n)
-        values.append(value_of(record, (form.reweighted(weights).beside(beside) for form in forms)))
-    return np.concatenate(values)
+        weights, each = table[: len(some)], np.arange(len(some))
+        weights[each, some] = mass
+        for point, forms in possible:
+            beside = Beside(known[id(point.basis)], some - n)
+            weighted = (form.reweighted(weights).beside(beside) for form in forms)
+            values[point.record.name].append(value_of(point.record, weighted))
+        weights[each, some] = 0.0
+    return {name: np.concatenate(found) for name, found in values.items()}

@@ -73,7 +73,7 @@ def test_each_unseen_row_alone_counts_as_in_the_whole_table(monkeypatch, name, m
     here = point(name, missing)
     seen = here.basis.weights
     for weights, mass in ((seen, 1.0), (0.9 * seen, 0.1 * seen.sum())):
-        found = views.with_each_unseen(here.record, forms_of(here), weights, mass)
+        found = views.with_each_unseen([(here, forms_of(here))], weights, mass)[name]
         expected = with_each(here, weights, mass)
         assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
