@@ -214,14 +214,14 @@ class LabelsByRater(ByRater):
     @property
     def used(self) -> Array:
         """How often each category was given in the columns. Shape (..., K)."""
-        return np.asarray(self.weights @ self.indicators.sum(1))
+        return np.asarray(self.weights @ self.counts().counts)
 
     @property
     def meeting(self) -> Array:
         """How often each category was given where labels meet, or at all if none do. (K,)."""
         if self.classifier is None:
             return self.counts().meeting if self.confidence is None else self.used
-        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.indicators.sum(1)
+        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.counts().counts
         return np.asarray(met if met.any() else self.used)
 
     def split_between(self, split: tuple[int, int]) -> Self:
