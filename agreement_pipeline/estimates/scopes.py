@@ -3,8 +3,10 @@
 The assets, the command line, the lock and `verify` all use this module.
 """
 
+import os
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
@@ -15,7 +17,7 @@ from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown
 from agreement_pipeline.estimates.strata import Stratum, strata_of, together
-from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, points_of
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, each_in_order, points_of
 from agreement_pipeline.measures import MEASURES, Measure, Needs
 from agreement_pipeline.ratings import Rated, Scale, refuse_unread
 from agreement_pipeline.statistics import Statistic, seed_of
@@ -24,6 +26,8 @@ from agreement_pipeline.tables import Table
 DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
+TASKS_AHEAD = 8
+"""So many parts of a large panel wait for one that takes longer."""
 
 
 def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
@@ -145,17 +149,43 @@ def measure_ratings(
     ]
     inference = _at_look(inference, ratings)
     asked = Asked(scopes, shown, named=_at_large(inference))
+    tasks = _tasks(ratings, records, inference, asked)
+    for found in _of_tasks(tasks, large=shown is not None and shown.left_out() is not None):
+        yield from (
+            _of(ratings, each)
+            for each in _as_listed(found, ratings.scale)
+            if each.scope.kind in scopes
+        )
+
+
+class _Task(NamedTuple):
+    """Measures to estimate on one part of a round."""
+
+    names: list[str]
+    scope: Scope
+    statistic: Statistic
+    inference: Inference
+
+    def estimated(self) -> list[Estimate]:
+        return _estimated(*self)
+
+
+def _tasks(
+    ratings: Rated, records: Sequence[Measure], inference: Inference, asked: Asked
+) -> Iterator[_Task]:
+    """The measures on each part that they have. A statistic is made when its turn comes."""
     for needs in dict.fromkeys(record.needs for record in records):
         of_needs = [record for record in records if record.needs == needs]
         for scope, made in parts_of(ratings, needs, asked):
             group = [each.name for each in of_needs if _has(each, scope)]
             if group:
-                found = _estimated(group, scope, made(), _about(inference, scope, needs))
-                yield from (
-                    _of(ratings, each)
-                    for each in _as_listed(found, ratings.scale)
-                    if each.scope.kind in scopes
-                )
+                yield _Task(group, scope, made(), _about(inference, scope, needs))
+
+
+def _of_tasks(tasks: Iterable[_Task], *, large: bool) -> Iterator[list[Estimate]]:
+    """The estimates of each task, in order. All cores work at the parts of a large panel."""
+    cores = (os.cpu_count() or 1) if large else 1
+    return each_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD)
 
 
 def _as_listed(found: list[Estimate], scale: Scale) -> list[Estimate]:

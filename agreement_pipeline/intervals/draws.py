@@ -11,7 +11,7 @@ Dirichlet weights too, with a small prior mass.
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
@@ -28,6 +28,7 @@ BLOCK_CELLS = 2_000_000
 
 S = TypeVar("S", bound=Statistic)
 T = TypeVar("T")
+W = TypeVar("W")
 
 
 class Interval(NamedTuple):
@@ -120,17 +121,24 @@ def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
     Every core works ahead, since NumPy draws without holding the interpreter.
     """
     cores = 1 if n == 1 else os.cpu_count() or 1
+    return each_in_order(made, range(n), cores=cores, ahead=cores)
+
+
+def each_in_order(
+    made: Callable[[W], T], things: Iterable[W], *, cores: int, ahead: int
+) -> Iterator[T]:
+    """`made` of each thing, in order. So many cores work at it, and so many things wait made."""
     with one_core_products():
-        yield from map(made, range(n)) if cores == 1 else _ahead(made, n, cores)
+        yield from map(made, things) if cores == 1 else _ahead(made, things, cores, ahead)
 
 
-def _ahead(made: Callable[[int], T], n: int, cores: int) -> Iterator[T]:
-    """`made` of each number, with as many more made ahead as there are cores."""
+def _ahead(made: Callable[[W], T], things: Iterable[W], cores: int, most: int) -> Iterator[T]:
+    """`made` of each thing, with so many more made ahead."""
     with ThreadPoolExecutor(cores) as pool:
         ahead: deque[Future[T]] = deque()
-        for place in range(n):
-            ahead.append(pool.submit(made, place))
-            if len(ahead) > cores:
+        for thing in things:
+            ahead.append(pool.submit(made, thing))
+            if len(ahead) > most:
                 yield ahead.popleft().result()
         yield from (each.result() for each in ahead)
 

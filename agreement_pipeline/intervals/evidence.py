@@ -14,8 +14,8 @@ from agreement_pipeline.intervals.points import Point, points_of
 from agreement_pipeline.intervals.views import (
     possible_in,
     raised_by_unseen,
-    value_of,
     values_in,
+    with_each_unseen,
     with_unseen,
     without_unseen,
 )
@@ -167,7 +167,7 @@ def _without_items(
         yield block.weights
 
 
-def _unlike(point: Point, forms: Sequence[Statistic], n: float) -> Callable[[float], Array]:
+def _unlike(point: Point, forms: list[Statistic], n: float) -> Callable[[float], Array]:
     """From a tail to the measure's values with as many unlike items as `n` items can miss.
 
     The share of unlike items is the largest of which `n` items show none with that probability. It
@@ -176,9 +176,10 @@ def _unlike(point: Point, forms: Sequence[Statistic], n: float) -> Callable[[flo
     record, statistic = point.record, point.basis
 
     def unlike(tail: float) -> Array:
-        weights = _with_unlike(statistic.weights, forms[0], share(1 - tail ** (1 / max(n, 1))))
+        part, seen = share(1 - tail ** (1 / max(n, 1))), statistic.weights
         with one_core_products():
-            return value_of(record, (form.reweighted(weights) for form in forms))
+            found = with_each_unseen([(point, forms)], (1 - part) * seen, part * seen.sum())
+        return found[record.name]
 
     def share(unlike: float) -> float:
         """The share of all items that is this share of the items that are spoken of."""
@@ -188,12 +189,3 @@ def _unlike(point: Point, forms: Sequence[Statistic], n: float) -> Callable[[flo
         return unlike * part / (1 - unlike + unlike * part)
 
     return unlike
-
-
-def _with_unlike(seen: Array, form: Statistic, share: float) -> Array:
-    """For each kind of item, the weights with that share of items of the kind."""
-    rows, places = form.weights.shape[-1], len(seen)
-    weights = np.zeros((rows - places, rows))
-    weights[:, :places] = (1 - share) * seen
-    weights[np.arange(rows - places), np.arange(places, rows)] = share * seen.sum()
-    return weights

@@ -7,18 +7,23 @@
   one more item too, https://doi.org/10.1093/biomet/26.4.404.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from agreement_pipeline.intervals.draws import PRIOR_MASS
+from agreement_pipeline.intervals.draws import BLOCK_CELLS, PRIOR_MASS
 from agreement_pipeline.intervals.points import Point
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import Statistic, times_seen
+from agreement_pipeline.statistics import Beside, SeenRows, Statistic, times_seen
 
 OFTEN = 5.0
 RAISING_SHARE = 1 / PRIOR_MASS
+MOST_CELLS = 8 * BLOCK_CELLS
+"""Of a table in which each unseen row alone has weight. Measures read little of it."""
+
+S = TypeVar("S", bound=Statistic)
 
 Possible = tuple[Point, list[Statistic]]
 """A measure with its forms: its statistic with unseen rows.
@@ -26,11 +31,48 @@ Possible = tuple[Point, list[Statistic]]
 A measure of every category has one form for each category. So a category on which raters always
 agreed is uncertain too, even a rare one.
 """
-View = dict[str, Callable[[Array, Array], Array]]
-"""For each measure, its values from a block of weights and the weights drawn for unseen rows.
 
-The block is used up: the weights of its unseen rows change.
-"""
+
+class Block:
+    """A block of weights. Each view weighs its unseen rows anew.
+
+    Attributes
+    ----------
+    weights
+        Shape (b, P). The weights of unseen rows change.
+    unseen
+        The weights that were drawn for the unseen rows.
+    """
+
+    def __init__(self, weights: Array, n_seen: int) -> None:
+        self.weights, self.n_seen = weights, n_seen
+        self.unseen = weights[..., n_seen:].copy()
+        self._seen: dict[int, SeenRows] = {}
+
+    def alone(self, basis: S) -> S:
+        """The rows that were seen, and no others."""
+        return basis.reweighted(self.weights[..., : self.n_seen]).beside(Beside(self._rows(basis)))
+
+    def with_unseen(self, basis: Statistic, form: S, shares: Array) -> S:
+        """A form of a basis. Each unseen row keeps a share of the weight drawn for it."""
+        np.multiply(self.unseen, shares, out=self.weights[..., self.n_seen :])
+        return form.reweighted(self.weights).beside(Beside(self._rows(basis)))
+
+    def with_one(self, basis: Statistic, form: S, place: int, mass: Array) -> S:
+        """A form of a basis, with all the mass of its unseen rows on one of them."""
+        self.weights[..., self.n_seen :] = 0.0
+        self.weights[..., self.n_seen + place] = mass
+        known = Beside(self._rows(basis), np.array([place]))
+        return form.reweighted(self.weights).beside(known)
+
+    def _rows(self, basis: Statistic) -> SeenRows:
+        """The seen rows of a basis. Bases of other rows may have the same weights."""
+        seen = self._seen.get(id(basis)) or SeenRows(self.weights[..., : self.n_seen])
+        return self._seen.setdefault(id(basis), seen)
+
+
+View = dict[str, Callable[[Block], Array]]
+"""For each measure, its values under a block of weights."""
 
 
 def values_in(
@@ -39,22 +81,18 @@ def values_in(
     """The measures' values in blocks of weights, for each view."""
     seen = group[0].basis.weights.shape[-1]
     values: list[dict[str, list[Array]]] = [{name: [] for name in view} for view in views]
-    for weights in blocks:
-        unseen = weights[..., seen:].copy()
+    for block in (Block(weights, seen) for weights in blocks):
         for view, found in zip(views, values, strict=True):
             for name, read in view.items():
-                found[name].append(read(weights, unseen))
+                found[name].append(read(block))
     return [{name: np.concatenate(each) for name, each in found.items()} for found in values]
 
 
 def without_unseen(group: Sequence[Point]) -> View:
     """The measures on the rows that were seen."""
 
-    def reader(point: Point) -> Callable[[Array, Array], Array]:
-        rows = point.basis.weights.shape[-1]
-        return lambda weights, _: np.asarray(
-            point.record(point.basis.reweighted(weights[..., :rows])).value
-        )
+    def reader(point: Point) -> Callable[[Block], Array]:
+        return lambda block: np.asarray(point.record(block.alone(point.basis)).value)
 
     return {point.record.name: reader(point) for point in group}
 
@@ -62,10 +100,14 @@ def without_unseen(group: Sequence[Point]) -> View:
 def with_unseen(possible: Sequence[Possible]) -> View:
     """The measures with unseen rows. Disagreement that was often seen weighs less."""
 
-    def reader(point: Point, forms: Sequence[Statistic]) -> Callable[[Array, Array], Array]:
-        kept = [_kept(point.basis, form) for form in forms]
-        return lambda weights, unseen: value_of(
-            point.record, _weighted(forms, weights, [unseen * share for share in kept])
+    def reader(point: Point, forms: Sequence[Statistic]) -> Callable[[Block], Array]:
+        shares = [_kept(point.basis, form) for form in forms]
+        return lambda block: value_of(
+            point.record,
+            (
+                block.with_unseen(point.basis, form, of_form)
+                for form, of_form in zip(forms, shares, strict=True)
+            ),
         )
 
     return {point.record.name: reader(point, forms) for point, forms in possible}
@@ -76,20 +118,28 @@ def raised_by_unseen(possible: Sequence[Possible]) -> View:
 
     Measures of numbers without categories are left out, since no category is rare there.
     """
+    rare = [each for each in possible if not each[0].basis.scale.continuous]
 
-    def reader(point: Point, forms: Sequence[Statistic]) -> Callable[[Array, Array], Array]:
-        rows = _raising(point, forms)
+    def reader(point: Point, forms: Sequence[Statistic], found: Array) -> Callable[[Block], Array]:
+        places = _raising(found)
 
-        def read(weights: Array, unseen: Array) -> Array:
-            one_item = RAISING_SHARE * unseen.sum(-1, keepdims=True)
-            return value_of(point.record, _weighted(forms, weights, [one_item * r for r in rows]))
+        def read(block: Block) -> Array:
+            one_item = RAISING_SHARE * block.unseen.sum(-1)
+            return value_of(
+                point.record,
+                (
+                    block.with_one(point.basis, form, place, one_item)
+                    for form, place in zip(forms, places, strict=True)
+                ),
+            )
 
         return read
 
+    if not rare:
+        return {}
+    found = with_each_unseen(rare, rare[0][0].basis.weights, 1.0)
     return {
-        point.record.name: reader(point, forms)
-        for point, forms in possible
-        if not point.basis.scale.continuous
+        point.record.name: reader(point, forms, found[point.record.name]) for point, forms in rare
     }
 
 
@@ -116,25 +166,38 @@ def value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
     return np.stack([each[..., k] for k, each in enumerate(values)], axis=-1)
 
 
-def _weighted(
-    forms: Sequence[Statistic], weights: Array, unseen: Sequence[Array]
-) -> Iterator[Statistic]:
-    """The forms under the weights, with these weights of their unseen rows. All use one array."""
-    for form, of_unseen in zip(forms, unseen, strict=True):
-        weights[..., weights.shape[-1] - of_unseen.shape[-1] :] = of_unseen
-        yield form.reweighted(weights)
-
-
 def _kept(basis: Statistic, form: Statistic) -> Array:
     """The share of its drawn weight that each unseen row keeps."""
     return OFTEN / np.maximum(times_seen(basis, form), OFTEN)
 
 
-def _raising(point: Point, forms: Sequence[Statistic]) -> Array:
-    """For each form, 1 for the unseen row of which one item raises the measure most, else 0."""
-    seen = point.basis.weights
-    unseen = forms[0].weights.shape[-1] - len(seen)
-    one_more = np.hstack([np.tile(seen, (unseen, 1)), np.eye(unseen)])
-    found = value_of(point.record, (form.reweighted(one_more) for form in forms))
+def _raising(found: Array) -> list[int]:
+    """For each form, the place of the unseen row of which one item raises the measure most.
+
+    `found` are the values with one item on each of them.
+    """
     best = np.argmax(np.where(np.isnan(found), -np.inf, found), axis=0)
-    return np.asarray(np.eye(unseen)[np.atleast_1d(best)])
+    return [int(place) for place in np.atleast_1d(best)]
+
+
+def with_each_unseen(possible: Sequence[Possible], seen: Array, mass: float) -> dict[str, Array]:
+    """The measures' values with some mass on each unseen row alone. Each has shape (U, ...).
+
+    `seen` are the weights of the seen rows. They are the same beside each.
+    """
+    rows, n = possible[0][1][0].weights.shape[-1], len(seen)
+    size = min(max(1, MOST_CELLS // rows), rows - n)
+    known = {id(point.basis): SeenRows(seen) for point, _ in possible}
+    values: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
+    table = np.zeros((size, rows))
+    table[:, :n] = seen
+    for start in range(n, rows, size):
+        some = np.arange(start, min(start + size, rows))
+        weights, each = table[: len(some)], np.arange(len(some))
+        weights[each, some] = mass
+        for point, forms in possible:
+            beside = Beside(known[id(point.basis)], some - n)
+            weighted = (form.reweighted(weights).beside(beside) for form in forms)
+            values[point.record.name].append(value_of(point.record, weighted))
+        weights[each, some] = 0.0
+    return {name: np.concatenate(found) for name, found in values.items()}

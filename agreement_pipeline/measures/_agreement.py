@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.coefficient import ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, farthest
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    LabelsByRater,
+    SomeRows,
+    every_row,
+    farthest,
+)
 
 
 def pair_agreement(counts: CategoryCounts) -> Array:
@@ -112,7 +118,12 @@ def prevalence(counts: CategoryCounts) -> Array:
 
 def given_by_rater(patterns: LabelsByRater) -> Array:
     """How often each rater gave each category; shape (..., R, K)."""
-    return np.tensordot(patterns.weights, patterns.indicators, axes=1)
+    given = patterns.sums(_given)
+    return given.reshape(*given.shape[:-1], patterns.n_raters, len(patterns.scale.names))
+
+
+def _given(patterns: LabelsByRater) -> SomeRows:
+    return every_row(patterns.indicators.reshape(len(patterns.codes), -1))
 
 
 def rater_prevalence(given: Array) -> Array:

@@ -21,6 +21,7 @@ from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import LEVELS
+from agreement_pipeline.statistics import SomeRows, every_row
 
 LEAST_RATERS = 3
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
@@ -87,11 +88,20 @@ def advantage_probability(panel: Panel) -> Coefficient:
     >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
     1.0
     """
-    duels = duels_of(panel)
-    rho_j = ratio(panel.weights @ (duels.held & duels.classifier), panel.weights @ duels.held)
+    rho_j = ratio(panel.sums(_won), panel.sums(_held))
     met = ~np.isnan(rho_j)
     rho = ratio(np.where(met, rho_j, 0.0).sum(-1), met.sum(-1))
     return Coefficient(rho, observed=rho)
+
+
+def _won(panel: Panel) -> SomeRows:
+    """The duels in which the classifier is at least as close as the rater."""
+    duels = duels_of(panel)
+    return every_row((duels.held & duels.classifier).astype(float))
+
+
+def _held(panel: Panel) -> SomeRows:
+    return every_row(duels_of(panel).held.astype(float))
 
 
 class RaterComparison(NamedTuple):

@@ -10,6 +10,9 @@ because chance then explains nearly everything. The list of measures describes s
 Light's kappa extends Cohen's to a panel, pair by pair.
 """
 
+from itertools import product
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +35,7 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.registry import Condition, chance_corrected, register
 from agreement_pipeline.ratings import Array, Codes
-from agreement_pipeline.statistics import LabelsByRater
+from agreement_pipeline.statistics import LabelsByRater, every_row
 
 BLOCK_CELLS = 2_000_000
 EACH_HER_OWN = (
@@ -182,13 +185,22 @@ def light_kappa(patterns: LabelsByRater) -> Coefficient:
     >>> round(float(light_kappa(patterns).value), 4)
     0.7436
     """
-    v = rater_prevalence(given_by_rater(patterns))
+    pairs = patterns.n_raters * (patterns.n_raters - 1) // 2
+    more = patterns.one_more
+    total = _sums_of_all(patterns) if more is None else _sums_with_one_more(patterns, *more)
+    kappa, p_o, p_e = ratio(total, pairs)
+    return Coefficient(kappa, observed=p_o, expected=p_e)
+
+
+def _sums_of_all(patterns: LabelsByRater) -> Array:
+    """The sums over all pairs of kappa, observed and expected agreement, shape (3, ...)."""
+    v = np.moveaxis(rater_prevalence(given_by_rater(patterns)), -1, 0)
+    always = np.asarray((patterns.weights > 0).reshape(-1, len(patterns.codes)).all(0))
     one, other = np.triu_indices(patterns.n_raters, 1)
     total = np.zeros((3, *patterns.weights.shape[:-1]))
-    for block in _blocks(len(one), max(len(patterns.codes), v[..., 0, :].size)):
-        total += _sums_over_pairs(patterns, v, one[block], other[block])
-    kappa, p_o, p_e = ratio(total, len(one))
-    return Coefficient(kappa, observed=p_o, expected=p_e)
+    for block in _blocks(len(one), max(len(patterns.codes), v[..., 0].size)):
+        total += _sums_over_pairs(_Pairs(patterns, one[block], other[block], always), v)
+    return total
 
 
 def _blocks(pairs: int, cells: int) -> list[slice]:
@@ -197,16 +209,50 @@ def _blocks(pairs: int, cells: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, pairs, size)]
 
 
-def _sums_over_pairs(patterns: LabelsByRater, v: Array, one: Codes, other: Codes) -> Array:
+class _Pairs(NamedTuple):
+    """Some pairs of raters.
+
+    Attributes
+    ----------
+    patterns
+        The labels of all raters.
+    one, other
+        The places of the two raters of each pair.
+    always
+        True for rows that have weight in all resamples.
+    """
+
+    patterns: LabelsByRater
+    one: Codes
+    other: Codes
+    always: NDArray[np.bool_]
+
+    def weight_of(self, rows: NDArray[np.bool_]) -> Array:
+        """The weight of some rows for each pair, shape (..., pairs)."""
+        return self.patterns.sums_of(every_row(rows.astype(float)))
+
+    def seen(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """True where some of a pair's rows have weight, shape (..., pairs).
+
+        The shape is (pairs,) if every pair has a row that has weight in all resamples.
+        """
+        always = rows[self.always].any(0)
+        return np.asarray(always if always.all() else self.weight_of(rows) > 0)
+
+
+def _sums_over_pairs(pairs: _Pairs, v: Array) -> Array:
     """The sums over some pairs of kappa, observed and expected agreement, shape (3, ...)."""
-    columns = patterns.kept(_columns)
-    a, b = columns[one].T, columns[other].T
+    columns = pairs.patterns.kept(_columns)
+    a, b = columns[pairs.one].T, columns[pairs.other].T
     both = (a >= 0) & (b >= 0)
-    p_o = ratio(patterns.weights @ ((a == b) & both), _held(patterns.weights, both))
-    p_e = (np.take(v, one, -2) * np.take(v, other, -2)).sum(-1)
-    differ = _seen((a != b) & both, patterns.weights)
-    varied = differ.all() or differ | _two_agreed_on(patterns, a, b)
-    kappa = np.where(varied, ratio(p_o - p_e, 1 - p_e), np.nan)
+    agreed = (a == b) & both
+    held = pairs.patterns.weights.sum(-1)[..., None] if both.all() else pairs.weight_of(both)
+    p_o = ratio(pairs.weight_of(agreed), held)
+    p_e = sum(np.take(share, pairs.one, -1) * np.take(share, pairs.other, -1) for share in v)
+    differ = pairs.seen(both & ~agreed)
+    kappa = ratio(p_o - p_e, 1 - p_e)
+    if not differ.all():
+        kappa = np.where(differ | _two_agreed_on(pairs, a, b), kappa, np.nan)
     return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
 
 
@@ -216,23 +262,78 @@ def _columns(patterns: LabelsByRater) -> Codes:
     return np.ascontiguousarray(patterns.codes.T, dtype=least)
 
 
-def _held(weights: Array, rows: NDArray[np.bool_]) -> Array:
-    """The weight of some rows for each pair, shape (..., pairs), or (..., 1) if it is of all."""
-    return weights.sum(-1)[..., None] if rows.all() else weights @ rows
-
-
-def _seen(rows: NDArray[np.bool_], weights: Array) -> NDArray[np.bool_]:
-    """True where some of a pair's rows have weight, shape (..., pairs).
-
-    The shape is (pairs,) if every pair has a row that has weight in all resamples.
-    """
-    always = rows[(weights > 0).reshape(-1, len(rows)).all(0)].any(0)
-    return np.asarray(always if always.all() else weights @ rows > 0)
-
-
-def _two_agreed_on(patterns: LabelsByRater, a: Codes, b: Codes) -> NDArray[np.bool_]:
+def _two_agreed_on(pairs: _Pairs, a: Codes, b: Codes) -> NDArray[np.bool_]:
     """True for pairs that agree on two or more different categories, shape (..., pairs)."""
-    agreed = (
-        _seen((a == k) & (b == k), patterns.weights) for k in range(len(patterns.scale.names))
-    )
+    agreed = (pairs.seen((a == k) & (b == k)) for k in range(len(pairs.patterns.scale.names)))
     return np.asarray(sum(each.astype(int) for each in agreed) >= 2)
+
+
+def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Array:
+    """The sums where each resample has one more row, shape (3, B).
+
+    What a pair adds depends on the two labels in that row alone. So it is computed once for each
+    two labels.
+    """
+    rows = patterns.codes[more]
+    table = _Table.of(patterns, np.setdiff1d(np.arange(len(patterns.codes)), more))
+    total = np.zeros((3, len(rows)))
+    for x, y in product(np.unique(rows), repeat=2):
+        first, second = (rows == x).astype(float), (rows == y).astype(float)
+        for place, part in enumerate(table.with_labels(x, y, mass)):
+            each = np.triu(part, 1)
+            known = ~np.isnan(each)
+            total[place] += ((first @ np.where(known, each, 0.0)) * second).sum(-1)
+            total[place][((first @ ~known) * second).any(-1)] = np.nan
+    return total
+
+
+class _Table(NamedTuple):
+    """How some rows with the same weight in all resamples pair the raters.
+
+    Attributes
+    ----------
+    met, agreed
+        The weight of what two raters rated, and of what they agreed on. Shape (R, R).
+    differed
+        True if they differed. Shape (R, R).
+    shared
+        True if they agreed on a category. Shape (K, R, R).
+    given
+        How often each rater gave each category. Shape (R, K).
+    """
+
+    met: Array
+    agreed: Array
+    differed: NDArray[np.bool_]
+    shared: NDArray[np.bool_]
+    given: Array
+
+    @classmethod
+    def of(cls, patterns: LabelsByRater, places: Codes) -> "_Table":
+        weights = patterns.weights[0, places]
+        gave = np.moveaxis(patterns.indicators[places[weights > 0]], -1, 0)
+        weights = weights[weights > 0][:, None]
+        rated = gave.sum(0)
+        met, times = rated.T @ (weights * rated), np.array([x.T @ x for x in gave])
+        return cls(
+            met,
+            np.sum([x.T @ (weights * x) for x in gave], axis=0),
+            rated.T @ rated > times.sum(0),
+            times > 0,
+            (weights * gave).sum(1).T,
+        )
+
+    def with_labels(self, x: int, y: int, mass: float) -> tuple[Array, Array, Array]:
+        """Kappa, observed and expected agreement of each pair, if one gives x and the other y.
+
+        They give these labels in one more row of that mass. A missing label is -1.
+        """
+        both = x >= 0 and y >= 0
+        p_o = ratio(self.agreed + mass * (both and x == y), self.met + mass * both)
+        p_e = self._prevalence(x, mass) @ self._prevalence(y, mass).T
+        shared = self.shared | (np.arange(len(self.shared)) == (x if x == y else -1))[:, None, None]
+        varied = self.differed | (both and x != y) | (shared.sum(0) >= 2)
+        return np.where(varied, ratio(p_o - p_e, 1 - p_e), np.nan), p_o, p_e
+
+    def _prevalence(self, label: int, mass: float) -> Array:
+        return rater_prevalence(self.given + mass * (np.arange(self.given.shape[1]) == label))

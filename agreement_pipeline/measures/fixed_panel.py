@@ -31,7 +31,7 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.registry import Condition, chance_corrected, register
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import LabelsByRater
+from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
 
 
 @register(
@@ -187,7 +187,7 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
     return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
-def _features(panel: LabelsByRater) -> Array:
+def _features(panel: LabelsByRater) -> SomeRows:
     """What S sums over rows; shape (P, 3 + K + R K).
 
     Rows count if the classifier labelled them and two or more of the panel rated them. All other
@@ -209,12 +209,12 @@ def _features(panel: LabelsByRater) -> Array:
     found[:, 3 : 3 + k] = panel.label_indicators
     found[:, 3 + k :] = (codes[:, :, None] == np.arange(k)).reshape(len(m), found.shape[1] - 3 - k)
     found[~(panel.labelled & counts.pairable)] = 0
-    return found
+    return every_row(found)
 
 
 def _shah_parts(panel: LabelsByRater) -> tuple[Array, Array, Array]:
     k = len(panel.scale.names)
-    sums = panel.weights @ panel.kept(_features)
+    sums = panel.sums(_features)
     total, agreed, greatest = np.moveaxis(sums[..., :3], -1, 0)
     given = sums[..., 3 + k :].reshape(*sums.shape[:-1], panel.panel.n_raters, k)
     v = ratio(given, given.sum(-1, keepdims=True))

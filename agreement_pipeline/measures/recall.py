@@ -11,8 +11,10 @@ they do. The lowest category is reported.
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
@@ -21,8 +23,8 @@ from agreement_pipeline.measures.conditions import (
     TWO_OF_THE_PANEL,
 )
 from agreement_pipeline.measures.registry import Condition, register
-from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import LabelsByRater
+from agreement_pipeline.ratings import MISSING, Array, Codes
+from agreement_pipeline.statistics import LabelsByRater, SomeRows
 
 SOURCE = (
     "Recall and precision are those of Kent, A. et al. (1955), doi:10.1002/asi.5090060209, "
@@ -38,49 +40,87 @@ EACH_LABEL = (
 )
 EACH_PAIR = "as the classifier's, over the items that the classifier and both raters labelled"
 
-Shares = Callable[[Array, Array], tuple[Array, Array]]
-"""From raters' labels (P, R, K) and another's (P, K) to hits and cases row by row (P, R, K)."""
+Missed = Callable[[Codes, Codes, int], SomeRows]
+"""From raters' codes (P, R), another's (P,) and a category to the cases that are no hits."""
 
 
-def _recall(raters: Array, other: Array) -> tuple[Array, Array]:
-    """A case is a category that a rater gives. The other hits if they give it too."""
-    return raters * other[:, None], raters * other.sum(1)[:, None, None]
+def _hits(raters: Codes, other: Codes, category: int) -> SomeRows:
+    """Items to which a rater and the other give the category."""
+    return _some(other == category, raters == category)
 
 
-def _precision(raters: Array, other: Array) -> tuple[Array, Array]:
-    """A case is a category that the other gives. A rater hits if they give it too."""
-    return raters * other[:, None], raters.sum(2, keepdims=True) * other[:, None]
+def _of_recall(raters: Codes, other: Codes, category: int) -> SomeRows:
+    """Items to which a rater gives the category, and the other another one."""
+    return _some((other >= 0) & (other != category), raters == category)
 
 
-def _shares(weights: Array, hits: Array, cases: Array) -> Array:
-    """The share of hits of each rater and category. Shape (..., R, K)."""
-    top, bottom = (weights @ each.reshape(len(each), -1) for each in (hits, cases))
-    return ratio(top, bottom).reshape(*weights.shape[:-1], *hits.shape[1:])
+def _of_precision(raters: Codes, other: Codes, category: int) -> SomeRows:
+    """Items to which the other gives the category, and a rater another one."""
+    return _some(other == category, (raters >= 0) & (raters != category))
 
 
-def _mean(shares: Array) -> Array:
-    """The mean over the raters who have a value. Shape (..., K)."""
-    known = ~np.isnan(shares)
-    return ratio(np.where(known, shares, 0.0).sum(-2), known.sum(-2))
+def _some(rows: NDArray[np.bool_], gave: NDArray[np.bool_]) -> SomeRows:
+    return SomeRows(np.flatnonzero(rows), gave[rows].astype(float))
 
 
-def _of_classifier(panel: LabelsByRater, of: Shares) -> Array:
-    """The classifier's share against each rater. Shape (..., R, K)."""
-    return _shares(panel.weights, *of(panel.indicators, panel.label_indicators))
+@cache
+def _read(rows: Missed, category: int) -> Callable[[LabelsByRater], SomeRows]:
+    """The rows of a classifier, which are read once."""
+    return lambda panel: rows(panel.codes, panel.labels, category)
 
 
-def _of_raters(panel: LabelsByRater, of: Shares) -> Array:
-    """Each rater's mean share against the others, where the classifier labelled. (..., R, K)."""
-    weights, given = np.where(panel.labelled, panel.weights, 0.0), panel.indicators
-    values = np.empty((*weights.shape[:-1], *given.shape[1:]))
-    for rater in range(given.shape[1]):
-        others = np.delete(given, rater, axis=1)
-        values[..., rater, :] = _mean(_shares(weights, *of(others, given[:, rater])))
+def _of_classifier(panel: LabelsByRater, missed: Missed) -> Array:
+    """The classifier's mean share of hits against each rater. Shape (..., K)."""
+
+    def mean(category: int) -> Array:
+        return _mean_share(*(panel.sums(_read(rows, category)) for rows in (_hits, missed)))
+
+    return _by_category(panel, mean)
+
+
+def _of_raters(panel: LabelsByRater, missed: Missed) -> Array:
+    """The mean of each rater's mean share against the others. Shape (..., K).
+
+    Only items that the classifier labelled count.
+    """
+    codes = np.where(panel.labelled[:, None], panel.codes, MISSING)
+
+    def mean(category: int) -> Array:
+        each = np.empty((panel.n_raters, *panel.weights.shape[:-1]))
+        for rater in range(panel.n_raters):
+            each[rater] = against_others(rater, category)
+        return _mean(each)
+
+    def against_others(rater: int, category: int) -> Array:
+        own, others = codes[:, rater], np.delete(codes, rater, axis=1)
+        return _mean_share(
+            *(panel.sums_of(rows(others, own, category)) for rows in (_hits, missed))
+        )
+
+    return _by_category(panel, mean)
+
+
+def _by_category(panel: LabelsByRater, mean: Callable[[int], Array]) -> Array:
+    """The values of the categories that are asked for; nan for others. Shape (..., K)."""
+    values = np.full((*panel.weights.shape[:-1], len(panel.scale.names)), np.nan)
+    for category in panel.asked:
+        values[..., category] = mean(category)
     return values
 
 
-def _beside(panel: LabelsByRater, of: Shares) -> Coefficient:
-    classifier, raters = _mean(_of_classifier(panel, of)), _mean(_of_raters(panel, of))
+def _mean_share(hits: Array, missed: Array) -> Array:
+    """The mean share of hits over the raters who have cases. Shape (...) from (..., R)."""
+    return _mean(np.moveaxis(ratio(hits, hits + missed), -1, 0))
+
+
+def _mean(values: Array) -> Array:
+    """The mean over the first axis of the values that are known."""
+    known = ~np.isnan(values)
+    return ratio(np.where(known, values, 0.0).sum(0), known.sum(0))
+
+
+def _beside(panel: LabelsByRater, missed: Missed) -> Coefficient:
+    classifier, raters = _of_classifier(panel, missed), _of_raters(panel, missed)
     return Coefficient(classifier - raters, observed=classifier, expected=raters)
 
 
@@ -146,7 +186,7 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
     >>> recall_by_category(panel.with_classifier([0, 1, 1, 1], "model")).value.round(4).tolist()
     [0.75, 1.0]
     """
-    recall = _mean(_of_classifier(panel, _recall))
+    recall = _of_classifier(panel, _of_recall)
     return Coefficient(recall, observed=recall)
 
 
@@ -196,7 +236,7 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
     >>> precision_by_category(panel.with_classifier([0, 1, 1, 1], "model")).value.round(4).tolist()
     [1.0, 0.8333]
     """
-    precision = _mean(_of_classifier(panel, _precision))
+    precision = _of_classifier(panel, _of_precision)
     return Coefficient(precision, observed=precision)
 
 
@@ -252,7 +292,7 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     >>> recall_beside_raters(panel.with_classifier([0, 1, 1, 1], "model")).value.round(4).tolist()
     [0.0, 0.1667]
     """
-    return _beside(panel, _recall)
+    return _beside(panel, _of_recall)
 
 
 @register(
@@ -307,4 +347,4 @@ def precision_beside_raters(panel: LabelsByRater) -> Coefficient:
     >>> found.value.round(4).tolist()
     [0.25, 0.0]
     """
-    return _beside(panel, _precision)
+    return _beside(panel, _of_precision)

@@ -18,6 +18,7 @@ from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters, seed_of
 from agreement_pipeline.statistics.replicated_labels import ReplicatedLabels
 from agreement_pipeline.statistics.replicated_numbers import ReplicatedNumbers
+from agreement_pipeline.statistics.row_sums import Beside, SeenRows, SomeRows, every_row
 from agreement_pipeline.statistics.stratum import CountsOfStratum
 from agreement_pipeline.statistics.unseen import farthest
 from agreement_pipeline.statistics.weighted import Statistic, distinct_in, effective_raters
@@ -25,6 +26,7 @@ from agreement_pipeline.statistics.weighted import Statistic, distinct_in, effec
 __all__ = [
     "FEWEST_CLUSTERS",
     "Apart",
+    "Beside",
     "CategoryCounts",
     "Clusters",
     "CountsOfStratum",
@@ -33,6 +35,8 @@ __all__ = [
     "NumbersByRater",
     "ReplicatedLabels",
     "ReplicatedNumbers",
+    "SeenRows",
+    "SomeRows",
     "Statistic",
     "archive_of",
     "arrays_of",
@@ -40,6 +44,7 @@ __all__ = [
     "chosen_ratings",
     "distinct_in",
     "effective_raters",
+    "every_row",
     "farthest",
     "hashes_of",
     "order_of_raters",

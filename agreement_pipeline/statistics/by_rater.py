@@ -136,7 +136,11 @@ class ByRater(RowMemory):
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
         """How many items of some rows each rater of the panel rated."""
-        return np.asarray(np.where(rows, self.weights, 0.0) @ self.rated)
+        return np.asarray(np.where(rows, self.weights, 0.0) @ self.kept(_rated_as_numbers))
+
+
+def _rated_as_numbers(statistic: ByRater) -> Array:
+    return statistic.rated.astype(float)
 
 
 __all__ = ["ByRater"]

@@ -74,6 +74,9 @@ class LabelsByRater(ByRater):
         The names of the second group. All others are the first. None if there are no groups.
     confidence
         Shape (P, R): from 0 (a guess) to 1. It is nan if none was stated. None if it is not read.
+    category
+        The only category whose value is asked for, since unseen rows are made for it. None if the
+        values of all are.
     named
         True if a column stands for a rater; False for a place among an item's ratings.
 
@@ -98,6 +101,7 @@ class LabelsByRater(ByRater):
     confidence: Array | None
     named: bool
     split: tuple[int, int] | None
+    category: int | None
 
     def __init__(
         self,
@@ -127,6 +131,7 @@ class LabelsByRater(ByRater):
             confidence=None,
             named=True,
             split=None,
+            category=None,
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
@@ -209,19 +214,24 @@ class LabelsByRater(ByRater):
     @property
     def used(self) -> Array:
         """How often each category was given in the columns. Shape (..., K)."""
-        return np.asarray(self.weights @ self.indicators.sum(1))
+        return np.asarray(self.weights @ self.counts().counts)
 
     @property
     def meeting(self) -> Array:
         """How often each category was given where labels meet, or at all if none do. (K,)."""
         if self.classifier is None:
             return self.counts().meeting if self.confidence is None else self.used
-        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.indicators.sum(1)
+        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.counts().counts
         return np.asarray(met if met.any() else self.used)
 
     def split_between(self, split: tuple[int, int]) -> Self:
         """Split unseen items between these two categories."""
         return changed(self, split=split)
+
+    @property
+    def asked(self) -> Sequence[int]:
+        """The categories whose values are asked for."""
+        return range(len(self.scale.names)) if self.category is None else (self.category,)
 
     @property
     def hashes(self) -> Hashes:
@@ -307,10 +317,11 @@ class LabelsByRater(ByRater):
         once with the classifier on each category.
         """
         pair = self.split or split_between(self.meeting, self.scale, category)
+        form = changed(self, category=category)
         if self.classifier is not None:
-            return self._with_unseen_beside_classifier(mass, pair)
+            return form._with_unseen_beside_classifier(mass, pair)
         rows = splits_like(self.given, self.weights, pair, MAX_TURNS)
-        return self.with_rows(rows, np.full(len(rows), MISSING), mass)
+        return form.with_rows(rows, np.full(len(rows), MISSING), mass)
 
     def _with_unseen_beside_classifier(self, mass: float, split: tuple[int, int]) -> Self:
         """The rows that the classifier labelled say how unseen rows look and who rates them."""

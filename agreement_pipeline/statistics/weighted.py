@@ -11,7 +11,7 @@ resamples, `D` dimensions.
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
-from typing import Any, Generic, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes, Scale
 from agreement_pipeline.statistics.clusters import Clusters
+from agreement_pipeline.statistics.row_sums import Beside, SomeRows
 from agreement_pipeline.text import listed
 
 T = TypeVar("T")
@@ -62,6 +63,9 @@ class Statistic(Protocol):
     def reweighted(self, weights: Array) -> Self:
         """Give the rows other weights."""
 
+    def beside(self, known: Beside) -> Self:
+        """Say what is known of the weights, so that sums over the rows cost less."""
+
     def in_clusters(self, clusters: Clusters) -> Self:
         """Put each row into its cluster."""
 
@@ -84,6 +88,12 @@ class Statistic(Protocol):
 class RowMemory:
     """A statistic that remembers what was read off its rows."""
 
+    if TYPE_CHECKING:
+
+        @property
+        def weights(self) -> Array:
+            """How many items show each row. Shape (..., P)."""
+
     def kept(self, read: Callable[[Self], T]) -> T:
         """Read something off the rows once for this statistic and all its reweighted copies.
 
@@ -98,6 +108,39 @@ class RowMemory:
         copy = changed(self, **changes)
         vars(copy)["_kept"] = self._kept
         return copy
+
+    def beside(self, known: Beside) -> Self:
+        """Say what is known of the weights, so that sums over the rows cost less."""
+        copy = self.with_same_rows()
+        vars(copy)["_beside"] = known
+        return copy
+
+    def sums(self, read: Callable[[Self], SomeRows]) -> Array:
+        """The weighted sums over the rows of what is read off them. Shape (..., F).
+
+        What `read` returns must not depend on the weights.
+        """
+        return self._sums(self.kept(read), read)
+
+    def sums_of(self, rows: SomeRows) -> Array:
+        """The weighted sums of what some rows say, which is not remembered. Shape (..., F)."""
+        return self._sums(rows, None)
+
+    @property
+    def one_more(self) -> tuple[Codes, float] | None:
+        """The row that each resample has beside the seen ones, which are the same, and its mass.
+
+        None if that is not how the resamples differ.
+        """
+        return None if self._beside is None else self._beside.one_more(self.weights)
+
+    def _sums(self, rows: SomeRows, read: Callable[[Self], SomeRows] | None) -> Array:
+        known = self._beside
+        return rows.under(self.weights) if known is None else known.sums(self.weights, rows, read)
+
+    @cached_property
+    def _beside(self) -> Beside | None:
+        return None
 
     @cached_property
     def _kept(self) -> dict[Callable[[Any], Any], Any]:

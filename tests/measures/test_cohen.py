@@ -10,7 +10,7 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, affordable, evidence
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
-from agreement_pipeline.statistics import LabelsByRater
+from agreement_pipeline.statistics import Beside, LabelsByRater, SeenRows
 
 K = 4
 SCALE = Scale(tuple("abcd"), "ordinal")
@@ -162,3 +162,20 @@ def test_with_many_pairs_lights_kappa_is_drawn_less_often_and_says_so(monkeypatc
         assert affordable(light, panel) == draws
         found = estimate("light_kappa", panel, Inference())
         assert found.method.startswith(f"{draws} Dirichlet draws")
+
+
+@pytest.mark.parametrize("rows", ["strangers", "one category", "some of each"])
+def test_light_with_one_more_row_is_that_of_the_whole_table_of_weights(rows):
+    codes = {
+        "strangers": [[0, 0, -1], [1, 0, -1], [-1, 1, 1], [-1, 0, 1]],
+        "one category": [[0, 0, 1], [0, 0, 0], [0, 0, 2], [0, 0, 1]],
+        "some of each": [[0, 1, 2], [2, 2, -1], [1, 0, 0], [2, 2, 2]],
+    }[rows]
+    scale, weights = Scale(tuple("xyz")), np.array([3.0, 1.0, 0.0, 0.5])
+    form = LabelsByRater(codes, weights, scale=scale, raters=tuple("abc")).with_unseen(3.0)
+    unseen = form.weights.shape[-1] - len(weights)
+    plain = form.reweighted(np.hstack([np.tile(weights, (unseen, 1)), 2.0 * np.eye(unseen)]))
+    expected = MEASURES["light_kappa"](plain)
+    found = MEASURES["light_kappa"](plain.beside(Beside(SeenRows(weights), np.arange(unseen))))
+    for part, slow in zip(found[:3], expected[:3], strict=True):
+        assert part == pytest.approx(slow, abs=1e-12, nan_ok=True)

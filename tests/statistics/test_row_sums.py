@@ -1,0 +1,81 @@
+"""Weighted sums over rows beside plain products with the whole table of weights."""
+
+import numpy as np
+import pytest
+
+from agreement_pipeline import Scale
+from agreement_pipeline.statistics import Beside, LabelsByRater, SeenRows, SomeRows, every_row
+
+RNG = np.random.default_rng(5)
+SEEN, UNSEEN, COLUMNS = 7, 5, 3
+VALUES = RNG.integers(0, 3, (SEEN + UNSEEN, COLUMNS)).astype(float)
+EVERY = every_row(VALUES)
+SOME = SomeRows(np.array([1, 4, 8, 11]), VALUES[[1, 4, 8, 11]])
+
+
+def plain(rows, weights):
+    """The sums, row by row."""
+    total = np.zeros((*weights.shape[:-1], COLUMNS))
+    for place, values in zip(rows.places, rows.values, strict=True):
+        total += weights[..., place, None] * values
+    return total
+
+
+def alone(places, mass):
+    """Weights with one unseen row alone in each resample."""
+    weights = np.zeros((len(places), SEEN + UNSEEN))
+    weights[:, :SEEN] = RNG.random(SEEN)
+    weights[np.arange(len(places)), SEEN + places] = mass
+    return weights
+
+
+@pytest.mark.parametrize("rows", [EVERY, SOME], ids=["every", "some"])
+@pytest.mark.parametrize("read", [None, "a name"])
+def test_sums_beside_seen_rows_are_those_of_all_weights(rows, read):
+    weights = RNG.random((4, SEEN + UNSEEN))
+    seen = SeenRows(weights[:, :SEEN])
+    for _ in range(2):
+        weights[:, SEEN:] = RNG.random((4, UNSEEN))
+        found = Beside(seen).sums(weights, rows, read)
+        assert found == pytest.approx(plain(rows, weights), abs=1e-12)
+
+
+@pytest.mark.parametrize("rows", [EVERY, SOME], ids=["every", "some"])
+def test_an_unseen_row_that_alone_has_weight_is_added(rows):
+    places = np.array([0, 1, 3, 4, 4])
+    weights = alone(places, 2.5)
+    known = Beside(SeenRows(weights[0, :SEEN]), places)
+    assert known.sums(weights, rows, None) == pytest.approx(plain(rows, weights), abs=1e-12)
+    for place in range(UNSEEN):
+        weights = alone(np.full(3, place), RNG.random(3))
+        weights[:, :SEEN] = RNG.random((3, SEEN))
+        known = Beside(SeenRows(weights[:, :SEEN]), np.array([place]))
+        assert known.sums(weights, rows, None) == pytest.approx(plain(rows, weights), abs=1e-12)
+
+
+def test_each_sum_over_seen_rows_is_made_once():
+    seen = SeenRows(np.ones(SEEN))
+    first = seen.sums(every_row(VALUES[:SEEN]), "a name")
+    assert seen.sums(every_row(VALUES[:SEEN]), "a name") is first
+    assert seen.sums(every_row(VALUES[:SEEN]), None) is not first
+
+
+def test_a_statistic_without_unseen_rows_has_the_sums_of_its_weights():
+    codes, weights = RNG.integers(0, 2, (SEEN, 4)), RNG.random((6, SEEN))
+    labels = LabelsByRater(codes, scale=Scale(("no", "yes")), raters=tuple("abcd"))
+
+    def read(statistic):
+        return every_row(statistic.codes.astype(float))
+
+    expected = weights @ codes
+    assert labels.reweighted(weights).sums(read) == pytest.approx(expected)
+    known = Beside(SeenRows(weights))
+    assert labels.reweighted(weights).beside(known).sums(read) == pytest.approx(expected)
+    assert labels.reweighted(weights[0]).sums(read) == pytest.approx(expected[0])
+
+
+def test_new_weights_forget_what_was_known_of_the_old_ones():
+    labels = LabelsByRater([[0, 1]], [2], scale=Scale(("no", "yes")), raters=("a", "b"))
+    known = labels.beside(Beside(SeenRows(np.array([2.0]))))
+    sums = known.reweighted(np.array([5.0])).sums(lambda each: every_row(each.indicators[:, 0]))
+    assert sums.tolist() == [5.0, 0.0]
