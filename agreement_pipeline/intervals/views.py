@@ -23,6 +23,9 @@ RAISING_SHARE = 1 / PRIOR_MASS
 MOST_CELLS = 8 * BLOCK_CELLS
 """Of a table in which each unseen row alone has weight. Measures read little of it."""
 
+MOST_ROWS_MOVED = 1_000
+"""Rows of numbers without categories beside which one item more is looked at."""
+
 S = TypeVar("S", bound=Statistic)
 
 Possible = tuple[Point, list[Statistic]]
@@ -116,9 +119,9 @@ def with_unseen(possible: Sequence[Possible]) -> View:
 def raised_by_unseen(possible: Sequence[Possible]) -> View:
     """The measures with one item in all on the unseen row that raises each of them most.
 
-    Measures of numbers without categories are left out, since no category is rare there.
+    Where no two items need be alike, large rounds are left out: one item more moves no limit there.
     """
-    rare = [each for each in possible if not each[0].basis.scale.continuous]
+    rare = [each for each in possible if _may_move(each[0].basis)]
 
     def reader(point: Point, forms: Sequence[Statistic], found: Array) -> Callable[[Block], Array]:
         places = _raising(found)
@@ -141,6 +144,11 @@ def raised_by_unseen(possible: Sequence[Possible]) -> View:
     return {
         point.record.name: reader(point, forms, found[point.record.name]) for point, forms in rare
     }
+
+
+def _may_move(basis: Statistic) -> bool:
+    """True if one item more can move a limit, or if rows are too few for it to cost much."""
+    return not basis.scale.continuous or len(basis.weights) <= MOST_ROWS_MOVED
 
 
 def possible_in(group: Sequence[Point]) -> list[Possible]:
