@@ -177,3 +177,12 @@ MADE = {
         PLAIN.assign(label=PLAIN["label"].where(PLAIN.index % 5 > 0), cluster=PLAIN["item"])
     ),
 }
+
+
+def source_of(request, tmp_path_factory, made):
+    """A file, and how it is read: the one that a fixture's parameter names."""
+    if request.param in SHARED:
+        folder = request.getfixturevalue("shared_data")
+        return folder / f"{request.param}.csv", SHARED[request.param]
+    one = made[request.param]
+    return one.written(tmp_path_factory.mktemp("made")), one.reading

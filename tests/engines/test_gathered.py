@@ -9,7 +9,7 @@ from agreement_pipeline.engines.session import Unreadable
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns
 from agreement_pipeline.store.tables import table_of
-from tests.engines.sources import MADE, PLAIN, SHARED, Made, met_again, ratings_of
+from tests.engines.sources import MADE, PLAIN, SHARED, Made, met_again, ratings_of, source_of
 
 TIMES = [f"2026-09-0{1 + at % 9}T12:00:00Z" if at % 5 else None for at in range(len(PLAIN))]
 ALSO = {
@@ -40,11 +40,7 @@ EVERY = {**MADE, **ALSO}
 @pytest.fixture(scope="module", params=[*SHARED, *EVERY])
 def source(request, tmp_path_factory):
     """A file, and how it is read."""
-    if request.param in SHARED:
-        folder = request.getfixturevalue("shared_data")
-        return folder / f"{request.param}.csv", SHARED[request.param]
-    made = EVERY[request.param]
-    return made.written(tmp_path_factory.mktemp("made")), made.reading
+    return source_of(request, tmp_path_factory, EVERY)
 
 
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.slow)])

@@ -12,7 +12,7 @@ from agreement_pipeline.engines import engine_for, read
 from agreement_pipeline.estimates import applicable, between_rounds, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
-from tests.engines.sources import MADE, SHARED
+from tests.engines.sources import MADE, SHARED, source_of
 
 pytestmark = pytest.mark.slow
 
@@ -23,11 +23,7 @@ INFERENCE = Inference(n_resamples=100)
 @pytest.fixture(scope="module", params=[*SHARED, *MADE])
 def source(request, tmp_path_factory):
     """A file, and how it is read."""
-    if request.param in SHARED:
-        folder = request.getfixturevalue("shared_data")
-        return folder / f"{request.param}.csv", SHARED[request.param]
-    made = MADE[request.param]
-    return made.written(tmp_path_factory.mktemp("made")), made.reading
+    return source_of(request, tmp_path_factory, MADE)
 
 
 @pytest.fixture(scope="module")
