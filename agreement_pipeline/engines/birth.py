@@ -83,7 +83,7 @@ class _Birth:
         if asked.layout == "wide":
             raise Unreadable(
                 f"{session.engine}: found the layout wide; expected long, one row a rating. "
-                "Read it in memory (--engine memory), or write one row a rating."
+                "Read it in memory (engine memory), or write one row a rating."
             )
         name, label = f"ratings_{next(_number)}", getattr(source, "name", "DataFrame")
         header = session.header(source)

@@ -22,7 +22,7 @@ def digest_of(queries: Queries, scale: Scale, classifiers: tuple[str, ...]) -> s
     if queries.odd_times:
         raise Unreadable(
             "timestamp: found times that are no text; expected text for a digest. Write the times "
-            "as text, or read the ratings in memory (--engine memory)."
+            "as text, or read the ratings in memory (engine memory)."
         )
     found = RatingsHash([name in classifiers for name in queries.raters])
     found.add_contents(*contents_of(queries))

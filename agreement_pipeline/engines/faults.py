@@ -77,7 +77,7 @@ class Faults:
             raise Unreadable(
                 f"{self.label}: found cells that {self.session.engine} does not read as the memory "
                 "engine does; expected plain numbers and names. Read it in memory "
-                "(--engine memory), or write them plainly."
+                "(engine memory), or write them plainly."
             )
 
     @property

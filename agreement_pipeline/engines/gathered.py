@@ -115,7 +115,7 @@ def _refuse_others(source: Path, engine: EngineName) -> None:
         raise RatingsError(
             f"{source.name}: found {called('file', others)} beside the tables that the engine "
             f"{engine} reads; expected tables of one format alone. Remove the rest, or read the "
-            "round in memory (--engine memory)."
+            "round in memory (engine memory)."
         )
 
 
@@ -130,7 +130,7 @@ def _refuse_odd(queries: Queries) -> None:
     if queries.odd_times or odd:
         raise Unreadable(
             f"{'timestamp' if queries.odd_times else odd[0]}: found values that are no text; "
-            "expected text. Write them as text, or read the ratings in memory (--engine memory)."
+            "expected text. Write them as text, or read the ratings in memory (engine memory)."
         )
 
 

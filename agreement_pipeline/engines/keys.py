@@ -119,7 +119,7 @@ class Keys:
         if "meeting" in spelt and (spelt["meeting"].astype(float) != occurrences).any():
             raise Unreadable(
                 "occurrences: found a spelling that only the memory engine reads; expected plain "
-                "whole numbers. Write them plainly, or read them in memory (--engine memory)."
+                "whole numbers. Write them plainly, or read them in memory (engine memory)."
             )
         return Known(
             scale,
@@ -162,7 +162,7 @@ def kinds_of(schema: Any, label: str) -> dict[str, sql.Kind]:
             raise Unreadable(
                 f"{label}: found {field.type} in the column of {field.name}; expected text, "
                 "numbers or flags. Write such cells as text, or read it in memory "
-                "(--engine memory)."
+                "(engine memory)."
             )
         found[field.name] = kind
     return found

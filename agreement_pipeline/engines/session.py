@@ -32,7 +32,7 @@ class Unreadable(RatingsError):  # noqa: N818
         said = str(error).strip().splitlines()[0]
         return cls(
             f"{engine}: found a source that the engine cannot read ({said}); expected a plain "
-            "table. Correct it, or read it in memory (--engine memory)."
+            "table. Correct it, or read it in memory (engine memory)."
         )
 
 
@@ -109,7 +109,7 @@ def refuse_numbered_labels(
         raise Unreadable(
             f"{source}: found numbers that stand for names in {called('column', numbered)}, as "
             "Hugging Face's library writes labels; expected the names. Save the names, or read it "
-            "in memory (--engine memory)."
+            "in memory (engine memory)."
         )
 
 

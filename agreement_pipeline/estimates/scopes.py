@@ -6,6 +6,7 @@ The assets, the command line, the lock and `verify` all use this module.
 import os
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from agreement_pipeline.engines import engine_for
@@ -26,7 +27,7 @@ from agreement_pipeline.tables import Table
 DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
-TASKS_AHEAD = 8
+TASKS_AHEAD = 16
 """So many parts of a large panel wait for one that takes longer."""
 
 
@@ -142,50 +143,53 @@ def measure_ratings(
     these raters, so its interval is never one for raters at large. With `shown`, only some raters
     and pairs are measured.
     """
-    records = [
-        record
-        for record in map(registered, dict.fromkeys(measures))
-        if record.defined_on(ratings.scale)
-    ]
-    inference = _at_look(inference, ratings)
-    asked = Asked(scopes, shown, named=_at_large(inference))
-    tasks = _tasks(ratings, records, inference, asked)
-    for found in _of_tasks(tasks, large=shown is not None and shown.left_out() is not None):
-        yield from (
-            _of(ratings, each)
-            for each in _as_listed(found, ratings.scale)
-            if each.scope.kind in scopes
-        )
+    tasks = _tasks(ratings, measures, inference, scopes, shown)
+    yield from _of_tasks(tasks, ratings, shown)
 
 
 class _Task(NamedTuple):
-    """Measures to estimate on one part of a round."""
+    """Measures to estimate on one part of a round. Only estimates on some kinds of scope count."""
 
     names: list[str]
     scope: Scope
     statistic: Statistic
     inference: Inference
+    kinds: Container[str]
 
     def estimated(self) -> list[Estimate]:
-        return _estimated(*self)
+        found = _estimated(self.names, self.scope, self.statistic, self.inference)
+        return [each for each in found if each.scope.kind in self.kinds]
 
 
 def _tasks(
-    ratings: Rated, records: Sequence[Measure], inference: Inference, asked: Asked
+    ratings: Rated,
+    measures: Iterable[str],
+    inference: Inference,
+    scopes: Container[str],
+    shown: Shown | None,
 ) -> Iterator[_Task]:
     """The measures on each part that they have. A statistic is made when its turn comes."""
+    inference = _at_look(inference, ratings)
+    asked = Asked(scopes, shown, named=_at_large(inference))
+    records = [
+        record
+        for record in map(registered, dict.fromkeys(measures))
+        if record.defined_on(ratings.scale)
+    ]
     for needs in dict.fromkeys(record.needs for record in records):
         of_needs = [record for record in records if record.needs == needs]
         for scope, made in parts_of(ratings, needs, asked):
             group = [each.name for each in of_needs if _has(each, scope)]
             if group:
-                yield _Task(group, scope, made(), _about(inference, scope, needs))
+                yield _Task(group, scope, made(), _about(inference, scope, needs), scopes)
 
 
-def _of_tasks(tasks: Iterable[_Task], *, large: bool) -> Iterator[list[Estimate]]:
+def _of_tasks(tasks: Iterable[_Task], ratings: Rated, shown: Shown | None) -> Iterator[Estimate]:
     """The estimates of each task, in order. All cores work at the parts of a large panel."""
+    large = shown is not None and shown.left_out() is not None
     cores = (os.cpu_count() or 1) if large else 1
-    return each_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD)
+    for found in each_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD):
+        yield from (_of(ratings, each) for each in _as_listed(found, ratings.scale))
 
 
 def _as_listed(found: list[Estimate], scale: Scale) -> list[Estimate]:
@@ -299,9 +303,9 @@ def survey(
     parts_only = {*DETAILS} - ({"pair"} if len(ratings.raters) == 2 else set())
     details = [kind for kind in asked if kind in parts_only and kind not in judged]
     others = [kind for kind in asked if kind not in details]
-    whole = measure_ratings(ratings, measures, inference, scopes=others, shown=shown)
+    whole = _tasks(ratings, measures, inference, others, shown)
     once = replace(inference, always_valid_at=None, looks=None)
     fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.needed_resamples()))
     once = replace(once, n_resamples=fewer)
-    parts = measure_ratings(ratings, measures, once, scopes=details, shown=shown)
-    return Table((*whole, *parts))
+    parts = _tasks(ratings, measures, once, details, shown)
+    return Table(tuple(_of_tasks(chain(whole, parts), ratings, shown)))

@@ -1,12 +1,18 @@
 """The evidence of interval methods: measures under resampled weights, or with parts left out."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from agreement_pipeline.intervals.draws import PRIOR_MASS, one_core_products, resampled
+from agreement_pipeline.intervals.draws import (
+    PRIOR_MASS,
+    each_in_order,
+    one_core_products,
+    resampled,
+)
 from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.jackknife import without_items
 from agreement_pipeline.intervals.methods import Evidence
@@ -38,6 +44,7 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     """The evidence on each measure that is defined.
 
     Measures share the same resamples if their bases have the same weights, and as many resamples.
+    Slow ones get fewer resamples, and are computed beside the others, on all cores.
     """
     groups: dict[tuple[object, bool, int], list[Point]] = {}
     for point in points:
@@ -45,10 +52,14 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
             n = min(inference.n_resamples, affordable(point.record, point.basis))
             drawn_as = _drawn_as(point.basis) if len(points) > 1 else None
             groups.setdefault((drawn_as, point.record.expensive, n), []).append(point)
-    found: dict[str, Evidence] = {}
-    with one_core_products():
-        for (*_, n), group in groups.items():
-            found |= _of_group(group, replace(inference, n_resamples=n))
+    some_slow = any(n < inference.n_resamples for *_, n in groups)
+    cores = (os.cpu_count() or 1) if some_slow and len(groups) > 1 else 1
+
+    def of_group(drawn_as: tuple[object, bool, int]) -> dict[str, Evidence]:
+        return _of_group(groups[drawn_as], replace(inference, n_resamples=drawn_as[-1]))
+
+    each = each_in_order(of_group, groups, cores=cores, ahead=cores)
+    found = {name: evidence for some in each for name, evidence in some.items()}
     return (
         _with_raters(found, points, statistic)
         if inference.interval_method.population == "raters at large"

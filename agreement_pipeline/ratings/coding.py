@@ -166,6 +166,8 @@ def _coded_ascending(column: Any) -> Coded:
     differs = pc.not_equal(column.slice(0, max(len(column) - 1, 0)), column.slice(1)).to_numpy()
     first = np.append(True, differs)[: len(column)]
     texts = column.filter(pa.array(first, pa.bool_())).cast(pa.large_string())
+    # Arrow copies all chunks whenever some texts of a chunked column are taken.
+    texts = texts.combine_chunks()
     return Coded(np.cumsum(first, dtype=np.int32) - 1, pd.Index(pd.array(texts, dtype=TEXT)))
 
 

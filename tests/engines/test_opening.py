@@ -145,7 +145,7 @@ def test_what_the_library_of_an_engine_says_is_told_with_the_next_step(tmp_path)
     with pytest.raises(
         Unreadable,
         match=r"^duckdb: found a source that the engine cannot read \(.*\); expected a plain "
-        r"table\. Correct it, or read it in memory \(--engine memory\)\.$",
+        r"table\. Correct it, or read it in memory \(engine memory\)\.$",
     ):
         read(path, engine="duckdb")
 
@@ -168,7 +168,7 @@ def test_what_an_engine_cannot_read_is_read_in_memory_if_nobody_named_an_engine(
     path = tmp_path / "table.parquet"
     frame = PLAIN.assign(item=PLAIN["item"].str[1:].astype(int) + 0.5)
     frame.to_parquet(path)
-    with pytest.raises(Unreadable, match="--engine memory"):
+    with pytest.raises(Unreadable, match="engine memory"):
         read(path, engine="duckdb")
     assert isinstance(read(path), Ratings)
 
@@ -223,7 +223,7 @@ def test_numbers_of_labels_are_refused_where_they_lie(numbered, engine, request)
     assert str(refused.value) == (
         "x.parquet: found "
         "numbers that stand for names in column 'label', as Hugging Face's library writes labels; "
-        "expected the names. Save the names, or read it in memory (--engine memory)."
+        "expected the names. Save the names, or read it in memory (engine memory)."
     )
 
 

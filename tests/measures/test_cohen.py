@@ -6,7 +6,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from agreement_pipeline import Scale
-from agreement_pipeline.estimates import estimate
+from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.intervals import Inference, affordable, evidence
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
@@ -162,6 +162,17 @@ def test_with_many_pairs_lights_kappa_is_drawn_less_often_and_says_so(monkeypatc
         assert affordable(light, panel) == draws
         found = estimate("light_kappa", panel, Inference())
         assert found.method.startswith(f"{draws} Dirichlet draws")
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_a_slow_measure_beside_others_is_the_same_as_alone(monkeypatch, cores):
+    codes = np.random.default_rng(9).integers(0, 2, size=(40, 6))
+    panel = LabelsByRater(codes, scale=Scale(("n", "y")), raters="abcdef")
+    names = ["shah_kappa_s", "light_kappa", "krippendorff_alpha"]
+    monkeypatch.setattr(evidence, "MOST_PRODUCTS", 1)
+    alone = [estimate(name, panel, Inference()) for name in names]
+    monkeypatch.setattr(evidence.os, "cpu_count", lambda: cores)
+    assert estimate_each(names, panel, Inference()) == alone
 
 
 @pytest.mark.parametrize("rows", ["strangers", "one category", "some of each"])

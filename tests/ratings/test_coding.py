@@ -57,6 +57,14 @@ def test_texts_are_put_in_the_order_of_their_bytes(start, ends, skipped):
     ] == sorted(texts[skipped:], key=str.encode)
 
 
+@pytest.mark.parametrize("chunks", [[["a", "b"], ["b", "c"], ["d"]], [["d"], ["b", "a"], ["c"]]])
+def test_the_texts_of_a_column_in_chunks_are_in_one(chunks):
+    found = coded(pd.Series(pd.array(pa.chunked_array(chunks, pa.large_string()), dtype=TEXT)))
+    whole = pa.chunked_array(pa.array(found.texts))
+    assert whole.num_chunks == 1
+    assert whole.to_pylist() == ["a", "b", "c", "d"]
+
+
 @pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 makes a Python object of each category")
 def test_no_python_object_is_made_of_each_text():
     column = pd.Series([f"item {number}" for number in range(20_000)], dtype=TEXT)[::-1]
