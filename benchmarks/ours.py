@@ -22,7 +22,9 @@ INTERVALS = {
     "counts": ("krippendorff_alpha", "fleiss_kappa", "gwet_ac1", "percent_agreement"),
     "isolated": ("vanbelle_albert_kappa",),
     "patterns": ("shah_kappa_s",),
+    "pairs": ("light_kappa",),
     "panel": ("shah_s",),
+    "recall": ("recall_by_category",),
 }
 
 
@@ -99,7 +101,7 @@ def _counted(measures: str, items: int, missing: float) -> object:
         for codes in _codes(items, missing)
     )
     joint = reduce(add, blocks)
-    if measures in ("panel", "isolated"):
+    if measures in ("panel", "isolated", "recall"):
         return joint.only(names).with_classifier(joint.codes[:, -1], "model")
     patterns = joint.only(names).merged()
     return patterns.counts().merged() if measures == "counts" else patterns

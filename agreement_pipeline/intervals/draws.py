@@ -85,9 +85,13 @@ def resampled(
     possible = statistic.with_unseen(scheme.prior_mass)
     seen = drawn_masses(statistic)
     masses = np.concatenate([seen, possible.weights[statistic.weights.shape[-1] :]])
+    items, mass = float(seen.sum()), float(masses.sum())
+    spread = items / math.sqrt(mass * (mass + 1))
 
     def weights(rng: np.random.Generator, size: int) -> Array:
-        return row_weights(statistic, _drawn(rng, masses, size, float(seen.sum()), scheme))
+        drawn = row_weights(statistic, _drawn(rng, masses, size, items, scheme))
+        drawn[:, statistic.normal] = spread * rng.standard_normal((size, len(statistic.normal)))
+        return drawn
 
     yield from (
         possible.reweighted(drawn)

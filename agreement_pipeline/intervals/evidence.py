@@ -15,7 +15,7 @@ from agreement_pipeline.intervals.draws import (
 )
 from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.jackknife import without_items
-from agreement_pipeline.intervals.methods import Evidence
+from agreement_pipeline.intervals.methods import Evidence, IntervalMethod
 from agreement_pipeline.intervals.points import Point, points_of
 from agreement_pipeline.intervals.views import (
     possible_in,
@@ -28,8 +28,10 @@ from agreement_pipeline.intervals.views import (
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
+    LabelsByRater,
     Statistic,
     effective_raters,
+    with_equal_counts_as_one,
 )
 
 N_RESAMPLES_OF_EXPENSIVE = 400
@@ -47,7 +49,7 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     Slow ones get fewer resamples, and are computed beside the others, on all cores.
     """
     groups: dict[tuple[object, bool, int], list[Point]] = {}
-    for point in points:
+    for point in _on_fewer_rows(points, inference.interval_method):
         if point.undefined is None:
             n = min(inference.n_resamples, affordable(point.record, point.basis))
             drawn_as = _drawn_as(point.basis) if len(points) > 1 else None
@@ -65,6 +67,20 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
         if inference.interval_method.population == "raters at large"
         else found
     )
+
+
+def _on_fewer_rows(points: Sequence[Point], method: IntervalMethod) -> Iterator[Point]:
+    """The measures, on rows of equal counts if they are drawn and need no more of each row."""
+    drawn = method.scheme is not None and not method.scheme.whole and not method.leaves_out
+    fewer: dict[int, LabelsByRater] = {}
+    for point in points:
+        basis, defined = point.basis, point.undefined is None
+        fits = drawn and defined and isinstance(basis, LabelsByRater)
+        if fits and point.record.sums_of_raters(basis):
+            fewer[id(basis)] = fewer.get(id(basis)) or with_equal_counts_as_one(basis)
+            yield point._replace(basis=fewer[id(basis)])
+        else:
+            yield point
 
 
 def _drawn_as(basis: Statistic) -> object:

@@ -19,7 +19,7 @@ from agreement_pipeline.measures._duels import Duels, Panel, duels_of
 from agreement_pipeline.measures._leads import leads_of, p_value_of, rejected_up_to
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
-from agreement_pipeline.measures.registry import register
+from agreement_pipeline.measures.registry import always, register
 from agreement_pipeline.ratings import LEVELS
 from agreement_pipeline.statistics import SomeRows, every_row
 
@@ -36,6 +36,7 @@ CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.a
     levels=set(LEVELS),
     continuous=True,
     chance_corrected=False,
+    sums_of_raters=always,
     rests_on=TWO_OF_THE_PANEL,
     convention="rater by rater, over the items that the rater, another of the panel and the "
     "classifier labelled; raters without such an item are left out",

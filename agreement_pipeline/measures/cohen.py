@@ -35,9 +35,12 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.registry import Condition, chance_corrected, register
 from agreement_pipeline.ratings import Array, Codes
-from agreement_pipeline.statistics import LabelsByRater, every_row
+from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
 
 BLOCK_CELLS = 2_000_000
+SUMS_OF_A_PAIR, MOST_SUMS_OF_PAIRS = 3, 120
+"""What is summed of each pair beside the categories, and how many sums are remembered at most."""
+
 EACH_HER_OWN = (
     "observed agreement over the items that both rated; "
     "each rater's prevalence over the items that this rater rated (Gwet)"
@@ -112,6 +115,12 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     )
 
 
+def _few(patterns: LabelsByRater) -> bool:
+    """True if pairs and categories are so few that what is summed of them is remembered."""
+    pairs = patterns.n_raters * (patterns.n_raters - 1) // 2
+    return 0 < pairs * (SUMS_OF_A_PAIR + len(patterns.scale.names)) <= MOST_SUMS_OF_PAIRS
+
+
 def _strangers(patterns: LabelsByRater) -> bool:
     return not (_together(patterns)[0] > 0).all()
 
@@ -151,6 +160,7 @@ def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
     ),
     levels={"nominal", "ordinal"},
     by_pair=True,
+    sums_of_raters=_few,
     convention=f"pair by pair: {EACH_HER_OWN}; every pair must have a value",
     source="Light, R. J. (1971), doi:10.1037/h0031643",
 )
@@ -186,14 +196,42 @@ def light_kappa(patterns: LabelsByRater) -> Coefficient:
     0.7436
     """
     pairs = patterns.n_raters * (patterns.n_raters - 1) // 2
-    more = patterns.one_more
-    total = _sums_of_all(patterns) if more is None else _sums_with_one_more(patterns, *more)
+    more = None if _few(patterns) else patterns.one_more
+    if more is not None:
+        total = _sums_with_one_more(patterns, *more)
+    else:
+        total = _sums_of_few(patterns) if _few(patterns) else _sums_of_all(patterns)
     kappa, p_o, p_e = ratio(total, pairs)
     return Coefficient(kappa, observed=p_o, expected=p_e)
 
 
+def _sums_of_few(patterns: LabelsByRater) -> Array:
+    """The sums over few pairs of kappa, observed and expected agreement, shape (3, ...)."""
+    v = rater_prevalence(given_by_rater(patterns))
+    one, other = np.triu_indices(patterns.n_raters, 1)
+    sums = patterns.sums(_of_pairs)
+    sums = np.moveaxis(sums.reshape(*sums.shape[:-1], -1, len(one)), -2, 0)
+    held, agreed, differed = sums[:SUMS_OF_A_PAIR]
+    shared = (sums[SUMS_OF_A_PAIR:] > 0).sum(0)
+    p_o, p_e = ratio(agreed, held), (v[..., one, :] * v[..., other, :]).sum(-1)
+    kappa = np.where((differed > 0) | (shared >= 2), ratio(p_o - p_e, 1 - p_e), np.nan)
+    return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
+
+
+def _of_pairs(patterns: LabelsByRater) -> SomeRows:
+    """What Light's kappa sums of each pair; shape (P, (3 + K) pairs).
+
+    1 if both rated a row, if they agreed on it, if they differed, and if they agreed on category k.
+    """
+    one, other = np.triu_indices(patterns.n_raters, 1)
+    a, b = patterns.codes[:, one], patterns.codes[:, other]
+    both, same = (a >= 0) & (b >= 0), (a >= 0) & (a == b)
+    shared = [same & (a == k) for k in range(len(patterns.scale.names))]
+    return every_row(np.hstack([both, same, both & ~same, *shared]).astype(float))
+
+
 def _sums_of_all(patterns: LabelsByRater) -> Array:
-    """The sums over all pairs of kappa, observed and expected agreement, shape (3, ...)."""
+    """The same of many pairs, some at a time."""
     v = np.moveaxis(rater_prevalence(given_by_rater(patterns)), -1, 0)
     always = np.asarray((patterns.weights > 0).reshape(-1, len(patterns.codes)).all(0))
     one, other = np.triu_indices(patterns.n_raters, 1)

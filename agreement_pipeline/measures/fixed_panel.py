@@ -29,7 +29,7 @@ from agreement_pipeline.measures.conditions import (
     SILENT_RATER,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures.registry import Condition, chance_corrected, register
+from agreement_pipeline.measures.registry import Condition, always, chance_corrected, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
 
@@ -42,6 +42,7 @@ from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, SILENT_RATER, END_UNMET),
     weightings={"shah_kappa_s": IDENTITY, **forms("conger_kappa")},
     aliases={"conger_kappa": "shah_kappa_s"},
+    sums_of_raters=always,
     convention=(
         "observed agreement over items with two ratings or more, each rater's prevalence over all "
         "items they rated (Gwet)"
@@ -130,6 +131,7 @@ def _nothing_to_reach(panel: LabelsByRater) -> bool:
     ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    sums_of_raters=always,
     rests_on=TWO_OF_THE_PANEL,
     convention=(
         "over the items that the classifier labelled and two or more of the panel rated, with the "

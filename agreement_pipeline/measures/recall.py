@@ -22,7 +22,7 @@ from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET_A_PAIR,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.registry import Condition, always, register
 from agreement_pipeline.ratings import MISSING, Array, Codes
 from agreement_pipeline.statistics import LabelsByRater, SomeRows
 
@@ -39,6 +39,9 @@ EACH_LABEL = (
     "item to which the classifier gave the category are left out"
 )
 EACH_PAIR = "as the classifier's, over the items that the classifier and both raters labelled"
+
+MOST_REMEMBERED = 150
+"""The most pairs of raters, times categories, of which the rows are remembered."""
 
 Missed = Callable[[Codes, Codes, int], SomeRows]
 """From raters' codes (P, R), another's (P,) and a category to the cases that are no hits."""
@@ -69,6 +72,22 @@ def _read(rows: Missed, category: int) -> Callable[[LabelsByRater], SomeRows]:
     return lambda panel: rows(panel.codes, panel.labels, category)
 
 
+def _few(panel: LabelsByRater) -> bool:
+    """True if the rows of each rater beside each other one are remembered."""
+    return len(panel.scale.names) * panel.n_raters * (panel.n_raters - 1) <= MOST_REMEMBERED
+
+
+@cache
+def _read_of_rater(rows: Missed, rater: int, category: int) -> Callable[[LabelsByRater], SomeRows]:
+    """The rows of a rater beside the others, on items that the classifier labelled."""
+
+    def read(panel: LabelsByRater) -> SomeRows:
+        codes = np.where(panel.labelled[:, None], panel.codes, MISSING)
+        return rows(np.delete(codes, rater, axis=1), codes[:, rater], category)
+
+    return read
+
+
 def _of_classifier(panel: LabelsByRater, missed: Missed) -> Array:
     """The classifier's mean share of hits against each rater. Shape (..., K)."""
 
@@ -83,7 +102,7 @@ def _of_raters(panel: LabelsByRater, missed: Missed) -> Array:
 
     Only items that the classifier labelled count.
     """
-    codes = np.where(panel.labelled[:, None], panel.codes, MISSING)
+    few = _few(panel)
 
     def mean(category: int) -> Array:
         each = np.empty((panel.n_raters, *panel.weights.shape[:-1]))
@@ -92,9 +111,9 @@ def _of_raters(panel: LabelsByRater, missed: Missed) -> Array:
         return _mean(each)
 
     def against_others(rater: int, category: int) -> Array:
-        own, others = codes[:, rater], np.delete(codes, rater, axis=1)
+        read = (_read_of_rater(rows, rater, category) for rows in (_hits, missed))
         return _mean_share(
-            *(panel.sums_of(rows(others, own, category)) for rows in (_hits, missed))
+            *(panel.sums(each) if few else panel.sums_of(each(panel)) for each in read)
         )
 
     return _by_category(panel, mean)
@@ -148,6 +167,7 @@ NOTHING_IN_COMMON = Condition(
     levels={"nominal", "ordinal"},
     per_category=True,
     chance_corrected=False,
+    sums_of_raters=always,
     convention=EACH_RATER,
     source=SOURCE,
 )
@@ -199,6 +219,7 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
     levels={"nominal", "ordinal"},
     per_category=True,
     chance_corrected=False,
+    sums_of_raters=always,
     convention=EACH_LABEL,
     source=SOURCE,
 )
@@ -251,6 +272,7 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
     chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
     by_pair=True,
+    sums_of_raters=_few,
     classifiers_only=True,
     convention=EACH_PAIR,
     source=SOURCE,
@@ -306,6 +328,7 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
     by_pair=True,
+    sums_of_raters=_few,
     classifiers_only=True,
     convention=EACH_PAIR,
     source=SOURCE,

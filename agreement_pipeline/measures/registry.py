@@ -102,6 +102,16 @@ def _units(statistic: Any, rows: NDArray[np.bool_]) -> float:
 USED = RestsOn(lambda statistic: statistic.readable, "one rating")
 
 
+def always(_: Any) -> bool:
+    """True for every statistic."""
+    return True
+
+
+def never(_: Any) -> bool:
+    """False for every statistic."""
+    return False
+
+
 def _nobody(statistic: Any) -> tuple[str, ...]:
     return ()
 
@@ -171,6 +181,10 @@ class Measure:
     by_pair
         True if it computes a value for each pair of raters. Where there are many pairs, its
         interval comes from fewer resamples.
+    sums_of_raters
+        From a statistic to True if the measure asks who gave which label in sums over all rows
+        alone, which it reads by the method `sums`. Of each row it reads no more than how often each
+        category was given, and the classifier's label.
     classifiers_only
         True if it compares a classifier with the raters. Then no rater has it.
     raters_left_out
@@ -211,6 +225,7 @@ class Measure:
     crossed: bool = False
     expensive: bool = False
     by_pair: bool = False
+    sums_of_raters: Callable[[Any], bool] = never
     classifiers_only: bool = False
     weighting: Weighting | None = None
     split: Split | None = None
@@ -267,6 +282,7 @@ class Fields(TypedDict, total=False):
     crossed: bool
     expensive: bool
     by_pair: bool
+    sums_of_raters: Callable[[Any], bool]
     classifiers_only: bool
     split: Split
     raters_left_out: Callable[[Any], tuple[str, ...]]

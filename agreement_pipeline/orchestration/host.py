@@ -97,6 +97,11 @@ class Host:
         """The rounds of the project."""
         return rounds_of(self.project.name)
 
+    @property
+    def pool(self) -> str:
+        """The pool of its steps. An instance may limit how many of a pool run at a time."""
+        return f"{self.project.name}_rounds"
+
 
 def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:
     """The rounds of a project, as the partitions of an asset.

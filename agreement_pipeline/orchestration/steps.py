@@ -118,6 +118,7 @@ def _asset(
         tags=spec.tags,
         metadata=spec.metadata,
         code_version=spec.code_version,
+        pool=host.pool,
         **more,
     )
     asset: dg.AssetsDefinition = decorate(compute)

@@ -4,6 +4,7 @@ from agreement_pipeline.statistics.apart import Apart, raters_apart
 from agreement_pipeline.statistics.chosen import chosen_ratings
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
+from agreement_pipeline.statistics.equal_counts import with_equal_counts_as_one
 from agreement_pipeline.statistics.kept import (
     archive_of,
     arrays_of,
@@ -53,4 +54,5 @@ __all__ = [
     "statistic_bytes",
     "statistic_of",
     "times_seen",
+    "with_equal_counts_as_one",
 ]

@@ -1,6 +1,6 @@
 """Labels by rater: distinct item rows of codes under the names of their raters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,6 +12,7 @@ from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
 from agreement_pipeline.statistics.by_rater import ByRater
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
+from agreement_pipeline.statistics.equal_counts import Together
 from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import Hashes, hashes_of
 from agreement_pipeline.statistics.parts import (
@@ -22,6 +23,7 @@ from agreement_pipeline.statistics.parts import (
     plain,
     refuse_other_parts,
 )
+from agreement_pipeline.statistics.row_sums import SomeRows
 from agreement_pipeline.statistics.sums import stacked
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
@@ -79,6 +81,9 @@ class LabelsByRater(ByRater):
         values of all are.
     named
         True if a column stands for a rater; False for a place among an item's ratings.
+    together
+        What is summed of the first rows, if they stand for items of equal counts. None if each row
+        has its own codes.
 
     Examples
     --------
@@ -102,6 +107,7 @@ class LabelsByRater(ByRater):
     named: bool
     split: tuple[int, int] | None
     category: int | None
+    together: Together | None
 
     def __init__(
         self,
@@ -132,6 +138,7 @@ class LabelsByRater(ByRater):
             named=True,
             split=None,
             category=None,
+            together=None,
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
@@ -194,6 +201,24 @@ class LabelsByRater(ByRater):
     def indicators(self) -> Array:
         """1 if a rater gave a category, else 0. Shape (P, R, K)."""
         return np.asarray(self.codes[:, :, None] == np.arange(len(self.scale.names)), dtype=float)
+
+    @property
+    def normal(self) -> Codes:
+        """The places of rows that say how sums over all rows vary."""
+        return super().normal if self.together is None else self.together.normal
+
+    def rows_read(self, read: Callable[[Any], SomeRows]) -> SomeRows:
+        """What is read off the rows to be summed."""
+        rows = super().rows_read(read)
+        if self.together is None:
+            return rows
+        return self.together.first_in(rows, read, len(self.codes))
+
+    def sums_of(self, rows: SomeRows) -> Array:
+        """The weighted sums of what some rows say. Rows of equal counts know no further sums."""
+        if self.together is not None:
+            raise TypeError("found a sum that was not read before; expected those of rows_read")
+        return super().sums_of(rows)
 
     @OfRows
     def label_indicators(self) -> Array:

@@ -49,6 +49,10 @@ class Statistic(Protocol):
         """True for rows that show agreement. Shape (P,)."""
 
     @property
+    def normal(self) -> Codes:
+        """The places of rows whose weights are standard normal numbers in each resample."""
+
+    @property
     def n_items(self) -> int:
         """How many items the statistic rests on."""
 
@@ -120,11 +124,27 @@ class RowMemory:
 
         What `read` returns must not depend on the weights.
         """
-        return self._sums(self.kept(read), read)
+        if read not in self.read_sums:
+            self.read_sums[read] = self.rows_read(read)
+        return self._sums(self.read_sums[read], read)
+
+    def rows_read(self, read: Callable[[Any], SomeRows]) -> SomeRows:
+        """What is read off the rows to be summed."""
+        return read(self)
+
+    @property
+    def read_sums(self) -> dict[Callable[[Any], Any], SomeRows]:
+        """What was read off the rows to be summed so far."""
+        return self.kept(_nothing_read)
 
     def sums_of(self, rows: SomeRows) -> Array:
         """The weighted sums of what some rows say, which is not remembered. Shape (..., F)."""
         return self._sums(rows, None)
+
+    @property
+    def normal(self) -> Codes:
+        """The places of rows whose weights are standard normal numbers. Most have none."""
+        return np.empty(0, dtype=np.int64)
 
     @property
     def one_more(self) -> tuple[Codes, float] | None:
@@ -145,6 +165,10 @@ class RowMemory:
     @cached_property
     def _kept(self) -> dict[Callable[[Any], Any], Any]:
         return {}
+
+
+def _nothing_read(_: object) -> dict[Callable[[Any], Any], SomeRows]:
+    return {}
 
 
 class OfRows(Generic[T]):

@@ -45,6 +45,13 @@ def keys(definitions: dg.Definitions) -> set[dg.AssetKey]:
     return {spec.key for spec in definitions.resolve_all_asset_specs()}
 
 
+def test_every_step_of_a_project_is_in_its_pool(root):
+    definitions = project_definitions(load_project(root / "configs/projects/reviews.yaml"))
+    steps = [each.op for each in definitions.resolve_asset_graph().assets_defs if each.keys]
+    assert len(steps) > 9
+    assert {step.pool for step in steps} == {"reviews_rounds"}
+
+
 def test_yaml_python_and_component_give_the_same_definitions(root):
     from_yaml = project_definitions(load_project(root / "configs/projects/reviews.yaml"))
     settings = {

@@ -1,0 +1,154 @@
+r"""Rows of labels with equal counts as one row, for large rounds.
+
+Some measures read two things of a row: how often the panel gave each category beside which label
+of the classifier, and who gave which label. Of the latter they only need sums over all rows. Five
+raters and five categories make 3,125 rows, but 126 counts.
+
+Exact resamples draw a weight :math:`g_i` for each row i. By gamma distributions, the weight
+:math:`W` of all rows of equal counts is independent of the shares :math:`g_i / W` in it. So `W` is
+drawn as that of one row, which says the mean :math:`\bar{x}` of what the measures sum. What the
+shares add to the sums has the mean 0 and the covariance
+
+.. math:: \sum_i n_i (x_i - \bar{x}) (x_i - \bar{x})^T = \sum_i n_i x_i x_i^T -
+       \sum_{counts} n \bar{x} \bar{x}^T
+
+Here :math:`n_i` items show row i, and :math:`x_i` is what the measures sum of it. Over many items
+the distribution is normal. The covariance is exact.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.ratings import MISSING, Array, Codes
+from agreement_pipeline.statistics.row_sums import SomeRows, every_row
+from agreement_pipeline.statistics.weighted import changed, kinds
+
+if TYPE_CHECKING:
+    from agreement_pipeline.statistics.labels import LabelsByRater
+
+FEWEST_ITEMS = 10_000
+"""With fewer items, each row is drawn."""
+
+MOST_SUMS = 1_000
+"""With more sums, their covariance would cost more than it saves."""
+
+BLOCK_CELLS = 4_000_000
+FROM_ROUNDING = 1e-9
+"""Smaller variances, as shares of the sum of squares, come from rounding alone."""
+
+Read = Callable[[Any], Any]
+
+
+class Together(NamedTuple):
+    """What is summed of rows that stand for items of equal counts.
+
+    Attributes
+    ----------
+    sums
+        What each read says of these rows: means over their items. Shape (P, F) each.
+    normal
+        The places of rows without items. They say how the sums vary. The weight of such a row is a
+        standard normal number in each resample, and 0 otherwise.
+    """
+
+    sums: Mapping[Read, Array]
+    normal: Codes
+
+    def first_in(self, rows: SomeRows, read: Read, n_rows: int) -> SomeRows:
+        """What is read off `n_rows` rows, the first of which are these."""
+        own = self.sums[read]
+        values = np.zeros((n_rows, own.shape[1]))
+        values[rows.places] = rows.values
+        values[: len(own)] = own
+        return every_row(values)
+
+
+def with_equal_counts_as_one(labels: "LabelsByRater") -> "LabelsByRater":
+    """Rows of equal counts as one row, if there are many items and then far fewer rows.
+
+    The sums that measures have read off the rows come along. No others can be read then. Rows on
+    which no two of the panel, or no classifier, can be compared stay as they are.
+    """
+    if _drawn_row_by_row(labels):
+        return labels
+    of_row, first = _grouped(labels)
+    n_sums = sum(rows.values.shape[1] for rows in labels.read_sums.values())
+    many = 2 * len(first) > len(of_row) or not 0 < n_sums <= MOST_SUMS
+    if many or _hides_a_rater(labels, first):
+        return labels
+    return _as_groups(labels, of_row, first)
+
+
+def _drawn_row_by_row(labels: "LabelsByRater") -> bool:
+    more = labels.second is not None or labels.confidence is not None
+    few = labels.n_items < FEWEST_ITEMS
+    return more or few or labels.clusters is not None or not (labels.weights > 0).all()
+
+
+def _grouped(labels: "LabelsByRater") -> tuple[Codes, Codes]:
+    """The group of each row, and the first row of each group."""
+    counts = labels.counts()
+    comparable = counts.pairable & (labels.labelled | (labels.classifier is None))
+    alone = np.where(comparable, 0, np.arange(1, len(comparable) + 1))
+    said = np.column_stack([counts.counts.astype(np.int64), labels.labels, alone])
+    _, first, of_row = np.unique(kinds(said), return_index=True, return_inverse=True)
+    return of_row, first
+
+
+def _hides_a_rater(labels: "LabelsByRater", first: Codes) -> bool:
+    """True if a rater is in no first row. Unseen rows would leave them out."""
+    return bool((labels.given.any(0) != labels.given[first].any(0)).any())
+
+
+def _as_groups(labels: "LabelsByRater", of_row: Codes, first: Codes) -> "LabelsByRater":
+    mean, ways = _mean_and_ways(labels, of_row, len(first))
+    items, none = np.bincount(of_row, labels.weights), np.full(len(ways), MISSING)
+    ends = np.cumsum([rows.values.shape[1] for rows in labels.read_sums.values()])
+    parts = np.split(np.vstack([mean, ways]), ends[:-1], axis=1)
+    normal = len(first) + np.arange(len(ways))
+    return changed(
+        labels,
+        codes=np.vstack([labels.codes[first], np.full((len(ways), labels.n_raters), MISSING)]),
+        labels=np.concatenate([labels.labels[first], none]),
+        weights=np.concatenate([items, np.zeros(len(ways))]),
+        together=Together(dict(zip(labels.read_sums, parts, strict=True)), normal),
+    )
+
+
+def _mean_and_ways(labels: "LabelsByRater", of_row: Codes, n: int) -> tuple[Array, Array]:
+    """The means of what is summed in each group, and the ways in which the sums vary."""
+    order = np.argsort(of_row, kind="stable")
+    read = list(labels.read_sums.values())
+    n_sums = sum(rows.values.shape[1] for rows in read)
+    sums, squares = np.zeros((n, n_sums)), np.zeros((n_sums, n_sums))
+    size = BLOCK_CELLS // n_sums
+    for start in range(0, len(order), size):
+        block = order[start : start + size]
+        x = np.hstack([rows.at(block) for rows in read])
+        weighted = x * labels.weights[block, None]
+        begins = np.flatnonzero(np.diff(of_row[block], prepend=-1))
+        sums[of_row[block[begins]]] += np.add.reduceat(weighted, begins)
+        squares += weighted.T @ x
+    items = np.bincount(of_row, labels.weights)
+    mean = sums / items[:, None]
+    return mean, _root(squares - mean.T @ sums, squares.diagonal() * FROM_ROUNDING)
+
+
+def _root(covariance: Array, least: Array) -> Array:
+    r"""Rows L of which :math:`L^T L` is the covariance, by Cholesky's method. Shape (J, F).
+
+    A sum that the sums before it fix has no row of its own. What is left of its variance is at most
+    `least`.
+    """
+    left, rows = covariance.copy(), []
+    for place in range(len(left)):
+        if left[place, place] > least[place]:
+            row = left[place, place:] / np.sqrt(left[place, place])
+            left[place:, place:] -= np.outer(row, row)
+            rows.append(np.concatenate([np.zeros(place), row]))
+    return np.array(rows).reshape(-1, len(covariance))
+
+
+__all__ = ["Together", "with_equal_counts_as_one"]

@@ -1,0 +1,178 @@
+"""Rows of equal counts as one row, against the same rows drawn one by one."""
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import METHODS, Inference, resampled
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.measures.registry import never
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import (
+    Clusters,
+    LabelsByRater,
+    equal_counts,
+    every_row,
+    with_equal_counts_as_one,
+)
+
+K, R, ITEMS = 4, 5, 12_000
+SCALE = Scale(tuple("abcd"))
+MONTE_CARLO = 0.15
+"""Four standard errors of the difference of two limits of 10,000 draws, in standard errors."""
+
+LIMITED = (
+    "shah_kappa_s",
+    "conger_kappa_quadratic",
+    "shah_s",
+    "advantage_probability",
+    "recall_by_category",
+    "precision_by_category",
+    "light_kappa",
+    "recall_beside_raters",
+    "precision_beside_raters",
+)
+NAMES = [name for name, record in MEASURES.items() if record.sums_of_raters is not never]
+
+
+def panel_of(items, *, missing=0.1, seed=0):
+    """Five raters with habits of their own, and a model. The first always slips to a."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(K, p=[0.5, 0.3, 0.17, 0.03], size=(items, 1))
+    slips = rng.random((items, R + 1)) < [0.3, 0.02, 0.1, 0.2, 0.1, 0.15]
+    codes = np.where(slips, rng.integers(K, size=slips.shape), truth)
+    codes[slips[:, 0], 0] = 0
+    codes[:, :R][rng.random((items, R)) < [0, missing, missing, 5 * missing, missing]] = -1
+    joint = LabelsByRater(codes, scale=SCALE, raters=(*"vwxyz", "model")).merged()
+    return joint.only(tuple("vwxyz")).with_classifier(joint.codes[:, R], "model")
+
+
+def basis_of(name, items, **options):
+    panel = panel_of(items, **options)
+    return panel if MEASURES[name].needs == "panel" else panel.panel.merged()
+
+
+def dense(rows, n):
+    values = np.zeros((n, rows.values.shape[1]))
+    values[rows.places] = rows.values
+    return values
+
+
+def test_the_measures_of_a_fixed_panel_are_among_them():
+    assert {"shah_kappa_s", "conger_kappa_quadratic", "shah_s", "recall_by_category"} <= {*NAMES}
+    assert {"light_kappa", "recall_beside_raters"} <= {*NAMES}
+    assert {"cohen_kappa", "krippendorff_alpha", "vanbelle_albert_kappa"}.isdisjoint(NAMES)
+
+
+@pytest.mark.parametrize("missing", [0, 0.1])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_value_is_the_same_on_far_fewer_rows(name, missing):
+    labels = basis_of(name, ITEMS, missing=missing)
+    expected = MEASURES[name](labels)
+    found = with_equal_counts_as_one(labels)
+    assert 2 * (found.weights > 0).sum() <= len(labels.weights)
+    assert found.n_items == ITEMS
+    parts = MEASURES[name](found)
+    assert parts.value == pytest.approx(expected.value, abs=1e-12)
+    assert parts.observed == pytest.approx(expected.observed, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sums_of_who_gave_which_label_vary_as_if_each_row_was_drawn(name):
+    labels = basis_of(name, ITEMS)
+    MEASURES[name](labels)
+    found = with_equal_counts_as_one(labels)
+    seen = np.hstack([dense(rows, len(labels.codes)) for rows in labels.read_sums.values()])
+    ours = np.hstack([*found.together.sums.values()])
+    expected = np.zeros((seen.shape[1], seen.shape[1]))
+    together = expected.copy()
+    for row, items in zip(seen, labels.weights, strict=True):
+        expected += items * np.outer(row, row)
+    for place, (row, items) in enumerate(zip(ours, found.weights, strict=True)):
+        together += np.outer(row, row) * (1 if place in found.normal else items)
+    assert together == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("missing", [0, 0.1])
+@pytest.mark.parametrize("name", [*LIMITED])
+def test_limits_are_those_of_rows_drawn_one_by_one(monkeypatch, name, missing):
+    labels = basis_of(name, ITEMS, missing=missing)
+    found = estimate(name, labels, Inference(seed=1))
+    monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", ITEMS + 1)
+    slow = estimate(name, labels, Inference(seed=2))
+    error = np.std(slow.draws)
+    assert found.interval.low == pytest.approx(slow.interval.low, abs=MONTE_CARLO * error)
+    assert found.interval.high == pytest.approx(slow.interval.high, abs=MONTE_CARLO * error)
+    assert np.std(found.draws) == pytest.approx(error, rel=0.04)
+    assert np.mean(found.draws) == pytest.approx(np.mean(slow.draws), abs=0.06 * error)
+
+
+def test_the_rows_of_how_sums_vary_have_normal_weights():
+    panel = basis_of("shah_s", ITEMS)
+    MEASURES["shah_s"](panel)
+    labels = with_equal_counts_as_one(panel)
+    drawn = np.vstack([block.weights for block in resampled(labels, 2_000, 3)])
+    normal = drawn[:, labels.normal]
+    assert normal.shape[1] >= (R - 1) * (K - 1)
+    assert (labels.weights[labels.normal] == 0).all()
+    assert np.abs(normal.mean(0)).max() < 5 / np.sqrt(2_000)
+    assert np.corrcoef(normal.T) == pytest.approx(np.eye(normal.shape[1]), abs=0.12)
+    assert normal.std(0) == pytest.approx(np.ones(normal.shape[1]), abs=0.08)
+
+
+OF_SINGLE_ITEMS = [
+    name
+    for name, method in METHODS.items()
+    if method.leaves_out or method.scheme is None or method.scheme.whole
+]
+
+
+@pytest.mark.parametrize("method", OF_SINGLE_ITEMS)
+def test_methods_that_read_single_items_keep_every_row(monkeypatch, method):
+    labels = basis_of("shah_kappa_s", 2_000)
+    inference = Inference(method=method, n_resamples=400)
+    expected = estimate("shah_kappa_s", labels, inference)
+    monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", 0)
+    assert estimate("shah_kappa_s", labels, inference) == expected
+
+
+def few_items(labels):
+    return labels, ITEMS + 1
+
+
+def in_clusters(labels):
+    return labels.in_clusters(Clusters.named(np.arange(len(labels.codes)) % 7)), 0
+
+
+def in_groups(labels):
+    return labels.panel.in_groups(("v", "w")), 0
+
+
+def with_confidence(labels):
+    return labels.panel.with_confidence(np.ones(labels.codes.shape)), 0
+
+
+@pytest.mark.parametrize("of", [few_items, in_clusters, in_groups, with_confidence])
+def test_other_rows_stay_as_they_are(monkeypatch, of):
+    labels, fewest = of(panel_of(ITEMS))
+    labels.sums(lambda each: every_row(each.given.astype(float)))
+    monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", fewest)
+    assert with_equal_counts_as_one(labels) is labels
+
+
+def test_rows_that_are_alike_already_stay_as_they_are():
+    two = LabelsByRater([[0, 0], [1, 0]], [9_000, 4_000], scale=SCALE, raters="ab")
+    MEASURES["shah_kappa_s"](two)
+    assert with_equal_counts_as_one(two) is two
+
+
+def test_no_rater_is_hidden_behind_the_rows_of_others_and_sums_must_be_known():
+    rows = [[0, 0, -1], [0, -1, 0], [1, 1, -1], [1, -1, 1], [0, 1, -1], [0, -1, 1]]
+    labels = LabelsByRater(rows, [9_000, 10, 4_000, 10, 900, 10], scale=SCALE, raters="abc")
+    MEASURES["shah_kappa_s"](labels)
+    assert with_equal_counts_as_one(labels) is labels
+    every = [[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    full = LabelsByRater(every, np.full(8, 2_000), scale=SCALE, raters="abc")
+    assert with_equal_counts_as_one(full) is full
+    MEASURES["shah_kappa_s"](full)
+    assert (with_equal_counts_as_one(full).weights > 0).sum() == 4
