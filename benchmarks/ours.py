@@ -33,9 +33,10 @@ def value(path: str) -> dict[str, object]:
     from agreement_pipeline import read_ratings
     from agreement_pipeline.estimates import basis_of
     from agreement_pipeline.measures import MEASURES
+    from agreement_pipeline.readers import Limits
 
-    name = "krippendorff_alpha"
-    counts = basis_of(read_ratings(Path(path)), name)
+    name, limits = "krippendorff_alpha", Limits(rows=200_000_000, file_bytes=20_000_000_000)
+    counts = basis_of(read_ratings(Path(path), limits=limits), name)
     return {"value": float(MEASURES[name](counts).value)}
 
 
