@@ -152,12 +152,16 @@ def plot(bench: Bench) -> None:
         axes[place].set(xscale="log", yscale="log", xlabel="ratings", title=what)
         axes[place].yaxis.set_major_formatter(lambda number, _: f"{number:,g}")
         axes[place].yaxis.set_minor_formatter("")
-        axes[place].xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
+        axes[place].xaxis.set_major_formatter(lambda number, _: _in_few_digits(number))
         axes[place].grid(visible=True, which="both", alpha=0.2)
         axes[place].spines[["top", "right"]].set_visible(False)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     PLOT.parent.mkdir(exist_ok=True)
     figure.savefig(PLOT, metadata={"Date": None})
+
+
+def _in_few_digits(number: float) -> str:
+    return f"{number / 1e6:,.0f} M" if number >= 1e6 else f"{number:,.0f}"
 
 
 def _line(axes: Any, topic: Topic, program: Program, known: list[Result], part: str) -> None:

@@ -1,0 +1,37 @@
+"""Spark's own settings say where it runs: here a server of Spark Connect on this machine."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+def measured(folder, engine, **settings):
+    command = [sys.executable, "-m", "agreement_pipeline", "measure", "round.parquet"]
+    options = ["--scope", "round", "--measure", "krippendorff_alpha", "--format", "json"]
+    run = subprocess.run(
+        [*command, "--engine", engine, *options],
+        cwd=folder,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(run.stdout), run.stderr
+
+
+def test_a_server_of_spark_connect_gives_what_the_memory_gives(tmp_path):
+    pytest.importorskip("pyspark.sql.connect.session")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("no Java on this machine")
+    rows = [(f"i{i}", f"r{r}", "ny"[(i + (i % 7 == r)) % 2]) for i in range(60) for r in range(3)]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_parquet(tmp_path / "round.parquet")
+    found, said = measured(tmp_path, "spark", SPARK_REMOTE="local[1]")
+    assert "Spark" in said
+    assert found == measured(tmp_path, "memory")[0]
