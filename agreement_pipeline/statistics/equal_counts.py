@@ -13,13 +13,15 @@ shares add to the sums has the mean 0 and the covariance
        \sum_{counts} n \bar{x} \bar{x}^T
 
 Here :math:`n_i` items show row i, and :math:`x_i` is what the measures sum of it. Over many items
-the distribution is normal. The covariance is exact.
+the distribution is normal. The covariance is exact. Rows of sums over few items are drawn one by
+one.
 """
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import MISSING, Array, Codes
 from agreement_pipeline.statistics.row_sums import SomeRows, every_row
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 FEWEST_ITEMS = 10_000
 """With fewer items, each row is drawn."""
+
+FEWEST_IN_A_SUM = 400
+"""Sums over fewer items are not nearly normal. The rows of these items are drawn one by one."""
 
 MOST_SUMS = 1_000
 """With more sums, their covariance would cost more than it saves."""
@@ -68,8 +73,9 @@ class Together(NamedTuple):
 def with_equal_counts_as_one(labels: "LabelsByRater") -> "LabelsByRater":
     """Rows of equal counts as one row, if there are many items and then far fewer rows.
 
-    The sums that measures have read off the rows come along. No others can be read then. Rows on
-    which no two of the panel, or no classifier, can be compared stay as they are.
+    The sums that measures have read off the rows come along. No others can be read then. Two kinds
+    of rows stay as they are: those on which no two of the panel, or no classifier, can be compared,
+    and those that belong to a sum over few items.
     """
     if _drawn_row_by_row(labels):
         return labels
@@ -91,10 +97,19 @@ def _grouped(labels: "LabelsByRater") -> tuple[Codes, Codes]:
     """The group of each row, and the first row of each group."""
     counts = labels.counts()
     comparable = counts.pairable & (labels.labelled | (labels.classifier is None))
-    alone = np.where(comparable, 0, np.arange(1, len(comparable) + 1))
+    alone = np.where(comparable & ~_in_small_sums(labels), 0, np.arange(1, len(comparable) + 1))
     said = np.column_stack([counts.counts.astype(np.int64), labels.labels, alone])
     _, first, of_row = np.unique(kinds(said), return_index=True, return_inverse=True)
     return of_row, first
+
+
+def _in_small_sums(labels: "LabelsByRater") -> NDArray[np.bool_]:
+    """True for rows that belong to a sum over few items. Shape (P,)."""
+    small = np.zeros(len(labels.weights), dtype=bool)
+    for rows in labels.read_sums.values():
+        few = rows.under(labels.weights) < FEWEST_IN_A_SUM
+        small[rows.places[(rows.values[:, few] != 0).any(1)]] = True
+    return small
 
 
 def _hides_a_rater(labels: "LabelsByRater", first: Codes) -> bool:
