@@ -90,7 +90,9 @@ def resampled(
 
     def weights(rng: np.random.Generator, size: int) -> Array:
         drawn = row_weights(statistic, _drawn(rng, masses, size, items, scheme))
-        drawn[:, statistic.normal] = spread * rng.standard_normal((size, len(statistic.normal)))
+        # A stream of its own, so that a shorter run gives the first resamples of a longer one.
+        normal = rng.spawn(1)[0].standard_normal((size, len(statistic.normal)))
+        drawn[:, statistic.normal] = spread * normal
         return drawn
 
     yield from (

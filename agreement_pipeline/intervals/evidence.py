@@ -49,7 +49,9 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     Slow ones get fewer resamples, and are computed beside the others, on all cores.
     """
     groups: dict[tuple[object, bool, int], list[Point]] = {}
-    for point in _on_fewer_rows(points, inference.interval_method):
+    with one_core_products():
+        points = [_on_fewer_rows(point, inference.interval_method) for point in points]
+    for point in points:
         if point.undefined is None:
             n = min(inference.n_resamples, affordable(point.record, point.basis))
             drawn_as = _drawn_as(point.basis) if len(points) > 1 else None
@@ -69,18 +71,13 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     )
 
 
-def _on_fewer_rows(points: Sequence[Point], method: IntervalMethod) -> Iterator[Point]:
-    """The measures, on rows of equal counts if they are drawn and need no more of each row."""
+def _on_fewer_rows(point: Point, method: IntervalMethod) -> Point:
+    """The measure, on rows of equal counts if it is drawn and needs no more of each row."""
     drawn = method.scheme is not None and not method.scheme.whole and not method.leaves_out
-    fewer: dict[int, LabelsByRater] = {}
-    for point in points:
-        basis, defined = point.basis, point.undefined is None
-        fits = drawn and defined and isinstance(basis, LabelsByRater)
-        if fits and point.record.sums_of_raters(basis):
-            fewer[id(basis)] = fewer.get(id(basis)) or with_equal_counts_as_one(basis)
-            yield point._replace(basis=fewer[id(basis)])
-        else:
-            yield point
+    fits = drawn and point.undefined is None and isinstance(point.basis, LabelsByRater)
+    if not fits or not point.record.sums_of_raters(point.basis):
+        return point
+    return point._replace(basis=with_equal_counts_as_one(point.basis, point.record))
 
 
 def _drawn_as(basis: Statistic) -> object:
@@ -91,7 +88,8 @@ def _drawn_as(basis: Statistic) -> object:
     """
     if basis.clusters is not None:
         return id(basis)
-    return type(basis), basis.with_unseen(PRIOR_MASS).weights.tobytes()
+    weights = basis.with_unseen(PRIOR_MASS).weights
+    return type(basis), weights.tobytes(), basis.normal.tobytes()
 
 
 def _with_raters(

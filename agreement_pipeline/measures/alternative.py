@@ -89,7 +89,8 @@ def advantage_probability(panel: Panel) -> Coefficient:
     >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
     1.0
     """
-    rho_j = ratio(panel.sums(_won), panel.sums(_held))
+    won, lost = panel.sums(_won), panel.sums(_lost)
+    rho_j = ratio(won, won + lost)
     met = ~np.isnan(rho_j)
     rho = ratio(np.where(met, rho_j, 0.0).sum(-1), met.sum(-1))
     return Coefficient(rho, observed=rho)
@@ -101,8 +102,10 @@ def _won(panel: Panel) -> SomeRows:
     return every_row((duels.held & duels.classifier).astype(float))
 
 
-def _held(panel: Panel) -> SomeRows:
-    return every_row(duels_of(panel).held.astype(float))
+def _lost(panel: Panel) -> SomeRows:
+    """The duels in which the rater is closer."""
+    duels = duels_of(panel)
+    return every_row((duels.held & ~duels.classifier).astype(float))
 
 
 class RaterComparison(NamedTuple):

@@ -41,6 +41,9 @@ BLOCK_CELLS = 2_000_000
 SUMS_OF_A_PAIR, MOST_SUMS_OF_PAIRS = 3, 120
 """What is summed of each pair beside the categories, and how many sums are remembered at most."""
 
+MOST_CELLS = 40_000_000
+"""The most numbers of rows that are remembered."""
+
 EACH_HER_OWN = (
     "observed agreement over the items that both rated; "
     "each rater's prevalence over the items that this rater rated (Gwet)"
@@ -118,7 +121,9 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
 def _few(patterns: LabelsByRater) -> bool:
     """True if pairs and categories are so few that what is summed of them is remembered."""
     pairs = patterns.n_raters * (patterns.n_raters - 1) // 2
-    return 0 < pairs * (SUMS_OF_A_PAIR + len(patterns.scale.names)) <= MOST_SUMS_OF_PAIRS
+    sums = pairs * (SUMS_OF_A_PAIR + len(patterns.scale.names))
+    small = patterns.together is not None or sums * len(patterns.codes) <= MOST_CELLS
+    return 0 < sums <= MOST_SUMS_OF_PAIRS and small
 
 
 def _strangers(patterns: LabelsByRater) -> bool:

@@ -40,8 +40,8 @@ EACH_LABEL = (
 )
 EACH_PAIR = "as the classifier's, over the items that the classifier and both raters labelled"
 
-MOST_REMEMBERED = 150
-"""The most pairs of raters, times categories, of which the rows are remembered."""
+MOST_SUMS_OF_PAIRS, MOST_CELLS = 150, 40_000_000
+"""The most pairs of raters, times categories, of which the rows are remembered, and their cells."""
 
 Missed = Callable[[Codes, Codes, int], SomeRows]
 """From raters' codes (P, R), another's (P,) and a category to the cases that are no hits."""
@@ -74,7 +74,9 @@ def _read(rows: Missed, category: int) -> Callable[[LabelsByRater], SomeRows]:
 
 def _few(panel: LabelsByRater) -> bool:
     """True if the rows of each rater beside each other one are remembered."""
-    return len(panel.scale.names) * panel.n_raters * (panel.n_raters - 1) <= MOST_REMEMBERED
+    sums = len(panel.scale.names) * panel.n_raters * (panel.n_raters - 1)
+    small = panel.together is not None or sums * len(panel.codes) <= MOST_CELLS
+    return sums <= MOST_SUMS_OF_PAIRS and small
 
 
 @cache

@@ -70,21 +70,25 @@ class Together(NamedTuple):
         return every_row(values)
 
 
-def with_equal_counts_as_one(labels: "LabelsByRater") -> "LabelsByRater":
-    """Rows of equal counts as one row, if there are many items and then far fewer rows.
+def with_equal_counts_as_one(
+    labels: "LabelsByRater", measure: Callable[["LabelsByRater"], object]
+) -> "LabelsByRater":
+    """Rows of equal counts as one row for a measure, if there are many items and then fewer rows.
 
-    The sums that measures have read off the rows come along. No others can be read then. Two kinds
-    of rows stay as they are: those on which no two of the panel, or no classifier, can be compared,
-    and those that belong to a sum over few items.
+    What the measure sums comes along. Nothing else can be summed then. Two kinds of rows stay as
+    they are: those on which no two of the panel, or no classifier, can be compared, and those that
+    belong to a sum over few items.
     """
     if _drawn_row_by_row(labels):
         return labels
-    of_row, first = _grouped(labels)
-    n_sums = sum(rows.values.shape[1] for rows in labels.read_sums.values())
-    many = 2 * len(first) > len(of_row) or not 0 < n_sums <= MOST_SUMS
-    if many or _hides_a_rater(labels, first):
+    own = changed(labels)
+    measure(own)
+    n_sums = sum(rows.values.shape[1] for rows in own.read_sums.values())
+    of_row, first = _grouped(own)
+    if 2 * len(first) > len(of_row) or n_sums > MOST_SUMS or _hides_a_rater(own, first):
         return labels
-    return _as_groups(labels, of_row, first)
+    grouped = _as_groups(own, of_row, first)
+    return grouped if len(grouped.weights) < len(labels.weights) else labels
 
 
 def _drawn_row_by_row(labels: "LabelsByRater") -> bool:
@@ -113,8 +117,13 @@ def _in_small_sums(labels: "LabelsByRater") -> NDArray[np.bool_]:
 
 
 def _hides_a_rater(labels: "LabelsByRater", first: Codes) -> bool:
-    """True if a rater is in no first row. Unseen rows would leave them out."""
-    return bool((labels.given.any(0) != labels.given[first].any(0)).any())
+    """True if a rater whom the classifier met is in no first row of two ratings.
+
+    Unseen rows beside a classifier would leave them out.
+    """
+    met, given = labels.labelled & (labels.given.sum(1) >= 2), labels.given
+    shown = given[first][met[first]].any(0)
+    return labels.classifier is not None and bool((given[met].any(0) != shown).any())
 
 
 def _as_groups(labels: "LabelsByRater", of_row: Codes, first: Codes) -> "LabelsByRater":

@@ -46,6 +46,8 @@ from agreement_pipeline.statistics.weighted import (
     joint_raters,
 )
 
+UNREAD = "rows of equal counts: found a sum of another measure; expected those of their own"
+
 
 @dataclass(frozen=True, eq=False)
 class LabelsByRater(ByRater):
@@ -212,12 +214,14 @@ class LabelsByRater(ByRater):
         rows = super().rows_read(read)
         if self.together is None:
             return rows
+        if read not in self.together.sums:
+            raise TypeError(UNREAD)
         return self.together.first_in(rows, read, len(self.codes))
 
     def sums_of(self, rows: SomeRows) -> Array:
         """The weighted sums of what some rows say. Rows of equal counts know no further sums."""
         if self.together is not None:
-            raise TypeError("found a sum that was not read before; expected those of rows_read")
+            raise TypeError(UNREAD)
         return super().sums_of(rows)
 
     @OfRows

@@ -104,7 +104,7 @@ class RowMemory:
         What `read` returns must not depend on the weights.
         """
         if read not in self._kept:
-            self._kept[read] = read(self)
+            self._kept.setdefault(read, read(self))
         return self._kept[read]  # type: ignore[no-any-return]
 
     def with_same_rows(self, **changes: object) -> Self:
@@ -124,9 +124,10 @@ class RowMemory:
 
         What `read` returns must not depend on the weights.
         """
-        if read not in self.read_sums:
-            self.read_sums[read] = self.rows_read(read)
-        return self._sums(self.read_sums[read], read)
+        known = self.read_sums
+        if read not in known:
+            known[read] = self.rows_read(read)
+        return self._sums(known[read], read)
 
     def rows_read(self, read: Callable[[Any], SomeRows]) -> SomeRows:
         """What is read off the rows to be summed."""

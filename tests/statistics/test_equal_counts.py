@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from agreement_pipeline.estimates import estimate
+from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.intervals import METHODS, Inference, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.registry import never
@@ -71,7 +71,7 @@ def test_the_measures_of_a_fixed_panel_are_among_them():
 def test_the_value_is_the_same_on_far_fewer_rows(name, missing):
     labels = basis_of(name, ITEMS, missing=missing)
     expected = MEASURES[name](labels)
-    found = with_equal_counts_as_one(labels)
+    found = with_equal_counts_as_one(labels, MEASURES[name])
     assert 2 * (found.weights > 0).sum() <= len(labels.weights)
     assert found.n_items == ITEMS
     parts = MEASURES[name](found)
@@ -82,9 +82,9 @@ def test_the_value_is_the_same_on_far_fewer_rows(name, missing):
 @pytest.mark.parametrize("name", NAMES)
 def test_sums_of_who_gave_which_label_vary_as_if_each_row_was_drawn(name):
     labels = basis_of(name, ITEMS)
-    MEASURES[name](labels)
-    found = with_equal_counts_as_one(labels)
-    seen = np.hstack([dense(rows, len(labels.codes)) for rows in labels.read_sums.values()])
+    found = with_equal_counts_as_one(labels, MEASURES[name])
+    reads = [labels.rows_read(read) for read in found.together.sums]
+    seen = np.hstack([dense(rows, len(labels.codes)) for rows in reads])
     ours = np.hstack([*found.together.sums.values()])
     expected = np.zeros((seen.shape[1], seen.shape[1]))
     together = expected.copy()
@@ -111,8 +111,7 @@ def test_limits_are_those_of_rows_drawn_one_by_one(monkeypatch, name, rare):
 
 def test_rows_of_sums_over_few_items_stay_alone():
     labels = basis_of("shah_kappa_s", ITEMS, rare=0.0005)
-    MEASURES["shah_kappa_s"](labels)
-    found = with_equal_counts_as_one(labels)
+    found = with_equal_counts_as_one(labels, MEASURES["shah_kappa_s"])
     totals = [(labels.codes == 3)[:, rater] @ labels.weights for rater in range(R)]
     small = [rater for rater in range(R) if totals[rater] < equal_counts.FEWEST_IN_A_SUM]
     assert small
@@ -123,9 +122,7 @@ def test_rows_of_sums_over_few_items_stay_alone():
 
 
 def test_the_rows_of_how_sums_vary_have_normal_weights():
-    panel = basis_of("shah_s", ITEMS)
-    MEASURES["shah_s"](panel)
-    labels = with_equal_counts_as_one(panel)
+    labels = with_equal_counts_as_one(basis_of("shah_s", ITEMS), MEASURES["shah_s"])
     drawn = np.vstack([block.weights for block in resampled(labels, 2_000, 3)])
     normal = drawn[:, labels.normal]
     assert normal.shape[1] >= (R - 1) * (K - 1)
@@ -170,24 +167,72 @@ def with_confidence(labels):
 @pytest.mark.parametrize("of", [few_items, in_clusters, in_groups, with_confidence])
 def test_other_rows_stay_as_they_are(monkeypatch, of):
     labels, fewest = of(panel_of(ITEMS))
-    labels.sums(lambda each: every_row(each.given.astype(float)))
     monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", fewest)
-    assert with_equal_counts_as_one(labels) is labels
+    assert with_equal_counts_as_one(labels, MEASURES["shah_kappa_s"]) is labels
 
 
 def test_rows_that_are_alike_already_stay_as_they_are():
     two = LabelsByRater([[0, 0], [1, 0]], [9_000, 4_000], scale=SCALE, raters="ab")
-    MEASURES["shah_kappa_s"](two)
-    assert with_equal_counts_as_one(two) is two
+    assert with_equal_counts_as_one(two, MEASURES["shah_kappa_s"]) is two
 
 
-def test_no_rater_is_hidden_behind_the_rows_of_others_and_sums_must_be_known():
-    rows = [[0, 0, -1], [0, -1, 0], [1, 1, -1], [1, -1, 1], [0, 1, -1], [0, -1, 1]]
-    labels = LabelsByRater(rows, [9_000, 10, 4_000, 10, 900, 10], scale=SCALE, raters="abc")
-    MEASURES["shah_kappa_s"](labels)
-    assert with_equal_counts_as_one(labels) is labels
+def test_no_rater_whom_a_classifier_met_is_hidden_behind_the_rows_of_others():
+    rows = [[0, 0, -1], [0, -1, 0], [1, 1, -1], [1, -1, 1], [0, 1, -1], [0, -1, 1], [-1, -1, 0]]
+    items = [9_000, 1_000, 4_000, 1_000, 900, 900, 50]
+    labels = LabelsByRater(rows, items, scale=SCALE, raters="abc")
+    beside = labels.with_classifier([0, 0, 1, 1, 0, 0, 0], "model")
+    assert with_equal_counts_as_one(beside, MEASURES["shah_s"]) is beside
     every = [[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     full = LabelsByRater(every, np.full(8, 2_000), scale=SCALE, raters="abc")
-    assert with_equal_counts_as_one(full) is full
-    MEASURES["shah_kappa_s"](full)
-    assert (with_equal_counts_as_one(full).weights > 0).sum() == 4
+    both = full.with_classifier(np.zeros(8, dtype=int), "model")
+    assert (with_equal_counts_as_one(both, MEASURES["shah_s"]).weights > 0).sum() == 4
+
+
+def test_limits_depend_on_no_other_measure():
+    labels, names = basis_of("shah_kappa_s", ITEMS), ["shah_kappa_s", "light_kappa"]
+    alone = [estimate(name, labels, Inference()) for name in names]
+    assert estimate_each(names, labels, Inference()) == alone
+    assert [estimate(name, labels, Inference()) for name in names] == alone
+
+
+def test_a_shorter_run_gives_the_first_resamples_of_a_longer_one():
+    labels = with_equal_counts_as_one(basis_of("shah_s", ITEMS), MEASURES["shah_s"])
+    longer = np.vstack([block.weights for block in resampled(labels, 100, 1)])
+    shorter = np.vstack([block.weights for block in resampled(labels, 40, 1)])
+    assert np.array_equal(shorter, longer[:40])
+
+
+def test_rows_of_equal_counts_refuse_the_sums_of_other_measures():
+    labels = with_equal_counts_as_one(basis_of("shah_kappa_s", ITEMS), MEASURES["shah_kappa_s"])
+    with pytest.raises(TypeError, match="found a sum of another measure"):
+        MEASURES["light_kappa"](labels)
+    with pytest.raises(TypeError, match="found a sum of another measure"):
+        labels.sums_of(every_row(np.ones((len(labels.codes), 1))))
+
+
+def of_the_majority(errors):
+    """A model that gives what most raters give, but for a few items on which it errs."""
+    panel = panel_of(ITEMS, missing=0).panel.merged()
+    counts = panel.counts().counts
+    erred = np.flatnonzero((counts.max(1) == 4) & (panel.weights > 2 * errors))[:10]
+    weights = panel.weights.copy()
+    weights[erred] -= errors
+    joint = LabelsByRater(
+        np.vstack([panel.codes, panel.codes[erred]]),
+        np.concatenate([weights, np.full(len(erred), errors)]),
+        scale=SCALE,
+        raters=tuple("vwxyz"),
+    )
+    labels = np.concatenate([counts.argmax(1), np.where(counts > 0, counts, R).argmin(1)[erred]])
+    return joint.with_classifier(labels, "model")
+
+
+def test_rare_losses_of_a_classifier_are_drawn_as_they_are(monkeypatch):
+    panel = of_the_majority(errors=3)
+    found = estimate("advantage_probability", panel, Inference(seed=1))
+    monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", ITEMS + 1)
+    slow = estimate("advantage_probability", panel, Inference(seed=2))
+    reach = (slow.interval.high - slow.interval.low) / 4
+    assert found.interval.low == pytest.approx(slow.interval.low, abs=MONTE_CARLO * reach)
+    assert found.interval.high == pytest.approx(slow.interval.high, abs=MONTE_CARLO * reach)
+    assert np.max(found.draws) <= 1
