@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import aiobotocore.httpsession
@@ -29,7 +30,7 @@ import fsspec
 from grown_store import CONTRACT, POLICY, SALT, grown, one_more
 
 from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.release import judge_round
 from agreement_pipeline.report import history, round_table
 from agreement_pipeline.store import Store
@@ -82,7 +83,8 @@ def _added(place: str, empty: str, original: Path, n_more: int) -> None:
 
 def _whole(place: str) -> None:
     def all_rounds() -> None:
-        history(round_table(Store(place, salt=SALT)), POLICY)["larger_plot"]()
+        store = Store(place, salt=SALT)
+        history(round_table(store), POLICY, store.ratings)["larger_plot"]()
 
     def again() -> None:
         judge_round(Store(place, salt=SALT), "round-00007", POLICY, CONTRACT)
@@ -103,29 +105,33 @@ def _ticks(root: Path, n_files: int) -> None:
     settings = ProjectSettings(
         project="p",
         inbox="inbox",
-        policy="standard",
+        policy="own",
         scale={"categories": ["no", "yes"]},
         root=str(root),
     )
     (root / "configs/policies").mkdir(parents=True)
-    (root / "configs/policies/standard.yaml").write_text(json.dumps(POLICY.to_mapping()))
+    own = {**POLICY.to_mapping(), "policy": "own"}
+    (root / "configs/policies/own.yaml").write_text(json.dumps(own))
     rows = "".join(f"i{item},{rater},no\n" for item in range(90) for rater in "abc")
     for number in range(n_files):
         path = inbox / f"round-{number:05}.csv"
         path.write_text(f"item,rater,label\n{rows}x{number},a,no\n")
     time.sleep(2.1)
-    cursor = json.dumps(
-        {name: each.digest for name, each in Project(settings).deliveries().items()}
-    )
     definitions = project_definitions(settings)
     sensor = definitions.resolve_sensor_def("p_new_rounds")
+    cursor = None
     with dg.DagsterInstance.ephemeral() as instance:
-        for name in ("first in a process", "next", "next"):
+        for name in ("new", "unchanged", "unchanged"):
             context = dg.build_sensor_context(
                 instance=instance, definitions=definitions, cursor=cursor
             )
-            cpu, wall, _ = _measured(lambda context=context: sensor(context))
-            print(f"tick over {n_files} unchanged files, {name}: {cpu:.2f} CPU s, {wall:.2f} s")
+            found: list[object] = []
+            look = partial(sensor, context)
+            cpu, wall, _ = _measured(lambda look=look, found=found: found.append(look()))
+            [result] = found
+            asked = len(getattr(result, "run_requests", None) or ())
+            cursor = getattr(result, "cursor", None) or context.cursor
+            print(f"tick over {n_files} {name} files: {asked} runs, {cpu:.2f} CPU s, {wall:.2f} s")
 
 
 def _measured(work: Callable[[], object]) -> tuple[float, float, int]:

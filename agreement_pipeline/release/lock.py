@@ -141,13 +141,14 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 
     The store is locked only for the last step. Other writers can write during the slow steps.
     """
-    store.give_to(check_round_name(project, "project"))
-    if not rounds:
-        raise ReleaseHeldError(
-            f"release {name}: found no round; expected at least one admitted round. "
-            "Release it when a round is admitted."
-        )
-    judged, _ = decide(store, rounds, terms, checked_later=True)
+    with store.reading():
+        store.give_to(check_round_name(project, "project"))
+        if not rounds:
+            raise ReleaseHeldError(
+                f"release {name}: found no round; expected at least one admitted round. "
+                "Release it when a round is admitted."
+            )
+        judged, _ = decide(store, rounds, terms, checked_later=True)
     _refuse_held(judged)
     taken = [each.taken for each in judged]
     version, data = _made(store, name, judged, terms, project)

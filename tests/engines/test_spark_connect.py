@@ -27,7 +27,8 @@ def measured(folder, engine, **settings):
 
 
 def test_a_server_of_spark_connect_gives_what_the_memory_gives(tmp_path):
-    pytest.importorskip("pyspark.sql.connect.session")
+    pytest.importorskip("pyspark")
+    pytest.importorskip("grpc_status", reason="Spark Connect is not installed")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         pytest.skip("no Java on this machine")
     rows = [(f"i{i}", f"r{r}", "ny"[(i + (i % 7 == r)) % 2]) for i in range(60) for r in range(3)]
