@@ -75,9 +75,9 @@ def with_equal_counts_as_one(
 ) -> "LabelsByRater":
     """Rows of equal counts as one row for a measure, if there are many items and then fewer rows.
 
-    What the measure sums comes along. Nothing else can be summed then. Two kinds of rows stay as
-    they are: those on which no two of the panel, or no classifier, can be compared, and those that
-    belong to a sum over few items.
+    What the measure sums comes along. Nothing else can be summed then. Rows that belong to a sum
+    over few items stay as they are. So do rows on which no two of the panel can be compared, or no
+    classifier.
     """
     if _drawn_row_by_row(labels):
         return labels

@@ -229,6 +229,10 @@ def of_the_majority(errors):
 
 def test_rare_losses_of_a_classifier_are_drawn_as_they_are(monkeypatch):
     panel = of_the_majority(errors=3)
+    drawn = with_equal_counts_as_one(panel, MEASURES["advantage_probability"])
+    for codes, label in zip(panel.codes[-10:], panel.labels[-10:], strict=True):
+        same = (drawn.codes == codes).all(1) & (drawn.labels == label)
+        assert drawn.weights[same].tolist() == [3]
     found = estimate("advantage_probability", panel, Inference(seed=1))
     monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", ITEMS + 1)
     slow = estimate("advantage_probability", panel, Inference(seed=2))
