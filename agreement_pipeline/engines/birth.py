@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 import pandas as pd
@@ -34,10 +35,6 @@ from agreement_pipeline.readers import (
 )
 
 _number = count()
-SAMPLE = 200_000
-"""Rows that probably show all raters and labels. If they do not, all rows are read for them."""
-SAMPLED = {"item", "rater", "label", "confidence", "cluster", "text", "timestamp"}
-NAMED = ("nominal", "ordinal")
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,14 @@ def born_in(session: Session, source: Any, asked: Asked) -> QueriedRatings:
     Unreadable
         The engine does not read the source as the reader in memory does.
     """
-    return _Birth.of(session, source, asked).ratings()
+    name = f"ratings_{next(_number)}"
+    try:
+        ratings = _Birth.of(session, source, asked, name).ratings()
+    except RatingsError:
+        session.forget(f"{name}_cells", source)
+        raise
+    finalize(ratings.answers, session.forget, f"{name}_cells", source)
+    return ratings
 
 
 @dataclass(frozen=True)
@@ -78,14 +82,14 @@ class _Birth:
     kinds: Mapping[str, sql.Kind]
 
     @classmethod
-    def of(cls, session: Session, source: Any, asked: Asked) -> "_Birth":
+    def of(cls, session: Session, source: Any, asked: Asked, name: str) -> "_Birth":
         """Open the source under canonical names."""
         if asked.layout == "wide":
             raise Unreadable(
                 f"{session.engine}: found the layout wide; expected long, one row a rating. "
                 "Read it in memory (engine memory), or write one row a rating."
             )
-        name, label = f"ratings_{next(_number)}", getattr(source, "name", "DataFrame")
+        label = getattr(source, "name", "DataFrame")
         header = session.header(source)
         asked.limits.refuse_beyond("columns", len(header), label, "columns")
         columns = chosen_columns(header, asked.columns, "long", label)
@@ -97,35 +101,13 @@ class _Birth:
         """The ratings, after all checks."""
         rows = sql.rows(f"{self.name}_cells", self.kinds, self.rounds)
         self.session.view(f"{self.name}_rows", rows)
-        return self._of_sample() or self._of_all()
-
-    def _of_all(self) -> QueriedRatings:
-        keys = self._keys()
+        keys = Keys.of(self.session, self.name, self.kinds, self.asked, self.label)
         try:
             known = self._known(keys)
         except RatingsError:
             self.faults.refuse(keys)
             raise
         return self._checked(keys, known, self._queries(known))
-
-    def _of_sample(self) -> QueriedRatings | None:
-        """The ratings, if the first rows show all raters and labels. Else all rows decide.
-
-        Text is slow to read. So it is read once, and not twice.
-        """
-        is_text = getattr(self.source, "form", "parquet") != "parquet"
-        if not is_text or not set(self.kinds) <= SAMPLED or self.asked.level not in NAMED:
-            return None
-        keys = self._keys(SAMPLE)
-        try:
-            known = self._known(keys)
-        except RatingsError:
-            return None
-        queries = self._queries(known)
-        return None if queries.unlike else self._checked(keys, known, queries)
-
-    def _keys(self, among: int | None = None) -> Keys:
-        return Keys.of(self.session, self.name, self.kinds, self.asked, self.label, among)
 
     def _known(self, keys: Keys) -> Known:
         return keys.known(

@@ -1,35 +1,36 @@
 """DuckDB: files larger than the memory, on one machine."""
 
-import csv
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from os import cpu_count
+from os import cpu_count, getpid
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from agreement_pipeline.engines.protocol import ENGINES
 from agreement_pipeline.engines.queried import Queried
 from agreement_pipeline.engines.session import (
     ODD_LIST,
-    SEPARATORS,
     Files,
     Unreadable,
     is_list_of_labels,
     refuse_numbered_labels,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import footer_of
-from agreement_pipeline.text import listed
+from agreement_pipeline.readers import LIMITS, Cells, file_cells, footer_of, text_batches
 
 ENGINE = "duckdb"
 BATCH = 100_000
-LINE, BUFFER = 20_000_000, 24_000_000
-"""The bytes of the longest line of text, and of the part of a file that is read at once."""
+TABLE = "_read"
+"""How the name of a table ends that holds the cells of files of text."""
+BOUNDLESS = replace(LIMITS, file_bytes=2**62, rows=2**62, columns=2**31)
+"""A file of text goes through in batches, so only the limits of names hold."""
 MANY_THREADS = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
 
 
-@cache
 def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
     """The session of this process under a memory limit, such as 500MB.
 
@@ -38,6 +39,12 @@ def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
     RatingsError
         The limit is no size.
     """
+    return _of_process(getpid(), memory_limit)
+
+
+@cache
+def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
+    """A session of one process: a forked one must not use that of its parent."""
     return DuckDB(memory_limit)
 
 
@@ -51,8 +58,15 @@ class DuckDB:
 
         self.errors = duckdb.Error
         self.connection = duckdb.connect(
-            config={"preserve_insertion_order": "false", "autoload_known_extensions": "false"}
+            config={
+                "preserve_insertion_order": "true",
+                "autoload_known_extensions": "false",
+                "python_enable_replacements": "false",
+                "temp_directory": str(Path(gettempdir(), f"agreement_pipeline_{getpid()}")),
+            }
         )
+        self._looked_at: dict[str, Cells] = {}
+        self._forgotten: deque[str] = deque()
         if memory_limit is not None:
             self._limit(memory_limit)
         self._use_threads(1 if memory_limit is None else 2)
@@ -84,49 +98,78 @@ class DuckDB:
         return found[0]
 
     def _header(self, path: str, source: Files) -> list[str]:
-        if source.form in SEPARATORS:
-            return delimited_header(Path(path), SEPARATORS[source.form])
-        if source.form == "json":
-            keys = f"SELECT DISTINCT UNNEST(json_keys(json)) AS name FROM ({_lines([path])})"
-            return sorted(self.ask(keys)["name"].to_pylist())
+        if source.form != "parquet":
+            return self._cells(path).header
         if Path(path).is_file():
             footer_of(Path(path))
         return [str(name) for name in self.ask(f"{_parquet([path])} LIMIT 0").column_names]
 
-    def open(self, view: str, source: Files, columns: Mapping[str, str]) -> None:
-        """Make a view of some columns of the files, under other names."""
-        self.view(view, self._select(source, list(source.paths), columns))
+    def _cells(self, path: str) -> Cells:
+        """The cells of a file of text. A file that was looked at is not looked at again."""
+        if path not in self._looked_at:
+            self._looked_at[path] = file_cells(Path(path), BOUNDLESS)
+        return self._looked_at[path]
 
-    def numbered(self, view: str, source: Files, columns: Mapping[str, str]) -> Sequence[str]:
-        """Make a view for each file, with its rows numbered."""
+    def open(self, view: str, source: Files, columns: Mapping[str, str]) -> None:
+        """Make a view of some columns of the files, under other names. Text is read into a table.
+
+        Parquet files are read where they lie.
+        """
+        if source.form == "parquet":
+            self.view(view, self._select(source, list(source.paths), columns))
+            return
+        self._drop_forgotten()
+        for at, path in enumerate(source.paths):
+            self._load(f"{view}{TABLE}{at}", self._cells(path), columns)
+        self._looked_at.clear()
+        tables = [f"SELECT * FROM {view}{TABLE}{at}" for at in range(len(source.paths))]
+        self.view(view, " UNION ALL ".join(tables))
+
+    def forget(self, view: str, source: Files) -> None:
+        """Drop what `open` read of a source, once nothing runs."""
+        if source.form != "parquet":
+            self._forgotten.extend(f"{view}{TABLE}{at}" for at in range(len(source.paths)))
+
+    def _drop_forgotten(self) -> None:
+        while self._forgotten:
+            self._run(f"DROP TABLE IF EXISTS {self._forgotten.popleft()}")
+
+    def _load(self, table: str, cells: Cells, columns: Mapping[str, str]) -> None:
+        """Read the cells of a file into a table. What is wrong with them leaves no table."""
+        import pyarrow as pa
+
+        schema = pa.schema([(name, pa.large_string()) for name in columns])
+        refusals: list[RatingsError] = []
+        batches = _noting(text_batches(cells, columns), refusals)
+        try:
+            self.table(table, pa.RecordBatchReader.from_batches(schema, batches))
+        except (Unreadable, OSError):
+            if refusals:
+                raise refusals[0] from None
+            raise
+
+    def numbered(
+        self, view: str, opened: str, source: Files, columns: Mapping[str, str]
+    ) -> Sequence[str]:
+        """Make a view for each file of a source that was opened, with its rows numbered."""
         names = [f"{view}_{at}" for at in range(len(source.paths))]
-        number = f"ROW_NUMBER() OVER () + {source.first_row - 1} AS row"
-        for name, path in zip(names, source.paths, strict=True):
-            self.view(name, f"SELECT *, {number} FROM ({self._select(source, [path], columns)})")
+        for at, (name, path) in enumerate(zip(names, source.paths, strict=True)):
+            if source.form == "parquet":
+                cells = self._select(source, [path], columns)
+                self.view(name, f"SELECT *, ROW_NUMBER() OVER () AS row FROM ({cells})")
+            else:
+                row = f"rowid + {source.first_row} AS row"
+                self.view(name, f"SELECT *, {row} FROM {opened}{TABLE}{at}")
         return names
 
     def _select(self, source: Files, paths: list[str], columns: Mapping[str, str]) -> str:
-        if source.form == "json":
-            chosen = ", ".join(
-                f"{_json(column, lists=name == 'label')} AS {name}"
-                for name, column in columns.items()
-            )
-            return f"SELECT {chosen} FROM ({_lines(paths)})"
-        if source.form == "parquet":
-            self._refuse_numbered_labels(source, paths, columns)
-            lists = self._holds_lists(paths, columns.get("label"))
-            chosen = ", ".join(
-                f"{_joined(_named(column)) if lists and name == 'label' else _named(column)} "
-                f"AS {name}"
-                for name, column in columns.items()
-            )
-            return f"SELECT {chosen} FROM ({_parquet(paths)})"
-        separator = SEPARATORS[source.form]
-        header = delimited_header(Path(paths[0]), separator)
+        self._refuse_numbered_labels(source, paths, columns)
+        lists = self._holds_lists(paths, columns.get("label"))
         chosen = ", ".join(
-            f"NULLIF(c{header.index(column)}, '') AS {name}" for name, column in columns.items()
+            f"{_joined(_named(column)) if lists and name == 'label' else _named(column)} AS {name}"
+            for name, column in columns.items()
         )
-        return f"SELECT {chosen} FROM {_delimited(paths, separator, len(header))}"
+        return f"SELECT {chosen} FROM ({_parquet(paths)})"
 
     def _refuse_numbered_labels(
         self, source: Files, paths: list[str], columns: Mapping[str, str]
@@ -144,24 +187,33 @@ class DuckDB:
 
     def view(self, name: str, sql: str) -> None:
         """Keep a query under a name."""
-        self._run(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
+        self._run(f"CREATE OR REPLACE VIEW {name} AS {sql}")
 
     def table(self, name: str, data: Any) -> None:
-        """Keep an Arrow table under a name."""
-        self.connection.register(f"{name}_arrow", data)
-        self._run(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM {name}_arrow")
-        self.connection.unregister(f"{name}_arrow")
+        """Keep an Arrow table, or what a reader of batches gives, under a name."""
+        cursor = self.connection.cursor()
+        cursor.register(f"{name}_arrow", data)
+        try:
+            cursor.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM {name}_arrow")
+        except self.errors as error:
+            raise Unreadable.of(ENGINE, error) from None
+        finally:
+            cursor.unregister(f"{name}_arrow")
 
     def ask(self, sql: str) -> Any:
         """The answer to a query as an Arrow table."""
         try:
-            return self.connection.sql(sql).to_arrow_table()
+            return self.connection.cursor().sql(sql).to_arrow_table()
         except self.errors as error:
             raise Unreadable.of(ENGINE, error) from None
 
     def batches(self, sql: str) -> Iterator[Any]:
         """The answer to a query in Arrow batches."""
-        yield from self.connection.sql(sql).to_arrow_reader(BATCH)
+        cursor = self.connection.cursor()
+        try:
+            yield from cursor.sql(sql).to_arrow_reader(BATCH)
+        except (self.errors, OSError) as error:
+            raise Unreadable.of(ENGINE, error) from None
 
     def literal(self, text: str) -> str:
         """A text as it stands in a query."""
@@ -171,54 +223,15 @@ class DuckDB:
         """A test of a text by a regular expression."""
         return f"regexp_matches({text}, {_quoted(pattern)})"
 
-    def _run(self, sql: str) -> Any:
+    def _run(self, sql: str) -> None:
         try:
-            return self.connection.execute(sql)
+            self.connection.cursor().execute(sql)
         except self.errors as error:
             raise Unreadable.of(ENGINE, error) from None
 
 
 def _parquet(paths: list[str]) -> str:
     return f"SELECT * FROM read_parquet({_array(paths)})"
-
-
-def _lines(paths: list[str]) -> str:
-    """The objects of JSON Lines. Anything else in a line stops the query."""
-    keys = "json_keys(json)"
-    right = f"json_type(json) = 'OBJECT' AND LEN({keys}) = LIST_UNIQUE({keys})"
-    wrong = "ERROR('found a line that is no object, or has a name twice')"
-    read = f"read_ndjson_objects({_array(paths)})"
-    return f"SELECT CASE WHEN {right} THEN json ELSE {wrong} END AS json FROM {read}"
-
-
-def _json(column: str, *, lists: bool) -> str:
-    """A cell of JSON as the text that the reader in memory makes of it."""
-    path = _quoted('$."' + column.replace('"', '\\"') + '"')
-    kind, text = f"json_type(json, {path})", f"json_extract_string(json, {path})"
-    number = f"CAST({text} AS DOUBLE)"
-    size = f"ABS({number})"
-    array = f"WHEN 'ARRAY' THEN {_json_list(path)} " if lists else ""
-    return (
-        f"CASE {kind} WHEN 'VARCHAR' THEN NULLIF({text}, '') {array}"
-        f"WHEN 'UBIGINT' THEN {text} WHEN 'BIGINT' THEN {text} WHEN 'NULL' THEN NULL "
-        f"WHEN 'BOOLEAN' THEN CASE {text} WHEN 'true' THEN 'True' ELSE 'False' END "
-        f"WHEN 'DOUBLE' THEN CASE WHEN regexp_matches({text}, '^-?[0-9]+$') THEN {text} "
-        f"WHEN {size} < 1e15 AND {number} = FLOOR({number}) "
-        f"THEN CAST(CAST({number} AS BIGINT) AS VARCHAR) "
-        f"WHEN {size} BETWEEN 1e-4 AND 1e15 THEN {text} "
-        "ELSE ERROR('found a number that is spelt with an exponent') END "
-        f"ELSE CASE WHEN {kind} IS NULL THEN NULL "
-        "ELSE ERROR('found a list or an object as a cell') END END"
-    )
-
-
-def _json_list(path: str) -> str:
-    """A list of texts and whole numbers in JSON as one text."""
-    array = f"json_extract(json, {path})"
-    kinds = f"list_distinct(json_type({array}, '$[*]'))"
-    plain = f"len(list_filter({kinds}, lambda x: x NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT'))) = 0"
-    joined = _joined(f"json_extract_string({array}, '$[*]')")
-    return f"CASE WHEN {plain} THEN {joined} ELSE ERROR('{ODD_LIST}') END"
 
 
 def _joined(labels: str) -> str:
@@ -232,31 +245,13 @@ def _joined(labels: str) -> str:
     )
 
 
-def _delimited(paths: list[str], separator: str, width: int) -> str:
-    names = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
-    return (
-        f"read_csv({_array(paths)}, auto_detect = false, header = true, delim = "
-        f"{_quoted(separator)}, quote = '\"', escape = '\"', nullstr = '', strict_mode = true, "
-        f"max_line_size = {LINE}, buffer_size = {BUFFER}, columns = {{{names}}})"
-    )
-
-
-def delimited_header(path: Path, separator: str) -> list[str]:
-    """The first row of delimited text."""
+def _noting(batches: Iterator[Any], refusals: list[RatingsError]) -> Iterator[Any]:
+    """Batches. Arrow keeps only the words of an error that stops them, so it is kept here."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file, delimiter=separator, strict=True), [])
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Unreadable(
-            f"{path.name}: row 1: found a header that cannot be read ({error}); expected delimited "
-            "text in UTF-8. Save the table again."
-        ) from None
-    if len(set(header)) < max(len(header), 1) or header == [""]:
-        raise Unreadable(
-            f"{path.name}: row 1: found {listed(header, 12)}; expected a name for each column, and "
-            "no name twice. Rename the columns."
-        )
-    return header
+        yield from batches
+    except RatingsError as error:
+        refusals.append(error)
+        raise
 
 
 def _array(paths: list[str]) -> str:

@@ -171,7 +171,8 @@ class Faults:
     def _refuse(self, tests: list[str], scale: Scale) -> None:
         """Let the checks in memory refuse the rows that fail a test."""
         where = " OR ".join(f"({test})" for test in tests)
-        views = self.session.numbered(f"{self.name}_numbered", self.source, self.columns)
+        cells = f"{self.name}_cells"
+        views = self.session.numbered(f"{self.name}_numbered", cells, self.source, self.columns)
         parts = [
             self._at_fault(view, where, at if len(views) > 1 else None)
             for at, view in enumerate(views)

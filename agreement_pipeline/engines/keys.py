@@ -80,19 +80,17 @@ class Keys:
         kinds: Mapping[str, sql.Kind],
         asked: "Asked",
         label: str,
-        among: int | None = None,
     ) -> "Keys":
-        """Query the distinct rows of keys, in all rows or among some of the first."""
+        """Query the distinct rows of keys."""
         scale = _continuous(session, name, asked)
         names = [each for each in KEYS if each in kinds]
         grouped = [each for each in names if each != "label" or scale is None]
         least = [] if scale is None else sql.spellings_of(scale.dimensions)
         meeting = ["MIN(meeting) AS meeting"] if "occurrence" in kinds else []
         chosen = ", ".join([*grouped, *least, *meeting])
-        rows = f"{name}_rows" if among is None else f"(SELECT * FROM {name}_rows LIMIT {among})"
         found = in_pandas(
             session.ask(
-                f"SELECT {chosen} FROM {rows} AS r GROUP BY {', '.join(grouped)} LIMIT {MOST + 1}"
+                f"SELECT {chosen} FROM {name}_rows GROUP BY {', '.join(grouped)} LIMIT {MOST + 1}"
             )
         )
         if len(found) > MOST:

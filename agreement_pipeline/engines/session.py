@@ -56,7 +56,7 @@ class Files:
 
     @property
     def first_row(self) -> int:
-        """The number of the first row of data, as the reader in memory counts."""
+        """The number of the first row of data."""
         return 2 if self.form in SEPARATORS else 1
 
     @property
@@ -141,8 +141,16 @@ class Session(Protocol):
         Lists of labels become text with `|` between the labels.
         """
 
-    def numbered(self, view: str, source: Any, columns: Mapping[str, str]) -> Sequence[str]:
-        """Make a view for each file of a source, with a column `row` that numbers its rows."""
+    def forget(self, view: str, source: Any) -> None:
+        """Let go of what `open` keeps for a view. Nothing asks for it any more."""
+
+    def numbered(
+        self, view: str, opened: str, source: Any, columns: Mapping[str, str]
+    ) -> Sequence[str]:
+        """Make a view for each file of a source, with a column `row` that numbers its rows.
+
+        `opened` is the view that `open` made of the source.
+        """
 
     def view(self, name: str, sql: str) -> None:
         """Keep a query under a name."""

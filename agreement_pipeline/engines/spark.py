@@ -80,7 +80,12 @@ class Spark:
             selected = selected.selectExpr(*others, f"{_JOINED} AS label")
         selected.createOrReplaceTempView(view)
 
-    def numbered(self, view: str, source: Any, columns: Mapping[str, str]) -> Sequence[str]:
+    def forget(self, view: str, source: Any) -> None:
+        """Nothing is kept."""
+
+    def numbered(
+        self, view: str, opened: str, source: Any, columns: Mapping[str, str]
+    ) -> Sequence[str]:
         """Make one view, in which the name of its item stands for the number of a row."""
         self.open(f"{view}_cells", source, columns)
         row = "CONCAT('of item ', COALESCE(CAST(item AS STRING), 'null')) AS row"

@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from agreement_pipeline.readers.aggregated import whole_numbers
+from agreement_pipeline.readers.cells import Cells, file_cells
 from agreement_pipeline.readers.class_labels import named_in_schema
 from agreement_pipeline.readers.columns import (
     COLUMNS,
@@ -42,6 +43,7 @@ from agreement_pipeline.readers.registry import (
 )
 from agreement_pipeline.readers.rules import RULES, Rejected, Rules
 from agreement_pipeline.readers.sources import of_round, origin_of_table, rows_of, unnamed
+from agreement_pipeline.readers.table import text_batches
 from agreement_pipeline.readers.tool import answers
 
 for _module in iter_modules(__path__):
@@ -53,6 +55,7 @@ __all__ = [
     "READERS",
     "RULES",
     "UNFINISHED",
+    "Cells",
     "Classifiers",
     "Columns",
     "Export",
@@ -66,6 +69,7 @@ __all__ = [
     "answers",
     "checked_rows",
     "chosen_columns",
+    "file_cells",
     "footer_of",
     "how_far",
     "is_of_a_tool",
@@ -82,6 +86,7 @@ __all__ = [
     "refuse_lonely",
     "register",
     "rows_of",
+    "text_batches",
     "unnamed",
     "unnamed_columns",
     "unpacked",

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -20,10 +20,11 @@ from agreement_pipeline.readers.class_labels import in_names, named_in_schema
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
-from agreement_pipeline.readers.files import WAIT, Steady, whole_text
+from agreement_pipeline.readers.files import WAIT, Steady, blank, refuse_nul, text_of
 from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.json_stream import is_cut
 from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.readers.lines import blocks_of
 from agreement_pipeline.readers.twice import refuse_twice
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -36,8 +37,8 @@ KINDS = {
 }
 """What a file is that ends so. Of another file, its content says it."""
 BYTES_A_VALUE = 2
-
-Records = list[dict[str, object]]
+AT_ONCE = 8_192
+"""How many records are Python objects at once."""
 
 
 class Cells(NamedTuple):
@@ -52,11 +53,18 @@ class Cells(NamedTuple):
     read
         Reads the columns of some names. The index `row` numbers the rows as an editor or a
         spreadsheet does.
+    first
+        The number of the first row of data.
+    parts
+        The same for a file of text, some rows at a time: batches of texts, or frames of what JSON
+        holds. None for other tables.
     """
 
     source: str
     header: list[str]
     read: Callable[[Sequence[str]], pd.DataFrame]
+    first: int
+    parts: Callable[[Sequence[str]], Iterator[Any]] | None = None
 
 
 def file_cells(path: Path, limits: Limits) -> Cells:
@@ -74,12 +82,14 @@ def file_cells(path: Path, limits: Limits) -> Cells:
     kind = KINDS.get(path.suffix.lower()) or kind_of(path)
     if kind == "text":
         separator = separator_in(path, SEPARATORS.get(path.suffix.lower(), ","))
-        return _cells(path.name, Delimited(path, separator, limits), first=2)
+        delimited = Delimited(path, separator, limits)
+        return _cells(path.name, delimited, first=2)._replace(parts=delimited.parts)
     if kind == "parquet":
         return _cells(path.name, _Parquet(path, limits), first=1)
     if kind == "excel":
         return _cells(path.name, _of_frame(sheet(path, limits)), first=2)
-    return _cells(path.name, _JsonLines(whole_text(path), path.name, limits), first=1)
+    lines = _JsonLines(path, limits)
+    return _cells(path.name, lines, first=1)._replace(parts=lines.parts)
 
 
 def is_named_table(path: Path) -> bool:
@@ -135,10 +145,10 @@ def _cells(source: str, table: _Readable, *, first: int) -> Cells:
 
     def read(names: Sequence[str]) -> pd.DataFrame:
         frame = table.read(names)
-        _refuse_no_row(len(frame), source)
+        refuse_no_row(len(frame), source)
         return frame.set_axis(pd.RangeIndex(first, first + len(frame), name="row"))
 
-    return Cells(source, table.header, read)
+    return Cells(source, table.header, read, first)
 
 
 def _missing_as_none(column: pd.Series) -> pd.Series:
@@ -147,7 +157,14 @@ def _missing_as_none(column: pd.Series) -> pd.Series:
     return column.where(column.notna(), None) if column.dtype == object else column
 
 
-def _refuse_no_row(n_rows: int, source: str) -> None:
+def refuse_no_row(n_rows: int, source: str) -> None:
+    """Refuse a table without a row of data.
+
+    Raises
+    ------
+    RatingsError
+        It has none.
+    """
     if not n_rows:
         raise RatingsError(
             f"{source}: found no row of data; expected at least one rating. "
@@ -156,28 +173,88 @@ def _refuse_no_row(n_rows: int, source: str) -> None:
 
 
 class _JsonLines:
-    """JSON Lines. A column is made when it is read: most records may not have it."""
+    """JSON Lines. Each line is read once, and its texts are then kept in Arrow."""
 
-    def __init__(self, text: str, source: str, limits: Limits) -> None:
-        limits.refuse_beyond("rows", text.count("\n"), source, "lines")
-        lines = text.rstrip().split("\n")
-        self._records: Records = [
-            _record(line, row, row == len(lines), source) for row, line in enumerate(lines, 1)
-        ]
-        self.header = list(dict.fromkeys(chain.from_iterable(self._records)))
-        limits.refuse_beyond("columns", len(self.header), source, "columns")
+    def __init__(self, path: Path, limits: Limits) -> None:
+        names, self._parts = dict[str, None](), list[_JsonColumns]()
+        records = _records(path, limits)
+        while some := list(islice(records, AT_ONCE)):
+            here = dict.fromkeys(chain.from_iterable(some))
+            names |= here
+            if len(names) <= limits.columns:
+                columns = {
+                    name: _compact([_cell(each.get(name)) for each in some]) for name in here
+                }
+                self._parts.append(_JsonColumns(len(some), columns))
+        limits.refuse_beyond("columns", len(names), path.name, "columns")
+        self.header = list(names)
 
     def read(self, names: Sequence[str]) -> pd.DataFrame:
         """Some columns, as texts where all of their values are."""
-        columns = {name: _column([each.get(name) for each in self._records]) for name in names}
-        return pd.DataFrame(columns, index=pd.RangeIndex(len(self._records)))
+        columns = {
+            name: _column(list(chain.from_iterable(part.values(name) for part in self._parts)))
+            for name in names
+        }
+        return pd.DataFrame(columns, index=pd.RangeIndex(sum(part.n_rows for part in self._parts)))
+
+    def parts(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
+        """The same columns, some rows at a time."""
+        for part in self._parts:
+            columns = {name: _column(part.values(name)) for name in names}
+            yield pd.DataFrame(columns, index=pd.RangeIndex(part.n_rows))
+
+
+class _JsonColumns(NamedTuple):
+    """The cells of some records by column, as an Arrow array where all of them are texts."""
+
+    n_rows: int
+    columns: dict[str, Any]
+
+    def values(self, name: str) -> list[object]:
+        """A column. It is empty where no record has it."""
+        found = self.columns.get(name)
+        if found is None:
+            return [None] * self.n_rows
+        return found if isinstance(found, list) else list(found.to_pylist())
+
+
+def _compact(values: list[object]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(values, pa.large_string()) if _are_texts(values) else values
 
 
 def _column(values: list[object]) -> pd.Series:
     """Values as texts, if all of them are texts or missing."""
-    if all(value is None or isinstance(value, str) for value in values):
-        return pd.Series(values, dtype=TEXT)
-    return pd.Series(values, dtype=object)
+    return pd.Series(values, dtype=TEXT if _are_texts(values) else object)
+
+
+def _are_texts(values: list[object]) -> bool:
+    return all(value is None or isinstance(value, str) for value in values)
+
+
+def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
+    """The records of a file, one a line. Blank lines at its end are none.
+
+    Raises
+    ------
+    RatingsError
+        The file changed while it was read, is blank or too long, or a line holds no record.
+    """
+    file, source, row, waiting = Steady.at(path), path.name, 0, list[str]()
+    for block in blocks_of(path):
+        refuse_nul(block, source, row + len(waiting))
+        for line in text_of(block, source, row + len(waiting)).removesuffix("\n").split("\n"):
+            if line.strip() and waiting:
+                for row, each in enumerate(waiting, row + 1):  # noqa: B020
+                    yield _record(each, row, False, source)
+                waiting.clear()
+            waiting.append(line)
+    if not waiting[0].strip():
+        raise blank(source)
+    yield _record(waiting[0], row + 1, True, source)
+    limits.refuse_beyond("rows", row + len(waiting), source, "lines")
+    file.refuse_change()
 
 
 def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
@@ -211,6 +288,8 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
             f"{where}: found {shown(line.strip())}; expected a JSON object in every line. "
             "Write each row as an object."
         )
+    if "\\u" in line:
+        _refuse_half_characters(found, where)
     return found
 
 
@@ -224,30 +303,36 @@ def _no_lines(where: str) -> RatingsError:
 
 
 def _pairs(pairs: list[tuple[str, Any]], where: str) -> dict[str, object]:
-    refuse_twice([name for name, _ in pairs], where)
-    for name, _ in pairs:
-        _refuse_half_characters(name, where)
-    return {name: _cell(value, where) for name, value in pairs}
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        refuse_twice([name for name, _ in pairs], where)
+    return found
 
 
-def _cell(value: object, where: str) -> object:
+def _cell(value: object) -> object:
     if isinstance(value, str):
-        _refuse_half_characters(value, where)
         return value or None
     if isinstance(value, list):
-        return [_cell(member, where) for member in value]
+        return [_cell(member) for member in value]
     return category_text(value) if isinstance(value, bool) else value
 
 
-def _refuse_half_characters(text: str, where: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(text[error.start]):04x}"
-        raise RatingsError(
-            f"{where}: found half a character ({half}); expected whole characters. "
-            "Export the table again, as UTF-8."
-        ) from None
+def _refuse_half_characters(value: object, where: str) -> None:
+    if isinstance(value, dict):
+        for each in chain.from_iterable(value.items()):
+            _refuse_half_characters(each, where)
+    elif isinstance(value, list):
+        for each in value:
+            _refuse_half_characters(each, where)
+    elif isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(value[error.start]):04x}"
+            raise RatingsError(
+                f"{where}: found half a character ({half}); expected whole characters. "
+                "Export the table again, as UTF-8."
+            ) from None
 
 
 def _float_text(written: str) -> str:
@@ -271,7 +356,7 @@ class _Parquet:
         self._named = named_in_schema(schema.metadata, self._source)
         self._delivered.refuse_change()
         refuse_twice(self.header, self._source)
-        _refuse_no_row(self._file.metadata.num_rows, self._source)
+        refuse_no_row(self._file.metadata.num_rows, self._source)
 
     def read(self, names: Sequence[str]) -> pd.DataFrame:
         """Some columns, with their types. NaN and None stay apart, and labels have their names."""

@@ -5,7 +5,7 @@ the row of a mistake.
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from io import BytesIO, StringIO
 from itertools import chain
 from pathlib import Path
@@ -60,6 +60,14 @@ class Delimited:
         self._file.refuse_change()
         return found
 
+    def parts(self, names: Sequence[str]) -> Iterator[Any]:
+        """The same columns as Arrow batches of text, some rows at a time."""
+        with readable(self._file.path):
+            n_rows = yield from _by_arrow_in_parts(self._file.path, self._lines, self.header, names)
+        if n_rows is not None:
+            yield from _in_batches(self._row_by_row()[list(names)].iloc[n_rows:])
+        self._file.refuse_change()
+
     def _row_by_row(self) -> pd.DataFrame:
         text = text_of(text_bytes(self._file.path), self._source)
         rows = _rows(_reader(text, self._lines.separator), self._source)
@@ -97,14 +105,49 @@ def _read_by_arrow(
     return None if long else in_pandas(table, split_blocks=True, self_destruct=True)
 
 
+def _by_arrow_in_parts(
+    path: Path, lines: Lines, header: Sequence[str], names: Sequence[str]
+) -> Generator[Any, None, int | None]:
+    """The columns in batches. It returns after how many rows the text must be read row by row."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    n_rows = 0
+    if not lines.regular:
+        return n_rows
+    texts = dict.fromkeys(names, pa.large_string())
+    try:
+        for batch in arrow_csv.open_csv(str(path), *_options(lines, header, texts)):
+            if any(_longest(pa.chunked_array([each])) > csv.field_size_limit() for each in batch):
+                return n_rows
+            yield batch
+            n_rows += batch.num_rows
+    except pa.ArrowException:
+        return n_rows
+    return None
+
+
+def _in_batches(frame: pd.DataFrame) -> Iterator[Any]:
+    import pyarrow as pa
+
+    texts = pa.schema([(name, pa.large_string()) for name in frame])
+    yield from pa.Table.from_pandas(frame, texts, preserve_index=False).to_batches()
+
+
 def _cells(
     source: BytesIO | str, lines: Lines, header: Sequence[str], types: dict[str, Any]
 ) -> Any:
     """Some columns of a text of regular lines, as an Arrow table."""
     from pyarrow import csv as arrow_csv
 
-    return arrow_csv.read_csv(
-        source,
+    return arrow_csv.read_csv(source, *_options(lines, header, types))
+
+
+def _options(lines: Lines, header: Sequence[str], types: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """How Arrow reads some columns of a text of regular lines."""
+    from pyarrow import csv as arrow_csv
+
+    return (
         arrow_csv.ReadOptions(
             column_names=list(header), skip_rows=1, block_size=BLOCK_BYTES, use_threads=True
         ),

@@ -171,7 +171,7 @@ def blank(source: str) -> RatingsError:
     )
 
 
-def text_of(data: bytes, source: str) -> str:
+def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
     """Bytes as text.
 
     Raises
@@ -182,7 +182,7 @@ def text_of(data: bytes, source: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = lines_before + data.count(b"\n", 0, error.start) + 1
         if error.reason == "unexpected end of data":
             raise RatingsError(
                 f"{source}: line {line}: found the first byte 0x{data[error.start]:02x} of a "

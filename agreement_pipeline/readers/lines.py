@@ -72,7 +72,7 @@ def lines_of(path: Path, separator: str) -> Lines:
         The file cannot be read, is blank, or holds a NUL byte.
     """
     found = Lines(separator)
-    for block in _blocks(path):
+    for block in blocks_of(path):
         refuse_nul(block, path.name, found.count)
         found.add(block)
     if found.blank:
@@ -81,8 +81,14 @@ def lines_of(path: Path, separator: str) -> Lines:
     return found
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file in blocks of whole lines, without a byte order mark."""
+def blocks_of(path: Path) -> Iterator[bytes]:
+    """The bytes of a file in blocks of whole lines, without a byte order mark.
+
+    Raises
+    ------
+    RatingsError
+        The file cannot be read.
+    """
     with readable(path), path.open("rb") as file:
         block = (file.read(BLOCK_BYTES) + file.readline()).removeprefix(BOM_UTF8)
         while block:

@@ -1,8 +1,9 @@
 """Long and wide tables in delimited text, JSON Lines, Parquet or a DataFrame."""
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,13 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import TEXT, category_text, coded, given_back
-from agreement_pipeline.readers.cells import Cells, file_cells, frame_cells, is_named_table
+from agreement_pipeline.readers.cells import (
+    Cells,
+    file_cells,
+    frame_cells,
+    is_named_table,
+    refuse_no_row,
+)
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -117,6 +124,50 @@ def _rows(table: Cells, columns: Columns, layout: Layout, limits: Limits, rules:
         frame["round"] = coded(frame["round"]).categorical()
     frame = _by_rater(frame, cells[raters]) if raters else frame
     return Rows(frame, chosen, name)
+
+
+def text_batches(cells: Cells, columns: Mapping[str, str]) -> Iterator[Any]:
+    """The cells of a file of text under canonical names, in batches.
+
+    They are what `table_rows` reads, for what takes Arrow batches and holds them elsewhere.
+
+    Raises
+    ------
+    RatingsError
+        The file is broken, holds no row, or has its header twice.
+    """
+    import pyarrow as pa
+
+    assert cells.parts is not None
+    row, key = cells.first, [columns[name] for name in ("label", "item", "rater")]
+    for some in cells.parts(list(columns.values())):
+        rows = pd.RangeIndex(row, row + len(some), name="row")
+        of_json = isinstance(some, pd.DataFrame)
+        part = _texts_of_json(some.set_axis(rows), columns, cells.source) if of_json else some
+        _refuse_header_in(part, key, row, cells.source)
+        yield pa.record_batch(part.columns, names=[*columns])
+        row += len(part)
+    refuse_no_row(row - cells.first, cells.source)
+
+
+def _texts_of_json(frame: pd.DataFrame, columns: Mapping[str, str], source: str) -> Any:
+    """Cells of JSON as a batch of texts. All but lists are texts already."""
+    import pyarrow as pa
+
+    label = columns["label"]
+    cells = frame.assign(**{label: _lists_as_text(frame[label])})
+    _refuse_no_single_value(cells, columns.values(), source, [label])
+    texts = {name: pa.array(cells[name], pa.large_string(), from_pandas=True) for name in cells}
+    return pa.record_batch(texts)
+
+
+def _refuse_header_in(batch: Any, columns: Sequence[str], first: int, source: str) -> None:
+    import pyarrow.compute as pc
+
+    again = reduce(pc.and_, [pc.equal(batch[name], name) for name in columns])
+    place = pc.index(again, True).as_py()
+    if place >= 0:
+        raise _header_again(source, first + place)
 
 
 def table_rounds(
@@ -252,9 +303,13 @@ def _refuse_header_again(cells: pd.DataFrame, columns: Iterable[str], source: st
         again &= (cells[column] == column).to_numpy(dtype=bool, na_value=False)
         if not again.any():
             return
-    raise RatingsError(
-        f"{source}: row {cells.index[again][0]}: found the header again; expected it once, above "
-        "all ratings. Remove the row, or deliver the files in one folder."
+    raise _header_again(source, cells.index[again][0])
+
+
+def _header_again(source: str, row: int) -> RatingsError:
+    return RatingsError(
+        f"{source}: row {row}: found the header again; expected it once, above all ratings. "
+        "Remove the row, or deliver the files in one folder."
     )
 
 
