@@ -49,6 +49,22 @@ def forged(data: bytes, changes: dict[Where, bytes]) -> bytes:
     return data[: -8 - size] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
 
 
+def with_second_pages(data: bytes, others: bytes, column: int) -> bytes:
+    """A file in which a column has two places: its own, and a copy of that of another file.
+
+    The first is where PyArrow begins to read, the second is where DuckDB and Polars do.
+    """
+    chunk = (4, 0, 1, column, 3)
+    own, of_other = whole_numbers(data), whole_numbers(others)
+    begin = of_other[*chunk, 11]
+    pages = others[begin : begin + of_other[*chunk, 7]]
+    size = max(len(pages), own[*chunk, 7])
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    places = {7: size, 9: own[*chunk, 11], 11: footer}
+    put = {(*chunk, field): number(value) for field, value in places.items()}
+    return forged(data[:footer] + pages + data[footer:], put)
+
+
 def whole_numbers(data: bytes) -> dict[Where, int]:
     """The whole numbers of a footer, by their places."""
     size = int.from_bytes(data[-8:-4], "little")

@@ -369,7 +369,7 @@ def _nulls(file: BinaryIO | pa.NativeFile, codec: int, page: Page, leaf: Leaf) -
         )
         levels = data[begin : begin + size]
     else:
-        content = Compact(_unpacked(data, codec, page.size))
+        content = Compact(_unpacked(data, codec, page.whole - page.content + page.at))
         for _ in range(1 + bool(leaf.repeated)):
             levels = content.take(int.from_bytes(content.take(4), "little"))
     return int(page.said["num_values"]) - _highest(levels, leaf.defined, page.said["num_values"])
