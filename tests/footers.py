@@ -42,11 +42,54 @@ def forged(data: bytes, changes: dict[Where, bytes]) -> bytes:
     """
     size = int.from_bytes(data[-8:-4], "little")
     footer = data[-8 - size : -8]
-    found = dict(_Walk(footer).struct(()))
+    found = {where: place for where, place, _ in _Walk(footer).struct(())}
     for where, put in sorted(changes.items(), key=lambda change: -found[change[0]][0]):
         begin, end = found[where]
         footer = footer[:begin] + put + footer[end:]
     return data[: -8 - size] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+def with_second_pages(data: bytes, others: bytes, column: int) -> bytes:
+    """A file in which a column has two places: its own, and a copy of that of another file.
+
+    The first is where PyArrow begins to read, the second is where DuckDB and Polars do.
+    """
+    chunk = (4, 0, 1, column, 3)
+    own, of_other = whole_numbers(data), whole_numbers(others)
+    begin = of_other[*chunk, 11]
+    pages = others[begin : begin + of_other[*chunk, 7]]
+    size = max(len(pages), own[*chunk, 7])
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    places = {7: size, 9: own[*chunk, 11], 11: footer}
+    put = {(*chunk, field): number(value) for field, value in places.items()}
+    return forged(data[:footer] + pages + data[footer:], put)
+
+
+def whole_numbers(data: bytes) -> dict[Where, int]:
+    """The whole numbers of a footer, by their places."""
+    size = int.from_bytes(data[-8:-4], "little")
+    return {
+        where: _number(data[-8 - size + begin : -8 - size + end])
+        for where, (begin, end), kind in _Walk(data[-8 - size : -8]).struct(())
+        if kind in (4, 5, 6)
+    }
+
+
+def headers(data: bytes) -> dict[tuple[int, Where], tuple[tuple[int, int], int]]:
+    """The whole numbers in the headers of pages, with where they begin and end in a file."""
+    said, found = whole_numbers(data), {}
+    for at in (at for where, at in said.items() if where[-2:] in ((3, 9), (3, 11))):
+        walk = _Walk(data)
+        walk.at = at
+        for where, (begin, end), kind in walk.struct(()):
+            if kind in (4, 5, 6):
+                found[at, where] = (begin, end), _number(data[begin:end])
+    return found
+
+
+def _number(data: bytes) -> int:
+    value = sum((byte & 0x7F) << 7 * at for at, byte in enumerate(data))
+    return (value >> 1) ^ -(value & 1)
 
 
 class _Walk:
@@ -68,7 +111,7 @@ class _Walk:
             if byte < 0x80:
                 return value
 
-    def struct(self, here: Where) -> Iterator[tuple[Where, tuple[int, int]]]:
+    def struct(self, here: Where) -> Iterator[tuple[Where, tuple[int, int], int]]:
         field = 0
         while head := self.byte():
             field = field + (head >> 4) if head >> 4 else self.size() >> 1
@@ -76,7 +119,7 @@ class _Walk:
 
     def value(
         self, here: Where, kind: int, *, in_list: bool
-    ) -> Iterator[tuple[Where, tuple[int, int]]]:
+    ) -> Iterator[tuple[Where, tuple[int, int], int]]:
         begin = self.at
         if kind in (1, 2):
             self.at += in_list
@@ -96,4 +139,4 @@ class _Walk:
                 yield from self.value((*here, member), head & 15, in_list=True)
         else:
             yield from self.struct(here)
-        yield here, (begin, self.at)
+        yield here, (begin, self.at), kind

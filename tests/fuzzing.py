@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import os
+import random
 import resource
 import signal
 import sys
@@ -60,6 +61,7 @@ from tests.hostile import (
     parquet,
     values_of,
 )
+from tests.parquet_readings import genuine, lies, other_readings, pairs_of_lies
 from tests.readers import drawings, judges
 from tests.readers.exports_of_tools import CASES
 from tests.tampering import tampered
@@ -290,7 +292,21 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
         ),
         "project": (mutated(PROJECT.encode(), 2) | values_of(PROJECT), running(place("project"))),
         "release": (tampered(files), opened),
+        "parquet readings": (st.integers(0, 2**32), reading_alike(place("alike"))),
     }
+
+
+def reading_alike(folder: Path) -> Callable[[int], None]:
+    """Change numbers in Parquet files: what the gate takes is read alike by all programs."""
+    originals = sorted(genuine().values())
+
+    def read(chosen: int) -> None:
+        chance = random.Random(chosen)
+        data, change = chance.choice(originals), chance.choice([lies, pairs_of_lies])
+        for what, changed in change(data, chance, 8):
+            assert not other_readings(changed, folder / "r.parquet"), what
+
+    return read
 
 
 def tables(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:

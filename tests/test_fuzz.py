@@ -29,6 +29,7 @@ NAMES = (
     "contract",
     "project",
     "release",
+    "parquet readings",
 )
 
 

@@ -17,6 +17,7 @@ from agreement_pipeline.engines.session import (
     refuse_numbered_labels,
 )
 from agreement_pipeline.errors import MissingExtraError, RatingsError
+from agreement_pipeline.readers import footer_of
 
 ENGINE = "spark"
 
@@ -44,11 +45,15 @@ def spark_session(source: Any = None) -> "Spark":
 
 
 def _refuse_numbered_labels(source: Any, columns: Mapping[str, str]) -> None:
-    """Spark hides what Parquet files say of their columns. Those of this machine are asked."""
+    """Spark hides what Parquet files say of their columns. Those of this machine are asked.
+
+    They must have one reading.
+    """
     import pyarrow.parquet as pq
 
     here = isinstance(source, Files) and source.form == "parquet"
     for path in filter(Path.is_file, map(Path, source.paths if here else ())):
+        footer_of(path)
         refuse_numbered_labels(pq.read_schema(path).metadata, columns.values(), source.name)
 
 

@@ -1,41 +1,65 @@
-"""What a Parquet file says of itself at its end, read before Arrow opens the file.
+"""What a Parquet file says of itself, read before another library opens the file.
 
-Arrow ends the whole process on some footers that nobody wrote by accident. So a footer is read
-here first, and one that contradicts itself is refused.
+Two readers may understand a file differently if its footer contradicts its pages. One begins a
+column at one place and another elsewhere. Arrow even ends the whole process on some footers. So
+each column chunk is walked here page by page, and whatever does not agree is refused. The chunks,
+the filters and the indexes fill the file from its mark to its footer, each at its own place.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings.pages import pages
 from agreement_pipeline.ratings.thrift import Compact, Fields, FooterError
 
 MARK, ENCRYPTED = b"PAR1", b"PARE"
-BYTE_ARRAY = 6
-OPTIONAL, REPEATED = 1, 2
+BOOLEAN, BYTE_ARRAY, FIXED = 0, 6, 7
+REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
+DATA, DICTIONARY, DATA_2 = 0, 2, 3
+"""The kinds of pages."""
+HEADERS: Final = {
+    DATA: "data_page_header",
+    DICTIONARY: "dictionary_page_header",
+    DATA_2: "data_page_header_v2",
+}
+LEVELS = 3
+"""The encoding of levels that all readers know."""
+CODECS: Final = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
+BY_PREFIX = 7
+"""The encoding in which a text may repeat the one before it."""
+USUAL, LARGEST = 1 << 10, 1 << 24
+"""Bytes that nearly all headers of pages fit in, and that each must fit in."""
+DEEPEST = 100
+"""How many columns may be inside each other."""
 
-SCHEMA, ROWS, GROUPS, KEYS, WRITER, ENCRYPTION = 2, 3, 4, 5, 6, 8
-"""The fields of a file."""
-NAME, TYPE, REPETITION, CHILDREN = 4, 1, 3, 5
-"""The fields of an element of the schema."""
-CHUNKS, GROUP_ROWS = 1, 3
-"""The fields of a row group."""
-SAID, ENCRYPTED_CHUNK = 3, (8, 9)
-"""The fields of a chunk."""
-PATH, VALUES, UNPACKED, PACKED, DATA_AT, DICTIONARY_AT, SIZES = 3, 5, 6, 7, 9, 11, 16
-"""The fields of what is said of a chunk."""
-TEXT_BYTES, REPETITIONS, DEFINITIONS = 1, 2, 3
-"""The fields of the sizes of a chunk."""
+CONVERTED: Final = {
+    **{"STRING": (0,), "MAP": (1, 2), "LIST": (3,), "ENUM": (4,), "DECIMAL": (5,), "DATE": (6,)},
+    **{"TIMEMILLIS": (7,), "TIMEMICROS": (8,), "TIMESTAMPMILLIS": (9,), "TIMESTAMPMICROS": (10,)},
+    **{f"INTEGER{bits}u": (11 + at,) for at, bits in enumerate((8, 16, 32, 64))},
+    **{f"INTEGER{bits}s": (15 + at,) for at, bits in enumerate((8, 16, 32, 64))},
+    **{"JSON": (19,), "BSON": (20,)},
+}
+"""The older names of types, by the newer ones."""
 
-PLAIN_FILE = frozenset(range(1, 8))
-PLAIN_GROUP = frozenset({1, 2, 3, 5, 6, 7})
-PLAIN_CHUNK = frozenset(
-    [(2,), (SAID,), *((SAID, field) for field in (1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 16))]
+PLAIN_FILE = frozenset(
+    ("version", "schema", "num_rows", "row_groups", "key_value_metadata", "created_by")
+) | {"column_orders"}
+PLAIN_GROUP = frozenset(
+    ("columns", "total_byte_size", "num_rows", "file_offset", "total_compressed_size", "ordinal")
 )
+PLAIN_CHUNK = frozenset(("file_offset", "meta_data"))
+PLAIN_COLUMN = frozenset(
+    ("type", "encodings", "path_in_schema", "codec", "num_values", "total_uncompressed_size")
+) | {
+    *("total_compressed_size", "data_page_offset", "dictionary_page_offset", "encoding_stats"),
+    "size_statistics",
+}
 """The fields that say no more than where the values are and how they are written."""
 
 
@@ -43,9 +67,25 @@ class Leaf(NamedTuple):
     """A column of a schema: its path, its physical type, and its highest levels."""
 
     path: str
+    names: tuple[bytes, ...]
     kind: int
     repeated: int
     defined: int
+
+
+class Page(NamedTuple):
+    """A page: where its header, its content and its end are, its kind, and what its header says.
+
+    `size` has the bytes of its content once they are unpacked, `whole` also those of its header.
+    """
+
+    at: int
+    content: int
+    end: int
+    kind: int
+    said: Fields
+    size: int
+    whole: int
 
 
 class Chunk(NamedTuple):
@@ -67,10 +107,10 @@ class Chunk(NamedTuple):
         Of these, the bytes of the largest page.
     coded, by_prefix
         True if the texts stand there once, or as what differs from the one before.
-    statistics
-        True if a page says more of its values than how they are written.
-    said
-        The fields that the footer has of the chunk.
+    plain
+        True if footer and pages say no more of the values than how they are written.
+    begin, end
+        Where its pages are.
     """
 
     group: int
@@ -81,18 +121,27 @@ class Chunk(NamedTuple):
     largest: int
     coded: bool
     by_prefix: bool
-    statistics: bool
-    said: frozenset[tuple[int, ...]]
+    plain: bool
+    begin: int
+    end: int
+
+
+class Piece(NamedTuple):
+    """Some bytes of a file, and what they are."""
+
+    begin: int
+    end: int
+    name: str
 
 
 @dataclass(frozen=True, eq=False)
 class Footer:
-    """What a Parquet file says of itself. It does not contradict itself.
+    """What a Parquet file says of itself. It has one reading.
 
     Attributes
     ----------
     fields
-        The fields of the file by number.
+        The fields of the file by name.
     leaves
         The columns, also those inside other columns.
     chunks
@@ -119,38 +168,42 @@ class Footer:
 
     @classmethod
     def _of(cls, file: BinaryIO | pa.NativeFile) -> "Footer":
-        fields, size = _at_the_end(file)
-        groups = _structs(fields, GROUPS)
-        rows = sum(_whole(group, GROUP_ROWS) for group in groups)
-        if _whole(fields, ROWS) != rows:
-            raise FooterError(f"{fields[ROWS]} rows, and {rows} in its row groups")
-        leaves = _schema(_structs(fields, SCHEMA))
-        chunks = [
-            _chunk(file, size, at, leaf, given)
-            for at, group in enumerate(groups)
-            for leaf, given in _by_column(at, group, leaves)
-        ]
+        fields, end = _at_the_end(file)
+        groups = fields["row_groups"]
+        _refuse_other("rows", fields["num_rows"], sum(each["num_rows"] for each in groups))
+        leaves = _schema(fields["schema"])
+        chunks: list[Chunk] = []
+        pieces: list[Piece] = []
+        for at, group in enumerate(groups):
+            found = [
+                _chunk(file, end, at, group["num_rows"], leaf, given)
+                for leaf, given in _by_column(at, group, leaves)
+            ]
+            _refuse_group(f"row group {at}", group, found)
+            chunks += found
+            pieces += _pieces(file, found, group["columns"])
+        _refuse_gaps(file, sorted(pieces), end)
         return cls(fields, leaves, tuple(chunks))
 
     @property
     def keys(self) -> list[tuple[bytes, bytes]]:
         """The metadata, in their order. A key may stand there twice."""
-        pairs = _structs(self.fields, KEYS) if KEYS in self.fields else ()
-        return [(pair.get(1, b""), pair.get(2, b"")) for pair in pairs]
+        pairs = self.fields.get("key_value_metadata", ())
+        return [(pair["key"], pair.get("value", b"")) for pair in pairs]
 
     @property
     def is_plain(self) -> bool:
         """True if it says no more than where the values are and how they are written."""
         return (
             self.fields.keys() <= PLAIN_FILE
-            and all(group.keys() <= PLAIN_GROUP for group in _structs(self.fields, GROUPS))
-            and all(each.said <= PLAIN_CHUNK and not each.statistics for each in self.chunks)
+            and all(group.keys() <= PLAIN_GROUP for group in self.fields["row_groups"])
+            and all(each.plain for each in self.chunks)
         )
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return int(self.fields[ROWS])
+        return int(self.fields["num_rows"])
 
     @property
     def size(self) -> int:
@@ -159,134 +212,329 @@ class Footer:
 
 
 def _at_the_end(file: BinaryIO | pa.NativeFile) -> tuple[Fields, int]:
-    """The fields of a file, and its size."""
+    """The fields of a file, and where its footer begins."""
     size = file.seek(0, 2)
+    file.seek(0)
+    begin = file.read(4)
     file.seek(max(size - 8, 0))
     end = file.read(8)
     length = int.from_bytes(end[:4], "little")
     if end[4:] == ENCRYPTED:
         raise FooterError("encryption")
-    if end[4:] != MARK or length + 12 > size:
-        raise FooterError("no footer at its end")
+    if begin != MARK or end[4:] != MARK or length + 12 > size:
+        raise FooterError("no footer at its end, or no mark at its begin")
     file.seek(size - 8 - length)
-    fields = Compact(file.read(length)).struct()
-    if ENCRYPTION in fields:
-        raise FooterError("encryption")
-    return fields, size
+    found = Compact(file.read(length))
+    fields = found.struct("FileMetaData")
+    _refuse_other("bytes of the footer", length, found.at)
+    return fields, size - 8 - length
 
 
 def _by_column(at: int, group: Fields, leaves: Sequence[Leaf]) -> Iterator[tuple[Leaf, Fields]]:
     """Each column and its chunk in a row group."""
-    given = _structs(group, CHUNKS)
-    if len(given) != len(leaves):
-        raise FooterError(f"{len(given)} columns in row group {at}, and {len(leaves)} in all")
-    return zip(leaves, given, strict=True)
+    _refuse_other(f"columns of row group {at}", len(group["columns"]), len(leaves))
+    return zip(leaves, group["columns"], strict=True)
 
 
-def _chunk(file: BinaryIO | pa.NativeFile, size: int, at: int, leaf: Leaf, given: Fields) -> Chunk:
-    if any(field in given for field in ENCRYPTED_CHUNK):
-        raise FooterError("encryption")
-    said = given.get(SAID)
-    if not isinstance(said, dict):
-        raise FooterError(f"nothing on column {leaf.path!r} of row group {at}")
-    if not _is_path(said.get(PATH), leaf.path) or said.get(TYPE) != leaf.kind:
-        raise FooterError(f"another column in the place of {leaf.path!r}")
-    _refuse_sizes(said, leaf)
-    begin = _begin(said)
-    end = begin + _whole(said, PACKED)
-    if end > size:
-        raise FooterError(f"column {leaf.path!r} beyond its end")
-    held = list(pages(file, begin, end))
+def _chunk(
+    file: BinaryIO | pa.NativeFile, most: int, at: int, rows: int, leaf: Leaf, given: Fields
+) -> Chunk:
+    said, where = given["meta_data"], f"column {leaf.path!r} of row group {at}: "
+    if tuple(said["path_in_schema"]) != leaf.names or said["type"] != leaf.kind:
+        raise FooterError(f"another column in the place of {leaf.path!r} in row group {at}")
+    if "file_path" in given or "index_page_offset" in said:
+        raise FooterError(f"{where}pages in another file, or a page that is an index")
+    _refuse_sizes(said.get("size_statistics", {}), leaf)
+    begin = said.get("dictionary_page_offset", said["data_page_offset"])
+    end = begin + said["total_compressed_size"]
+    if end > most:
+        raise FooterError(f"{where}bytes {begin} to {end}, beyond the end of the pages at {most}")
+    pages = list(_pages(file, where, begin, end))
+    _refuse_pages(where, said, pages, begin)
+    data = [page for page in pages if page.kind != DICTIONARY]
+    _refuse_counts(where, said, data, rows, leaf)
+    _refuse_nulls(file, where, said, data, leaf)
     return Chunk(
         at,
         leaf.path,
         leaf.kind == BYTE_ARRAY,
-        _whole(said, VALUES),
-        max(_whole(said, UNPACKED), sum(page.size for page in held)),
-        max((page.size for page in held), default=0),
-        any(page.dictionary for page in held),
-        any(page.by_prefix for page in held),
-        any(page.statistics for page in held),
-        frozenset([*((field,) for field in given), *((SAID, field) for field in said)]),
+        said["num_values"],
+        sum(page.whole for page in pages),
+        max((page.size for page in pages), default=0),
+        any(page.kind == DICTIONARY for page in pages),
+        any(page.said["encoding"] == BY_PREFIX for page in pages),
+        given.keys() <= PLAIN_CHUNK
+        and said.keys() <= PLAIN_COLUMN
+        and not any(page.kind == DATA_2 or page.said.get("statistics") for page in pages),
+        begin,
+        end,
     )
 
 
-def _begin(said: Fields) -> int:
-    """Where the pages of a chunk begin. A chunk without values has no page of data, at 0."""
-    places = [_whole(said, DATA_AT), _whole(said, DICTIONARY_AT) if DICTIONARY_AT in said else 0]
-    return min((place for place in places if place), default=0)
+def _pages(file: BinaryIO | pa.NativeFile, where: str, begin: int, end: int) -> Iterator[Page]:
+    """The pages between two places of a file. Each begins where the one before ends."""
+    at = begin
+    while at < end:
+        header, length = _header(file, at)
+        kind, said = header["type"], header.keys() & set(HEADERS.values())
+        if said != {HEADERS.get(kind)}:
+            raise FooterError(
+                f"{where}a page of kind {kind} at byte {at}, with the header of another"
+            )
+        packed, size = header["compressed_page_size"], header["uncompressed_page_size"]
+        stop = at + length + packed
+        yield Page(
+            at, at + length, stop, kind, header[HEADERS[kind]], max(packed, size), length + size
+        )
+        at = stop
+    _refuse_other(f"{where}end of the pages", at, end)
+
+
+def _header(file: BinaryIO | pa.NativeFile, at: int) -> tuple[Fields, int]:
+    """The header of a page and its length. More is read if it is unusually long."""
+    for most in (USUAL, LARGEST):
+        file.seek(at)
+        data = file.read(most)
+        found = Compact(data)
+        try:
+            return found.struct("PageHeader"), found.at
+        except FooterError:
+            if len(data) < most:
+                raise
+    raise FooterError(f"the header of a page of more than {LARGEST} bytes")
+
+
+def _refuse_pages(where: str, said: Fields, pages: Sequence[Page], begin: int) -> None:
+    """Refuse pages that are not where the footer says, or not as it says."""
+    kinds = [page.kind for page in pages]
+    if DICTIONARY in kinds[1:] or ("dictionary_page_offset" in said and kinds[:1] != [DICTIONARY]):
+        raise FooterError(f"{where}a dictionary that is not its first page, or none at {begin}")
+    data = next((page.at for page in pages if page.kind != DICTIONARY), 0)
+    if pages and (data or said["data_page_offset"]):
+        _refuse_other(f"{where}data_page_offset", said["data_page_offset"], data)
+    size = sum(page.whole for page in pages)
+    _refuse_other(f"{where}total_uncompressed_size", said["total_uncompressed_size"], size)
+    if "encoding_stats" in said:
+        counted = Counter((page.kind == DICTIONARY, page.said["encoding"]) for page in pages)
+        stated: Counter[tuple[bool, int]] = Counter()
+        for each in said["encoding_stats"]:
+            stated[each["page_type"] == DICTIONARY, each["encoding"]] += each["count"]
+        _refuse_other(f"{where}encodings of pages", stated, counted)
+
+
+def _refuse_counts(where: str, said: Fields, data: Sequence[Page], rows: int, leaf: Leaf) -> None:
+    """Refuse pages whose values or rows do not add up to those of the chunk."""
+    values = sum(page.said["num_values"] for page in data)
+    _refuse_other(f"{where}values", said["num_values"], values)
+    if not leaf.repeated:
+        _refuse_other(f"{where}values", values, rows)
+    if data and all(page.kind == DATA_2 for page in data):
+        _refuse_other(f"{where}rows", sum(page.said["num_rows"] for page in data), rows)
+
+
+def _refuse_nulls(
+    file: BinaryIO | pa.NativeFile, where: str, said: Fields, data: Sequence[Page], leaf: Leaf
+) -> None:
+    """Refuse missing values that are counted otherwise than they stand there.
+
+    DuckDB reads none of a chunk that is said to have missing values only. Polars reads none in a
+    page that is said to have no missing values.
+    """
+    for page in data:
+        if page.kind == DATA:
+            _refuse_levels(where, page.said, leaf)
+        elif leaf.defined:
+            counted = _nulls(file, said["codec"], page, leaf)
+            _refuse_other(f"{where}missing values of a page", page.said["num_nulls"], counted)
+    if said.get("statistics", {}).get("null_count") == said["num_values"] > 0:
+        nulls = sum(_nulls(file, said["codec"], page, leaf) for page in data)
+        _refuse_other(f"{where}missing values", said["num_values"], nulls)
+
+
+def _refuse_levels(where: str, said: Fields, leaf: Leaf) -> None:
+    for name, highest in (("definition", leaf.defined), ("repetition", leaf.repeated)):
+        if highest:
+            _refuse_other(f"{where}encoding of levels", said[f"{name}_level_encoding"], LEVELS)
+
+
+def _nulls(file: BinaryIO | pa.NativeFile, codec: int, page: Page, leaf: Leaf) -> int:
+    """The values of a page that are missing: their level is below the highest."""
+    if not leaf.defined:
+        return 0
+    file.seek(page.content)
+    data = file.read(page.end - page.content)
+    if page.kind == DATA_2:
+        begin, size = (
+            page.said[f"{name}_levels_byte_length"] for name in ("repetition", "definition")
+        )
+        levels = data[begin : begin + size]
+    else:
+        content = Compact(_unpacked(data, codec, page.whole - page.content + page.at))
+        for _ in range(1 + bool(leaf.repeated)):
+            levels = content.take(int.from_bytes(content.take(4), "little"))
+    return int(page.said["num_values"]) - _highest(levels, leaf.defined, page.said["num_values"])
+
+
+def _unpacked(data: bytes, codec: int, size: int) -> bytes:
+    if codec == 0:
+        return data
+    if codec not in CODECS:
+        raise FooterError(f"only missing values in a column, packed by codec {codec}")
+    try:
+        return bytes(pa.Codec(CODECS[codec]).decompress(data, size, asbytes=True))
+    except (pa.ArrowException, OSError) as error:
+        raise FooterError(str(error)) from None
+
+
+def _highest(levels: bytes, highest: int, values: int) -> int:
+    """How many levels are the highest. They stand there as runs, or bit by bit."""
+    width, found, rest = highest.bit_length(), 0, Compact(levels)
+    while values > 0:
+        head = rest.unsigned()
+        if head & 1:
+            bits = np.unpackbits(
+                np.frombuffer(rest.take((head >> 1) * width), np.uint8), bitorder="little"
+            ).reshape(-1, width)[:values]
+            count, same = len(bits), int((bits @ (1 << np.arange(width)) == highest).sum())
+        else:
+            count = min(head >> 1, values)
+            same = count * (int.from_bytes(rest.take((width + 7) // 8), "little") == highest)
+        if not count:
+            raise FooterError("a run of no levels")
+        values, found = values - count, found + same
+    return found
+
+
+def _refuse_group(where: str, group: Fields, chunks: Sequence[Chunk]) -> None:
+    """Refuse a row group whose place or size is another than that of its chunks."""
+    size = sum(each.end - each.begin for each in chunks)
+    begin = min((each.begin for each in chunks if each.end > each.begin), default=len(MARK))
+    _refuse_other(f"{where}: file_offset", group.get("file_offset", begin), begin)
+    _refuse_other(f"{where}: total_compressed_size", group.get("total_compressed_size", size), size)
+    unpacked = sum(each.size for each in chunks)
+    _refuse_other(f"{where}: total_byte_size", group["total_byte_size"], unpacked)
+
+
+def _pieces(
+    file: BinaryIO | pa.NativeFile, chunks: Sequence[Chunk], columns: Sequence[Fields]
+) -> Iterator[Piece]:
+    """The pieces of a row group: its chunks, and the filters and indexes that help to skip them."""
+    for chunk, given in zip(chunks, columns, strict=True):
+        said, name = given["meta_data"], f"column {chunk.path!r} of row group {chunk.group}"
+        if chunk.end > chunk.begin:
+            yield Piece(chunk.begin, chunk.end, name)
+        for index in ("offset_index", "column_index"):
+            if begin := given.get(f"{index}_offset"):
+                yield Piece(begin, begin + given.get(f"{index}_length", 0), f"{index} of {name}")
+        if begin := said.get("bloom_filter_offset"):
+            yield Piece(begin, _filter_end(file, begin), f"bloom filter of {name}")
+
+
+def _filter_end(file: BinaryIO | pa.NativeFile, at: int) -> int:
+    file.seek(at)
+    found = Compact(file.read(USUAL))
+    size: int = found.struct("BloomFilterHeader")["numBytes"]
+    return at + found.at + size
+
+
+def _refuse_gaps(file: BinaryIO | pa.NativeFile, pieces: Sequence[Piece], end: int) -> None:
+    """Refuse a file with bytes that belong to nothing or to two."""
+    at = len(MARK)
+    for piece in [*pieces, Piece(end, end, "the footer")]:
+        if piece.begin < at:
+            raise FooterError(f"{piece.name} at byte {piece.begin}, where others end at {at}")
+        file.seek(at)
+        if not _is_filling(file.read(min(piece.begin - at, LARGEST))):
+            raise FooterError(f"bytes {at} to {piece.begin} before {piece.name}, which are nothing")
+        at = piece.end
+
+
+def _is_filling(data: bytes) -> bool:
+    """True for what writers put between chunks: zeros, or what the footer says of them, again."""
+    with suppress(FooterError):
+        while data.strip(b"\0"):
+            found = Compact(data)
+            found.struct("ColumnMetaData" if data[0] & 15 == 5 else "ColumnChunk")
+            data = data[found.at :]
+    return not data.strip(b"\0")
 
 
 def _schema(elements: Sequence[Fields]) -> tuple[Leaf, ...]:
     if not elements:
         raise FooterError("no schema")
     rest = iter(elements[1:])
-    leaves = tuple(_leaves(rest, _whole(elements[0], CHILDREN), (), 0, 0))
+    leaves = tuple(_leaves(rest, elements[0].get("num_children", 0), (), 0, 0))
     if next(rest, None) is not None:
         raise FooterError("more columns than its schema counts")
     return leaves
 
 
 def _leaves(
-    elements: Iterator[Fields], number: int, path: tuple[str, ...], repeated: int, defined: int
+    elements: Iterator[Fields], number: int, path: tuple[bytes, ...], repeated: int, defined: int
 ) -> Iterator[Leaf]:
     """The next columns of a schema, which stands there as a tree, depth first."""
+    names: set[str] = set()
     for _ in range(number):
         if (element := next(elements, None)) is None:
             raise FooterError("fewer columns than its schema counts")
-        if len(path) > 100:
-            raise FooterError("columns inside each other more than 100 deep")
-        here = (*path, _text(element, NAME))
-        repetition = element.get(REPETITION)
-        levels = (
-            repeated + (repetition == REPEATED),
-            defined + (repetition in (OPTIONAL, REPEATED)),
-        )
-        if element.get(CHILDREN):
-            yield from _leaves(elements, _whole(element, CHILDREN), here, *levels)
+        if len(path) > DEEPEST:
+            raise FooterError(f"columns inside each other more than {DEEPEST} deep")
+        here = (*path, element["name"])
+        shown = _shown(here)
+        if shown.casefold() in names:
+            raise FooterError(f"column {shown!r} twice, or in capitals and small letters")
+        names.add(shown.casefold())
+        repetition, children = element.get("repetition_type"), element.get("num_children", 0)
+        if repetition not in (REQUIRED, OPTIONAL, REPEATED) or ("type" in element) == bool(
+            children
+        ):
+            raise FooterError(f"column {shown!r} without one type, or with columns inside a type")
+        _refuse_types(shown, element)
+        levels = repeated + (repetition == REPEATED), defined + (repetition != REQUIRED)
+        if children:
+            yield from _leaves(elements, children, here, *levels)
         else:
-            yield Leaf(".".join(here), _whole(element, TYPE), *levels)
+            yield Leaf(shown, here, element["type"], *levels)
 
 
-def _refuse_sizes(said: Fields, leaf: Leaf) -> None:
-    sizes = said.get(SIZES, {})
-    if not isinstance(sizes, dict):
-        raise FooterError(f"sizes of column {leaf.path!r} that are none")
-    if TEXT_BYTES in sizes and leaf.kind != BYTE_ARRAY:
+def _shown(names: Sequence[bytes]) -> str:
+    try:
+        return b".".join(names).decode()
+    except UnicodeDecodeError:
+        raise FooterError(f"the name {names[-1]!r} of a column, which is no text") from None
+
+
+def _refuse_types(shown: str, element: Fields) -> None:
+    """Refuse a column to which the older and the newer name give different types."""
+    newer, older = element.get("logicalType"), element.get("converted_type")
+    if newer is None:
+        return
+    if len(newer) != 1:
+        raise FooterError(f"column {shown!r} with {len(newer)} logical types")
+    (name, said), *_ = newer.items()
+    if older is not None and older not in CONVERTED.get(name + _detail(said), ()):
+        raise FooterError(f"column {shown!r} of logical type {name} and converted type {older}")
+    for field in ("scale", "precision"):
+        if field in said and element.get(field, 0) != said[field]:
+            raise FooterError(f"column {shown!r} with two values of {field}")
+
+
+def _detail(said: Fields) -> str:
+    """What else tells a type: the unit of a time, the bits of a number."""
+    if "unit" in said:
+        return next(iter(said["unit"]), "")
+    return f"{said['bitWidth']}{'us'[said['isSigned']]}" if "bitWidth" in said else ""
+
+
+def _refuse_sizes(sizes: Fields, leaf: Leaf) -> None:
+    if "unencoded_byte_array_data_bytes" in sizes and leaf.kind != BYTE_ARRAY:
         raise FooterError(f"the bytes of texts in column {leaf.path!r}, which has none")
-    for field, highest in ((REPETITIONS, leaf.repeated), (DEFINITIONS, leaf.defined)):
-        counted = sizes.get(field) or [0] * (highest + 1)
-        if not isinstance(counted, list) or len(counted) != highest + 1:
+    for name, highest in (("repetition", leaf.repeated), ("definition", leaf.defined)):
+        counted = sizes.get(f"{name}_level_histogram")
+        if counted and len(counted) != highest + 1:
             raise FooterError(f"a histogram of column {leaf.path!r} that does not fit its levels")
 
 
-def _structs(fields: Fields, number: int) -> Sequence[Fields]:
-    found = fields.get(number)
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise FooterError(f"no list in field {number}")
-    return found
-
-
-def _whole(fields: Fields, number: int) -> int:
-    found = fields.get(number)
-    if type(found) is not int or found < 0:
-        raise FooterError(f"no count in field {number}")
-    return found
-
-
-def _text(fields: Fields, number: int) -> str:
-    found = fields.get(number)
-    try:
-        if isinstance(found, bytes):
-            return found.decode()
-    except UnicodeDecodeError:
-        pass
-    raise FooterError(f"no text in field {number}")
-
-
-def _is_path(found: Any, path: str) -> bool:
-    return (
-        isinstance(found, list)
-        and all(isinstance(part, bytes) for part in found)
-        and b".".join(found) == path.encode()
-    )
+def _refuse_other(what: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise FooterError(f"{what}: {found} in the footer, and {expected} in the file")

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.large_files import Content, LargeFile
 from agreement_pipeline.ratings.expanded import expanded_bytes
-from agreement_pipeline.ratings.footer import WRITER, Footer
+from agreement_pipeline.ratings.footer import Footer
 from agreement_pipeline.ratings.thrift import FooterError
 
 ROW_GROUP, GROUP_BYTES = 100_000, 2**26
@@ -152,7 +152,7 @@ class ParquetRows:
         return (
             sorted(key for key, _ in footer.keys) == sorted((SCHEMA, *said))
             and all(said.get(key, value) == value for key, value in footer.keys)
-            and footer.fields.get(WRITER, b"").startswith(WRITTEN_BY)
+            and footer.fields.get("created_by", b"").startswith(WRITTEN_BY)
             and footer.is_plain
         )
 
