@@ -1,0 +1,200 @@
+"""Stores and releases that older versions wrote are read as those versions said.
+
+`tools/golden/write.py` wrote them, run with each version, and kept what the version itself said.
+"""
+
+import json
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from agreement_pipeline import __version__, open_release, survey, verify_release
+from agreement_pipeline.cli import main
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.errors import ReleaseInvalidError, StoreError
+from agreement_pipeline.policy import load_policy
+from agreement_pipeline.release import judge_round, release_round
+from agreement_pipeline.store import Store
+from tools.golden.write import FORUM, LAB, MEASURES, NOTES, PROJECT, SIZES, Round, Writer
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+READ, OLDER = ("f39a52d",), ("b490b47", "9578f7a")
+STORES = ("forum", "others")
+SOURCES = (
+    *(Round(name, f"{name}.csv", **FORUM) for name in ("forum-1", "forum-2")),
+    Round("forum-3", "forum-3-again.csv", **FORUM),
+    LAB,
+    NOTES,
+    SIZES,
+)
+
+
+def said(commit, name):
+    return json.loads((GOLDEN / commit / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def policy(commit):
+    return load_policy(GOLDEN / "policies" / f"{commit}.yaml")
+
+
+def assert_alike(now, then):
+    """All that was said then is said now. Only the last digits may depend on the machine."""
+    if isinstance(then, dict):
+        for key, value in then.items():
+            assert_alike(now[key], value)
+    elif isinstance(then, list):
+        for one, other in zip(now, then, strict=True):
+            assert_alike(one, other)
+    else:
+        assert now == (pytest.approx(then, rel=1e-12) if isinstance(then, float) else then)
+
+
+RELEASES = [
+    (commit, name, called, facts)
+    for commit in READ
+    for name in STORES
+    for called, facts in said(commit, name)["releases"].items()
+]
+ROUNDS = [
+    (commit, name, one, digest)
+    for commit in READ
+    for name in STORES
+    for one, digest in said(commit, name)["rounds"].items()
+]
+
+
+@pytest.fixture
+def copied(tmp_path):
+    def copy(commit, name):
+        return Store(str(copytree(GOLDEN / commit / name, tmp_path / commit / name)))
+
+    return copy
+
+
+def test_every_state_of_a_round_is_among_them():
+    for commit in (*READ, *OLDER):
+        kept = [said(commit, name) for name in STORES]
+        decided = {
+            each["decision"] for one in kept for of in one["decisions"].values() for each in of
+        }
+        refused = {facts.get("refused") for one in kept for facts in one["releases"].values()}
+        assert (decided, refused) == ({"admitted", "held"}, {None, "release_withdrawn"})
+
+
+def test_no_file_names_a_folder_of_the_machine_that_wrote_it():
+    for path in GOLDEN.rglob("*"):
+        data = path.read_bytes() if path.is_file() else b""
+        assert not any(name in data for name in (b"/tmp", b"/home", b"/root", b"C:\\")), path
+
+
+@pytest.mark.parametrize(("commit", "name", "called", "facts"), RELEASES)
+def test_a_release_opens_as_it_was(commit, name, called, facts, copied):
+    store = copied(commit, name)
+    path = store.root / "releases" / called
+    if "refused" in facts:
+        with pytest.raises(ReleaseInvalidError) as refusal:
+            open_release(path, store=store)
+        assert refusal.value.code == facts["refused"]
+        return
+    release = open_release(path, store=store)
+    assert release.manifest_digest == facts["manifest_digest"]
+    assert {one: each.digest for one, each in release.ratings.items()} == facts["rounds"]
+
+
+@pytest.mark.parametrize(("commit", "name", "called", "facts"), RELEASES)
+def test_verify_says_of_a_release_what_was_said(commit, name, called, facts, copied, capsys):
+    store = copied(commit, name)
+    path = str(store.root / "releases" / called)
+    status = main(["verify", path, "--store", str(store.root), "--format", "json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verified"], status == 0) == ("refused" not in facts, "refused" not in facts)
+    assert found.get("code") == facts.get("refused")
+
+
+@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("commit", READ)
+def test_the_log_says_what_happened_and_when(commit, name, copied, capsys):
+    store, then = copied(commit, name), said(commit, name)
+    happened = [[entry["event"], entry["round"], entry["time"]] for entry in store.history()]
+    assert happened == then["history"]
+    assert store.rounds() == tuple(sorted(then["rounds"]))
+    for one in then["rounds"]:
+        assert main(["history", one, "--store", str(store.root)]) == 0
+        printed = capsys.readouterr().out
+        own = [each for each in then["history"] if each[1] == one]
+        assert all(event in printed for event, *_ in own)
+
+
+@pytest.mark.parametrize(("commit", "name", "one", "digest"), ROUNDS)
+def test_kept_ratings_are_judged_as_they_were(commit, name, one, digest, copied):
+    store = copied(commit, name)
+    assert store.ratings(one).digest == digest
+    decision, withdrawn = judge_round(store, one, policy(commit), Contract.default())
+    then = said(commit, name)["decisions"][one][-1]
+    assert_alike(decision.to_mapping(), {**then, "code_version": __version__})
+    assert not withdrawn
+
+
+@pytest.mark.parametrize("one", SOURCES, ids=lambda one: one.name)
+@pytest.mark.parametrize("commit", READ)
+def test_a_source_read_again_has_the_digest_and_the_estimates_that_it_had(commit, one, tmp_path):
+    then = {
+        digest: found
+        for name in STORES
+        for digest, found in said(commit, name)["estimates"].items()
+    }
+    rounds = {
+        key: digest for name in STORES for key, digest in said(commit, name)["rounds"].items()
+    }
+    writer = Writer(GOLDEN / "sources", GOLDEN / "policies" / f"{commit}.yaml", tmp_path / "new")
+    ratings = writer.read(one)
+    assert ratings.digest == rounds[one.name]
+    found = survey(ratings, MEASURES, scopes=("round", "classifier", "stratum"))
+    assert_alike([each.to_mapping() for each in found], then[ratings.digest])
+
+
+@pytest.mark.parametrize("commit", READ)
+def test_a_new_round_goes_on_top(commit, copied):
+    store, then = copied(commit, "forum"), said(commit, "forum")
+    source = GOLDEN / "sources" / "forum-1.csv"
+    store.ingest("forum-4", store.ratings("forum-1"), source)
+    made = release_round(store, "forum-4", policy(commit), Contract.default(), project=PROJECT)
+    assert verify_release(made.path).ratings["forum-4"].digest == then["rounds"]["forum-1"]
+    assert len(store.history()) == len(then["history"]) + 3
+    assert store.history()[len(then["history"])]["event"] == "ingested"
+    (standing,) = [called for called, facts in then["releases"].items() if "refused" not in facts]
+    assert open_release(store.root / "releases" / standing, store=store)
+
+
+@pytest.mark.parametrize("commit", READ)
+def test_a_store_goes_on_with_its_own_pseudonyms(commit, copied):
+    store = copied(commit, "forum")
+    (called,) = [entry["release"] for entry in store.in_force()]
+    before = verify_release(store.root / "releases" / called).ratings["forum-1"]
+    again = store.pseudonyms(store.ratings("forum-1"))
+    assert set(before.raters) <= set(again.values())
+
+
+@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("commit", OLDER)
+def test_an_older_store_is_refused_with_the_way_out(commit, name, copied):
+    """Its originals are there, and are read again."""
+    store, then = copied(commit, name), said(commit, name)
+    with pytest.raises(
+        StoreError, match="If an older version of this package wrote it, start a new"
+    ):
+        store.history()
+    originals = {path.name: path for path in (Path(str(store.root)) / "originals").rglob("*.csv")}
+    assert {*then["rounds"]} <= {path.removesuffix(".csv") for path in originals}
+    for source, path in originals.items():
+        assert path.read_bytes() == (GOLDEN / "sources" / source).read_bytes()
+
+
+@pytest.mark.parametrize("commit", OLDER)
+def test_an_older_release_is_refused(commit, copied):
+    store, then = copied(commit, "forum"), said(commit, "forum")
+    for called, facts in then["releases"].items():
+        with pytest.raises(ReleaseInvalidError) as refusal:
+            verify_release(store.root / "releases" / called)
+        assert refusal.value.code == facts.get("refused", "release_not_derived")

@@ -1,0 +1,1 @@
+"""Stores and releases that older versions of the package wrote, kept for tests."""
