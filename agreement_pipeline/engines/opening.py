@@ -88,6 +88,11 @@ def read(
         )
     if only or chosen == "memory":
         return _in_memory(source, asked, rules)
+    if not (isinstance(source, str | Path) or is_spark_frame(source)):
+        raise RatingsError(
+            f"engine {chosen}: found {type(source).__name__}; expected a file, a folder or a "
+            "pattern, or a Spark DataFrame for Spark. Leave the engine out, or save the table."
+        )
     session: Session = spark_session(source) if chosen == "spark" else duckdb_session(memory_limit)
     where = source if is_spark_frame(source) else Files.of(source)
     try:

@@ -173,6 +173,11 @@ def test_a_memory_limit_that_is_no_size_is_refused():
         read("table.csv", engine="duckdb", memory_limit="much")
 
 
+def test_a_table_in_memory_is_refused_by_an_engine_for_files():
+    with pytest.raises(RatingsError, match=r"^engine duckdb: found DataFrame; expected a file"):
+        read(PLAIN, engine="duckdb")
+
+
 def test_an_unknown_engine_is_refused():
     with pytest.raises(RatingsError, match="engine: found 'fast'; expected one of"):
         read("table.csv", engine="fast")

@@ -257,7 +257,9 @@ def test_a_parquet_column_that_occurs_twice_is_refused(refusal, tmp_path):
         pa.Table.from_arrays(arrays, names=["item", "rater", "label", "label"]),
         tmp_path / "round.parquet",
     )
-    assert "round.parquet: found column 'label' twice" in refusal(tmp_path / "round.parquet")
+    words = refusal(tmp_path / "round.parquet")
+    assert words.startswith("round.parquet: found ")
+    assert "column 'label' twice" in words
 
 
 def test_a_parquet_file_without_rows_is_refused(refusal, tmp_path):

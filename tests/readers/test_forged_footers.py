@@ -116,9 +116,7 @@ def test_a_forged_footer_does_not_end_the_process(tmp_path):
     command = [sys.executable, "-m", "agreement_pipeline", "measure", str(path)]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
     assert said.returncode == 2
-    assert said.stderr.startswith(
-        "error: r.parquet: found no Parquet file with one reading (a histogram"
-    )
+    assert said.stderr.startswith("error: r.parquet: found no whole Parquet file (a histogram")
 
 
 def test_what_was_not_forged_is_read(tmp_path):

@@ -42,3 +42,15 @@ def test_false_bounds_of_values_hide_no_rows(tmp_path):
     assert hidden == [(30,)]
     assert read(path).digest == expected
     assert open_ratings(path, engine="duckdb").digest == expected
+
+
+def test_false_bounds_of_rounds_hide_no_rows_of_a_round(tmp_path):
+    path = tmp_path / "round.parquet"
+    rounds = TABLE.assign(round=["w1", "w2"] * 60, item=[f"i{at // 6:02}" for at in range(120)])
+    path.write_bytes(written(rounds.to_dict("list"), row_group_size=60))
+    expected = read(path, round_name="w1").digest
+    bounds = {(4, 0, 1, 3, 3, 12, end): text(b"w2") for end in (5, 6)}
+    path.write_bytes(forged(path.read_bytes(), bounds))
+    hidden = duckdb.sql(f"SELECT COUNT(*) FROM '{path}' WHERE round = 'w1'").fetchall()
+    assert hidden == [(30,)]
+    assert open_ratings(path, engine="duckdb", round_name="w1").digest == expected
