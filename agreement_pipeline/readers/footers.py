@@ -19,6 +19,6 @@ def footer_of(path: Path) -> Footer:
         return Footer.of(path)
     except FooterError as error:
         raise RatingsError(
-            f"{path.name}: found no whole Parquet file ({error}); expected a finished one with one "
-            f"reading: its footer and its pages agree. {WAIT}"
+            f"{path.name}: found no whole Parquet file ({error}); expected a finished one whose "
+            f"footer and pages agree. {WAIT}"
         ) from None
