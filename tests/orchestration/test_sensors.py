@@ -8,6 +8,7 @@ import pytest
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.orchestration.sensors import tags_of
 from agreement_pipeline.projects import ProjectSettings
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import withdraw
@@ -217,6 +218,39 @@ def test_the_table_of_all_rounds_is_written_again_after_every_change_and_only_th
     found = history_tick(line, before)
     assert len(found.run_requests) == 1
     assert isinstance(history_tick(line, found.cursor), dg.SkipReason)
+
+
+def test_while_a_run_of_the_table_waits_no_other_one_is_asked_for(line):
+    line.deliver("w1", ratings_frame(0.99))
+    line.run("w1")
+    assert len(history_tick(line, None).run_requests) == 1
+    job = project_definitions(line.settings).resolve_job_def("reviews_history")
+    run = line.instance.create_run_for_job(job)
+    assert "about to be written" in history_tick(line, None).skip_message
+    line.instance.report_run_canceled(run)
+    assert len(history_tick(line, None).run_requests) == 1
+
+
+def test_what_the_table_shows_already_is_not_asked_for(line):
+    line.deliver("w1", ratings_frame(0.99))
+    line.run("w1")
+    definitions = project_definitions(line.settings)
+    table = definitions.resolve_job_def("reviews_history")
+    assert table.execute_in_process(instance=line.instance).success
+    assert isinstance(history_tick(line, None), dg.SkipReason)
+    line.run("w1", "training_data")
+    assert isinstance(history_tick(line, None), dg.SkipReason)
+    line.deliver("w2", ratings_frame(0.99))
+    assert len(history_tick(line, None).run_requests) == 1
+
+
+def test_before_the_first_round_there_is_no_table(line):
+    assert history_tick(line, None).skip_message == "no round of reviews has arrived yet"
+    line.deliver("w1", ratings_frame(0.99).drop(columns="label"))
+    assert history_tick(line, None).skip_message == "no round of reviews has arrived yet"
+    (delivery,) = line.project.due()
+    line.run("w1", tags=tags_of(delivery))
+    assert len(history_tick(line, None).run_requests) == 1
 
 
 def test_all_sensors_and_schedules_run_from_the_start(line):
