@@ -21,11 +21,13 @@ from agreement_pipeline.orchestration.metadata import (
     decision_metadata,
     opened_table,
     refused_files,
+    release_metadata,
     rendered,
 )
 from agreement_pipeline.orchestration.outcomes import Judged, Result
 from agreement_pipeline.orchestration.pages import INDEX, keep_page, link, page_of
-from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round
+from agreement_pipeline.orchestration.reassessment import reassessment
+from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round, of_the_store
 from agreement_pipeline.orchestration.trainers import released_dataset, released_round
 from agreement_pipeline.orchestration.watching import shown_state
 from agreement_pipeline.policy import judged_part
@@ -87,6 +89,12 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
             ),
         ),
         overall(release, ["training_data"]),
+        of_the_store(
+            host,
+            reassessment,
+            ["annotations"],
+            [checks.every_round_judged(host.key("reassessment"))],
+        ),
         *([by_round(round_page, ["annotations"])] if host.project.settings.pages else []),
     ]
 
@@ -237,17 +245,8 @@ def _freshness(days: int) -> dg.FreshnessPolicy:
 
 
 def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) -> Result:
-    rows = released.labels.resolved
-    first = released.labels.take(rows[:20]).frame()
     return dg.MaterializeResult(
         data_version=dg.DataVersion(released.path.name),
         check_results=list(results),
-        metadata={
-            "path": dg.MetadataValue.path(str(released.path)),
-            "rounds": ", ".join(released.rounds),
-            "dagster/row_count": len(rows),
-            "tentative": released.tentative,
-            **opened_table("first_rows", first),
-            "dagster/column_schema": column_schema(first),
-        },
+        metadata=release_metadata(released),
     )

@@ -45,6 +45,11 @@ class Standing:
     decided: Mapping[str, tuple[str, str]]
     chart: tuple[Charted, ...] = ()
 
+    @property
+    def rounds(self) -> list[str]:
+        """The names of the rounds, sorted."""
+        return sorted(self.rows)
+
     @classmethod
     def of(cls, store: Store, known: "Standing | None" = None) -> "Standing":
         """The standing of all rounds now. From a `known` one on, only later entries are read.

@@ -178,8 +178,18 @@ class Store:
         if self._last is None or self._last[0] != version:
             self._last = version, self.ratings_of(version)
         else:
-            self._kept_table(version)
+            self.refuse_edited(version)
         return self._last[1]
+
+    def refuse_edited(self, version: RoundVersion) -> None:
+        """Refuse a version whose stored bytes are gone, or others than the log has.
+
+        Raises
+        ------
+        StoreError
+            They are.
+        """
+        self._kept_table(version)
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
         """The ratings of a version of a round, always read again from their bytes.
