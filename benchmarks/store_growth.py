@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -31,8 +32,9 @@ from grown_store import CONTRACT, POLICY, SALT, grown, one_more
 
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.release import judge_round
-from agreement_pipeline.report import history, round_table
+from agreement_pipeline.report import charted, history, table_of_rows
 from agreement_pipeline.store import Store
 
 REQUESTS: list[str] = []
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             grown(place, options.rounds, original)
             print(f"{kind}: {options.rounds} rounds made in {time.perf_counter() - start:.0f} s")
             _added(place, empty, original, options.more)
-            _whole(place)
+            _whole(place, original)
         _ticks(root, options.rounds)
 
 
@@ -81,17 +83,28 @@ def _added(place: str, empty: str, original: Path, n_more: int) -> None:
     print(f"  ratio of medians: {middle['grown'] / middle['empty']:.2f}")
 
 
-def _whole(place: str) -> None:
+def _whole(place: str, original: Path) -> None:
     def all_rounds() -> None:
         store = Store(place, salt=SALT)
-        history(round_table(store), POLICY, store.ratings)["larger_plot"]()
+        standings = Standings(store)
+        standing = standings.now()
+        rounds = table_of_rows(standing.rows)
+        chart = charted(rounds, POLICY, standing.chart)
+        history(rounds, POLICY, chart, store.ratings)["larger_plot"]()
+        standings.keep(replace(standing, chart=chart))
 
     def again() -> None:
         judge_round(Store(place, salt=SALT), "round-00007", POLICY, CONTRACT)
 
+    def one() -> None:
+        for step in one_more(Store(place, salt=SALT), "round-99999", original).values():
+            step()
+
     for name, work in (
         ("history", lambda: Store(place, salt=SALT).history()),
-        ("agreement_history", all_rounds),
+        ("agreement_history, made whole", all_rounds),
+        ("one more round", one),
+        ("agreement_history after it", all_rounds),
         ("one old round judged again", again),
     ):
         cpu, wall, sent = _measured(work)

@@ -34,6 +34,7 @@ import numpy as np
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.spread import spread_between
 from agreement_pipeline.intervals import Interval
+from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile
 
 FEWEST = 5
@@ -93,8 +94,12 @@ class Charted:
         return self.out and self.centre is not None and self.reading.value < self.centre
 
 
-def control_chart(readings: Iterable[Reading]) -> tuple[Charted, ...]:
+def control_chart(
+    readings: Iterable[Reading], known: Sequence[Charted] = ()
+) -> tuple[Charted, ...]:
     """Each round against the rounds before it, in the order given.
+
+    `known` is a chart that was made before. As far as its readings are the same, it is taken over.
 
     Examples
     --------
@@ -102,27 +107,32 @@ def control_chart(readings: Iterable[Reading]) -> tuple[Charted, ...]:
     >>> [each.out for each in control_chart([*usual, Reading("w6", 0.65, 0.02)])]
     [False, False, False, False, False, False, True]
     """
-    return tuple(_charted(readings))
+    return tuple(_charted(list(readings), known))
 
 
-def _charted(readings: Iterable[Reading]) -> Iterator[Charted]:
-    before: list[Reading] = []
-    for reading in readings:
-        found = _against(before, reading)
-        if not found.out:
-            before.append(reading)
-        yield found
+def _charted(readings: Sequence[Reading], known: Sequence[Charted]) -> Iterator[Charted]:
+    same = [each == old.reading for each, old in zip(readings, known, strict=False)]
+    n_known = (*same, False).index(False)
+    yield from known[:n_known]
+    inside = [found.reading for found in known[:n_known] if not found.out]
+    n, room = len(inside), len(readings) - n_known
+    values = np.array([each.value for each in inside] + [0.0] * room)
+    variances = np.array([each.error for each in inside] + [0.0] * room) ** 2
+    for reading in readings[n_known:]:
+        against = _against(values[:n], variances[:n], reading)
+        yield against
+        if not against.out:
+            values[n], variances[n] = reading.value, reading.error * reading.error
+            n += 1
 
 
-def _against(before: Sequence[Reading], reading: Reading) -> Charted:
-    if len(before) < FEWEST:
+def _against(values: Array, variances: Array, reading: Reading) -> Charted:
+    if len(values) < FEWEST:
         return Charted(reading)
-    values = np.array([each.value for each in before])
-    variances = np.array([each.error for each in before]) ** 2
     between = spread_between(values, variances)
     weights = 1 / (variances + between)
     centre = float(weights @ values / weights.sum())
-    t = -quantile(TAIL, len(before) - 1)
+    t = -quantile(TAIL, len(values) - 1)
     reach = t * math.sqrt(reading.error**2 + between + 1 / weights.sum())
     return Charted(reading, centre, Interval(centre - reach, centre + reach))
 

@@ -6,6 +6,7 @@ ratings before does not make them again. No asset trusts the event log.
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -20,12 +21,15 @@ from agreement_pipeline.orchestration.metadata import (
     decision_metadata,
     opened_table,
     refused_files,
+    release_metadata,
     rendered,
 )
 from agreement_pipeline.orchestration.outcomes import Judged, Result
 from agreement_pipeline.orchestration.pages import INDEX, keep_page, link, page_of
-from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round
+from agreement_pipeline.orchestration.reassessment import reassessment
+from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round, of_the_store
 from agreement_pipeline.orchestration.trainers import released_dataset, released_round
+from agreement_pipeline.orchestration.watching import shown_state
 from agreement_pipeline.policy import judged_part
 from agreement_pipeline.projects import Project, overdue, project_page, round_before
 from agreement_pipeline.projects import round_page as page_of_one
@@ -39,8 +43,8 @@ from agreement_pipeline.report import (
     disputed,
     history,
     patterns,
-    round_table,
     since,
+    table_of_rows,
 )
 
 FIRST = {"dagster/priority": "1"}
@@ -85,6 +89,12 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
             ),
         ),
         overall(release, ["training_data"]),
+        of_the_store(
+            host,
+            reassessment,
+            ["annotations"],
+            [checks.every_round_judged(host.key("reassessment"))],
+        ),
         *([by_round(round_page, ["annotations"])] if host.project.settings.pages else []),
     ]
 
@@ -179,19 +189,25 @@ def round_page(project: Project, round_name: str) -> Result:
 
 def agreement_history(project: Project) -> Result:
     """Which rounds were refused, and why? Open this page first."""
-    rounds, unused = round_table(project.store, project.unjudged()), project.unused_waivers()
-    late = overdue(project, time.time())
+    due = project.due()
+    state, standing = shown_state(project, due), project.standings.now()
+    rounds = table_of_rows(standing.rows, project.unjudged(due))
+    chart = charted(rounds, project.policy, standing.chart)
+    late, unused = overdue(project, time.time()), project.unused_waivers()
     why = "; ".join(late.why) if late else ""
     if project.settings.pages:
-        pages = {name: page_of(name) for name in project.store.rounds()}
-        keep_page(project, INDEX, project_page(project, pages))
+        pages = {name: page_of(name) for name in standing.rows}
+        of_store = table_of_rows(standing.rows)
+        keep_page(project, INDEX, project_page(project, pages, rounds=of_store))
+    project.standings.keep(replace(standing, chart=chart))
     return dg.MaterializeResult(
+        data_version=dg.DataVersion(state),
         check_results=[
             *checks.history_results(rounds, unused, why),
-            checks.like_before(charted(rounds, project.policy)),
+            checks.like_before(chart),
         ],
         metadata={
-            **rendered(history(rounds, project.policy, project.store.ratings, why)),
+            **rendered(history(rounds, project.policy, chart, project.store.ratings, why)),
             **link(project, INDEX),
             **refused_files("files_refused", project.refused()),
             **refused_files("waivers_unused", unused),
@@ -229,17 +245,8 @@ def _freshness(days: int) -> dg.FreshnessPolicy:
 
 
 def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) -> Result:
-    rows = released.labels.resolved
-    first = released.labels.take(rows[:20]).frame()
     return dg.MaterializeResult(
         data_version=dg.DataVersion(released.path.name),
         check_results=list(results),
-        metadata={
-            "path": dg.MetadataValue.path(str(released.path)),
-            "rounds": ", ".join(released.rounds),
-            "dagster/row_count": len(rows),
-            "tentative": released.tentative,
-            **opened_table("first_rows", first),
-            "dagster/column_schema": column_schema(first),
-        },
+        metadata=release_metadata(released),
     )

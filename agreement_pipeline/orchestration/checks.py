@@ -24,6 +24,7 @@ from agreement_pipeline.report import fallen_out, health, not_admitted, printabl
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE = "in_time", "like_before"
+EVERY_ROUND_JUDGED = "every_round_judged"
 KEPT, ADVICE = "contract_kept", "contract_advice"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
@@ -126,6 +127,23 @@ def history_specs(asset: dg.AssetKey, days: int) -> list[dg.AssetCheckSpec]:
         LIKE_BEFORE: "Is the latest round like those before?",
     }
     return [dg.AssetCheckSpec(name, asset=asset, description=asked) for name, asked in asks.items()]
+
+
+def every_round_judged(asset: dg.AssetKey) -> dg.AssetCheckSpec:
+    """Could every round of the store be judged again?"""
+    asked = "Does every stored round have a decision by today's policy?"
+    return dg.AssetCheckSpec(EVERY_ROUND_JUDGED, asset=asset, description=asked)
+
+
+def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:
+    """An error if a round could not be judged again."""
+    said = [f"round {name}: {why}" for name, why in failed.items()]
+    return dg.AssetCheckResult(
+        check_name=EVERY_ROUND_JUDGED,
+        passed=not failed,
+        severity=dg.AssetCheckSeverity.ERROR,
+        description=_answer(not failed, said),
+    )
 
 
 def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:

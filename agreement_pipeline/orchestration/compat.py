@@ -3,15 +3,31 @@
 import warnings
 
 import dagster as dg
+from dagster._core.definitions.data_version import DATA_VERSION_TAG as DATA_VERSION
 from dagster._core.definitions.unresolved_asset_job_definition import (
     UnresolvedAssetJobDefinition as AssetJob,
 )
-from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES
+from dagster._core.storage.dagster_run import FINISHED_STATUSES, IN_PROGRESS_RUN_STATUSES
 from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
 
-__all__ = ["IN_PROGRESS", "AssetJob", "TranslationFn", "TranslationFnResolver", "partitioned_check"]
+__all__ = [
+    "DATA_VERSION",
+    "ENDED",
+    "IN_PROGRESS",
+    "WAITING",
+    "AssetJob",
+    "TranslationFn",
+    "TranslationFnResolver",
+    "partitioned_check",
+]
 
 IN_PROGRESS = [dg.DagsterRunStatus.QUEUED, *IN_PROGRESS_RUN_STATUSES]
+WAITING = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+]
+ENDED = FINISHED_STATUSES
 
 
 def partitioned_check(

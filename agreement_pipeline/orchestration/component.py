@@ -93,7 +93,7 @@ def project_definitions(
         jobs=list(jobs),
         sensors=[
             build_round_sensor(project, jobs.rounds),
-            build_history_sensor(project, jobs.history),
+            build_history_sensor(hosted, jobs.history),
             *build_adjudicated_sensor(hosted, jobs.again),
             *build_alert_sensor(project),
         ],

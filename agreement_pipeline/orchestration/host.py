@@ -23,6 +23,7 @@ KINDS = {
     "acceptability": {"python"},
     "training_data": {"parquet"},
     "agreement_history": {"dashboard"},
+    "reassessment": {"python"},
     "round_page": {"dashboard"},
     "release": {"parquet"},
 }
@@ -33,6 +34,7 @@ SHOWS = {
     "rating_patterns": "ratings",
     "acceptability": "decision",
     "agreement_history": "decision",
+    "reassessment": "decision",
     "round_page": "decision",
     "training_data": "training-data",
     "release": "training-data",

@@ -10,6 +10,7 @@ import pandas as pd
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.policy import Decision
+from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
     Content,
     Plot,
@@ -111,6 +112,20 @@ def _bullets(reasons: Sequence[str]) -> str:
         n -= 1
     more = [f"- and {len(shown) - n} more"] if n < len(shown) else []
     return "\n".join([*shown[:n], *more])
+
+
+def release_metadata(released: Release) -> dict[str, Any]:
+    """Where a release is, what is in it, and its first rows."""
+    rows = released.labels.resolved
+    first = released.labels.take(rows[:20]).frame()
+    return {
+        "path": dg.MetadataValue.path(str(released.path)),
+        "rounds": ", ".join(released.rounds),
+        "dagster/row_count": len(rows),
+        "tentative": released.tentative,
+        **opened_table("first_rows", first),
+        "dagster/column_schema": column_schema(first),
+    }
 
 
 def finding_rows(findings: Iterable[Finding]) -> pd.DataFrame:

@@ -87,7 +87,7 @@ def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: st
 
 
 def show_withdrawn(
-    context: dg.AssetExecutionContext, asset: dg.AssetKey, check: str, why: str
+    context: dg.AssetExecutionContext, asset: dg.AssetKey, check: str, round_name: str, why: str
 ) -> None:
     """Show on the training data of a round that its release was withdrawn, and why."""
     said = f"withdrawn: {printable(why)}"
@@ -99,9 +99,7 @@ def show_withdrawn(
             metadata={"release": said},
             severity=dg.AssetCheckSeverity.ERROR,
             description=said,
-            partition=context.partition_key,
+            partition=round_name,
         )
     )
-    context.log_event(
-        dg.AssetObservation(asset, partition=context.partition_key, metadata={"release": said})
-    )
+    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata={"release": said}))

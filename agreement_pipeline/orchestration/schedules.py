@@ -33,12 +33,15 @@ class Jobs(NamedTuple):
         The table of all rounds.
     release
         The release of the admitted rounds.
+    reassessment
+        All rounds from the store, in one run.
     """
 
     rounds: AssetJob
     again: AssetJob
     history: AssetJob
     release: AssetJob
+    reassessment: AssetJob
 
 
 def build_jobs(host: Host) -> Jobs:
@@ -62,6 +65,12 @@ def build_jobs(host: Host) -> Jobs:
         ),
         _job(host, "history", ("agreement_history",), "The table of all rounds."),
         _job(host, "release", ("release",), "The admitted rounds together, each judged again."),
+        _job(
+            host,
+            "reassessment",
+            ("reassessment",),
+            "Every round of the store judged again where something changed since.",
+        ),
     )
 
 
@@ -75,29 +84,27 @@ def _job(host: Host, name: str, assets: Sequence[str], description: str) -> Asse
 
 
 def build_schedule(host: Host, jobs: Jobs) -> dg.ScheduleDefinition:
-    """Measure every round again at the project's times.
+    """Judge the store again at the project's times, in one run.
 
     The policy, the contract or the code can have changed since. The rounds are those of the store.
     A round whose partition was deleted is missing from the UI only. It is put back and judged.
     """
-    project, partitions = host.project, host.partitions
+    project, partitions = host.project, str(host.partitions.name)
 
     @dg.schedule(
         name=f"{project.name}_schedule",
-        job=jobs.again,
+        job=jobs.reassessment,
         cron_schedule=project.settings.schedule,
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Measures and judges every round of the store again, by today's policy.",
+        description="Judges every round of the store again, by today's policy, in one run.",
     )
-    def again(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
-        rounds = project.store.rounds()
+    def again(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        rounds = project.standings.now().rounds
         if not rounds:
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
-        context.instance.add_dynamic_partitions(str(partitions.name), rounds)
-        at = context.scheduled_execution_time.isoformat()
-        return [
-            dg.RunRequest(run_key=f"{round_name}:{at}", partition_key=round_name)
-            for round_name in rounds
-        ]
+        there = set(context.instance.get_dynamic_partitions(partitions))
+        if gone := [name for name in rounds if name not in there]:
+            context.instance.add_dynamic_partitions(partitions, gone)
+        return dg.RunRequest(run_key=context.scheduled_execution_time.isoformat())
 
     return again

@@ -62,6 +62,21 @@ def of_all_rounds(
     return _asset(host, step, of_all, after, checks, **more)
 
 
+def of_the_store(
+    host: Host,
+    step: Callable[[Host, dg.AssetExecutionContext], Iterator[Result]],
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec] = (),
+) -> dg.AssetsDefinition:
+    """An asset over all rounds that shows events of other assets while it is at work."""
+
+    def of_the_store(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        with progress(context.log.info, step.__name__):
+            yield from step(host, context)
+
+    return _asset(host, step, of_the_store, after, checks)
+
+
 def fitting(result: Result, checks: Sequence[dg.AssetCheckSpec]) -> Result:
     """The result with an answer to each check that was loaded, and to no other.
 
@@ -94,14 +109,14 @@ def _judged(host: Host, context: dg.AssetExecutionContext, found: Judged) -> Ite
         return
     why = "; ".join(found.reasons)
     if found.withdrawn:
-        show_withdrawn(context, host.key("training_data"), IN_FORCE, why)
+        show_withdrawn(context, host.key("training_data"), IN_FORCE, context.partition_key, why)
     tag(context, HELD, why)
     raise failure(f"held: round {context.partition_key}: {why}", "held")
 
 
 def _asset(
     host: Host,
-    step: StepOfRound | StepOfAll,
+    step: Callable[..., Any],
     compute: Callable[..., Any],
     after: Sequence[str],
     checks: Sequence[dg.AssetCheckSpec],

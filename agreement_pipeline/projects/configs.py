@@ -1,13 +1,14 @@
 """What the folder configs/ holds for a project: its policy, its contract and its waivers."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, load_waiver
+from agreement_pipeline.projects.deliveries import times_arrived
 from agreement_pipeline.projects.settings import ProjectSettings
+from agreement_pipeline.store import Store
 from agreement_pipeline.text import listed
 
 
@@ -50,19 +51,30 @@ def written_waivers(configs: Path) -> dict[str, Waiver]:
     return {path.name: load_waiver(path) for path in sorted((configs / "waivers").glob("*.yaml"))}
 
 
-def unused_waivers(
-    settings: ProjectSettings, configs: Path, history: Iterable[Mapping[str, Any]]
-) -> dict[str, str]:
+def unused_waivers(settings: ProjectSettings, configs: Path, store: Store) -> dict[str, str]:
     """Why waivers speak of nothing in a project, by the name of their file.
+
+    The whole log is read only if one does.
 
     One names a round that never arrived. Or it names another project, and is bound to ratings of
     this one.
     """
+    written = {
+        name: waiver
+        for name, waiver in written_waivers(configs).items()
+        if (
+            store.has(waiver.ratings_digest)
+            if waiver.project != settings.project
+            else not times_arrived(waiver.round, store)
+        )
+    }
     arrived = {
-        entry["ratings_digest"]: entry["round"] for entry in history if entry["event"] == "ingested"
+        entry["ratings_digest"]: entry["round"]
+        for entry in (store.history() if written else ())
+        if entry["event"] == "ingested"
     }
     found: dict[str, str] = {}
-    for name, waiver in written_waivers(configs).items():
+    for name, waiver in written.items():
         bound, mine = waiver.ratings_digest in arrived, waiver.project == settings.project
         if bound and not mine:
             found[name] = (

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.readers import read_rounds, without_ending
-from agreement_pipeline.store import Folder, Store, digest_at, is_decided, names_in
+from agreement_pipeline.store import Folder, Store, digest_at, names_in
 
 AT_REST_NS = 2_000_000_000
 
@@ -227,36 +227,9 @@ def named_after(file: str) -> str:
     return Path(without_ending(file)).stem
 
 
-def undecided(
-    deliveries: Iterable[Delivery], store: Store, settings_digest: str
-) -> tuple[Delivery, ...]:
-    """The deliveries that are not the latest of their round, or were not decided.
-
-    A delivery is its bytes, as they are read under these settings.
-    """
-    waiting = tuple(deliveries)
-    if not waiting:
-        return ()
-    entered = store.histories([delivery.round for delivery in waiting])
-    return tuple(
-        each
-        for each in waiting
-        if not _is_decided((each.digest, settings_digest), entered[each.round])
-    )
-
-
 def times_arrived(round_name: str, store: Store) -> int:
     """How often a round has come, each time with other bytes than the time before."""
     return sum(entry["event"] == "ingested" for entry in store.history(round_name))
-
-
-def _is_decided(delivered: tuple[str, str], history: Iterable[dict[str, Any]]) -> bool:
-    last = {entry["event"]: entry for entry in history}
-    if "ingested" not in last or not is_decided(last):
-        return False
-    arrived = last["ingested"]
-    digest = arrived.get("delivered_as", arrived["original_digest"])
-    return (digest, arrived["settings_digest"]) == delivered
 
 
 def _places(inbox: Path) -> Iterator[_Place]:

@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from agreement_pipeline.projects.project import Project
 
@@ -77,7 +77,7 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
         Why each delivery that a run has read cannot be judged, by the round.
     """
     found = [
-        *_read(project, project.store.head).held,
+        *_held(project, project.store.head),
         *_refused(project, {**project.refused(), **broken}),
     ]
     late = overdue(project, now)
@@ -86,7 +86,7 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
 
 def overdue(project: Project, now: float) -> Notice | None:
     """The notice that no round came for longer than the project allows. None if one did."""
-    last, allowed = _read(project, project.store.head).arrived, project.settings.overdue_after_days
+    last, allowed = project.store.latest("ingested"), project.settings.overdue_after_days
     if last is None:
         return None
     days = (now - datetime.fromisoformat(last["time"]).timestamp()) / DAY
@@ -97,36 +97,33 @@ def overdue(project: Project, now: float) -> Notice | None:
     return Notice(project.name, "", "overdue", (why,), str(last["number"]))
 
 
-class _Read(NamedTuple):
-    """What a log says: the entry of the last arrival, and the rounds that are held."""
-
-    arrived: Mapping[str, Any] | None
-    held: tuple[Notice, ...]
-
-
 @lru_cache(maxsize=MOST_KEPT)
-def _read(project: Project, head: str) -> _Read:
-    """What the log says up to its `head`. While nothing is added, it is not read again."""
-    entries = project.store.history()
-    arrived = [entry for entry in entries if entry["event"] == "ingested"]
-    return _Read(arrived[-1] if arrived else None, tuple(_held(project.name, entries)))
+def _held(project: Project, head: str) -> tuple[Notice, ...]:
+    """The rounds whose last decision holds them, in the order of these decisions.
 
-
-def _held(project: str, entries: Iterable[Mapping[str, Any]]) -> Iterator[Notice]:
-    """The rounds whose last decision holds them, in the order of these decisions."""
+    That is what the log says up to its `head`. While nothing is added, it is not read again.
+    """
     last: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for entry in entries:
+    for entry in project.store.history():
         last.setdefault(entry["round"], {})[entry["event"]] = entry
     decided = [
         (events["decided"], "withdrawn" in events)
         for events in last.values()
         if "decided" in events
     ]
-    for entry, withdrawn in sorted(decided, key=lambda each: each[0]["number"]):
-        if entry["decision"] == "held":
-            state = _digest([entry.get(fact) for fact in TOLD])
-            reasons = tuple(entry.get("reasons", ()))
-            yield Notice(project, entry["round"], "held", reasons, state, withdrawn)
+    decided.sort(key=lambda each: each[0]["number"])
+    return tuple(
+        Notice(
+            project.name,
+            entry["round"],
+            "held",
+            tuple(entry.get("reasons", ())),
+            _digest([entry.get(fact) for fact in TOLD]),
+            withdrawn,
+        )
+        for entry, withdrawn in decided
+        if entry["decision"] == "held"
+    )
 
 
 def _refused(project: Project, refused: Mapping[str, str]) -> Iterator[Notice]:

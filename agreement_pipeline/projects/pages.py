@@ -5,6 +5,8 @@ from datetime import date
 from functools import partial
 from types import MappingProxyType
 
+import pandas as pd
+
 from agreement_pipeline.policy import for_round
 from agreement_pipeline.projects.earlier_rounds import round_before
 from agreement_pipeline.projects.project import Project
@@ -67,6 +69,7 @@ def project_page(
     project: Project,
     pages: Mapping[str, str] = MappingProxyType({}),
     *,
+    rounds: pd.DataFrame | None = None,
     names: bool = False,
     render: Render = as_html,
 ) -> str:
@@ -78,13 +81,15 @@ def project_page(
         The project.
     pages
         The address of each round's page, if the page shall link to it.
+    rounds
+        What `round_table` gives, if it is known already.
     names
         True shows the raters' names where a reason has some. Else they have pseudonyms.
     render
         Shows the page: as HTML, or as text.
     """
-    rounds, shares = round_table(project.store), {}
-    for name in sorted(project.store.rounds())[-MOST_READ:]:
+    rounds, shares = round_table(project.store) if rounds is None else rounds.copy(), {}
+    for name in sorted(rounds["round"].unique())[-MOST_READ:]:
         ratings = project.store.ratings(name)
         if not ratings.scale.continuous:
             shares[name] = shares_of(ratings)

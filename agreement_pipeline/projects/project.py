@@ -1,7 +1,7 @@
 """An annotation project: the steps from its inbox to its store."""
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,10 +26,10 @@ from agreement_pipeline.projects.deliveries import (
     Found,
     Inbox,
     times_arrived,
-    undecided,
 )
 from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
 from agreement_pipeline.projects.settings import IN_MEMORY, ProjectSettings
+from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
 from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
@@ -77,6 +77,11 @@ class Project:
     def _at(self, place: str) -> Folder:
         """The place that a setting names: a URL, or a path from the root."""
         return folder_at(place) if "://" in place else self.root / place
+
+    @cached_property
+    def standings(self) -> Standings:
+        """What became of each of its rounds."""
+        return Standings(self.store)
 
     @property
     def configs(self) -> Path:
@@ -126,7 +131,7 @@ class Project:
 
     def unused_waivers(self) -> dict[str, str]:
         """Why waivers speak of nothing in the project, by the name of their file."""
-        return unused_waivers(self.settings, self.configs, self.store.history())
+        return unused_waivers(self.settings, self.configs, self.store)
 
     def checked(self) -> "Project":
         """Read the policy, the waivers and the contract, look for the inbox, return the project.
@@ -177,18 +182,19 @@ class Project:
         looked into again.
         """
         there = (found or self.look()).deliveries.values()
-        return undecided(
-            (each for each in there if asked.get(each.round) != each.digest),
-            self.store,
-            self.settings.reading_digest,
-        )
+        waiting = [each for each in there if asked.get(each.round) != each.digest]
+        decided = self.standings.now().decided if waiting else {}
+        settings = self.settings.reading_digest
+        return tuple(each for each in waiting if decided.get(each.round) != (each.digest, settings))
 
-    def unjudged(self) -> dict[str, str]:
+    def unjudged(self, due: Iterable[Delivery] | None = None) -> dict[str, str]:
         """The delivered rounds without a decision on what was delivered, and why there is none.
 
         A file that cannot be read is read once more, since nothing else says what is wrong with it.
+        If what is `due` is given, the inbox is not looked into again.
         """
-        return {each.round: self._why_unjudged(each) for each in self.due()}
+        waiting = self.due() if due is None else due
+        return {each.round: self._why_unjudged(each) for each in waiting}
 
     def _why_unjudged(self, delivery: Delivery) -> str:
         try:

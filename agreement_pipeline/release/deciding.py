@@ -21,6 +21,9 @@ from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.withdrawal import agrees, reconcile, withdraw_versions
 from agreement_pipeline.store import DECIDING, RoundVersion, Store
 
+READ_OTHERWISE = "read_otherwise"
+"""The finding on a version that was read under other settings."""
+
 
 @dataclass(frozen=True, eq=False)
 class Terms:
@@ -50,6 +53,10 @@ class Terms:
     def of(self, round_name: str) -> Waivers:
         """The waivers of one round."""
         return for_round(self.waivers, round_name, self.on)
+
+    def read_otherwise(self, version: RoundVersion) -> bool:
+        """True if a version was read under other settings than rounds must have been."""
+        return self.settings_digest not in (None, version.settings_digest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +109,7 @@ def decide(
         The decisions. True if a release was withdrawn.
     """
     with store.reading():
-        _refuse_reused(store, terms.policy)
+        refuse_reused(store, terms.policy)
         judged = [_judge(store, store.present(round_name), terms) for round_name in rounds]
         former = {
             version: _held_since(store, version, terms)
@@ -179,7 +186,7 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def _refuse_reused(store: Store, policy: Policy) -> None:
+def refuse_reused(store: Store, policy: Policy) -> None:
     """Refuse a policy if the log has another one under the same name and version."""
     first = store.first_under(policy.policy, policy.version)
     if first is not None and first["policy_digest"] != policy.digest:
@@ -200,14 +207,14 @@ def _judge(store: Store, version: RoundVersion, terms: Terms) -> Judged:
 
 
 def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
-    if terms.settings_digest in (None, version.settings_digest):
+    if not terms.read_otherwise(version):
         return []
     words = (
         "found ratings that were read under other settings than the project has now; "
         "expected the same columns, scale, classifiers, layout, replicates and limits. "
         "Put the round's file into the inbox, so that it is read again."
     )
-    return [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
+    return [Finding(READ_OTHERWISE, OF_THE_GATE, False, "error", words)]
 
 
 def _read_and_reworded(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:

@@ -15,6 +15,8 @@ from agreement_pipeline.report.history import (
     not_admitted,
     round_table,
     round_text,
+    rows_by_round,
+    table_of_rows,
 )
 from agreement_pipeline.report.html import as_html
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
@@ -76,10 +78,12 @@ __all__ = [
     "report_page",
     "round_table",
     "round_text",
+    "rows_by_round",
     "rule_rows",
     "shares_of",
     "shortened",
     "since",
+    "table_of_rows",
     "tasks",
     "text_table",
     "verdict_rows",

@@ -13,17 +13,20 @@ COLUMNS = ("round", "value", "expected", "limits", "reads")
 OUT = {True: "lower than before", False: "higher than before"}
 
 
-def charted(rounds: pd.DataFrame, policy: Policy) -> tuple[Charted, ...]:
+def charted(
+    rounds: pd.DataFrame, policy: Policy, known: Sequence[Charted] = ()
+) -> tuple[Charted, ...]:
     """The rounds on a control chart of the measure of the first rule that reads whole rounds.
 
     Rounds without a value or without limits are left out. The standard error of a round is half of
-    its recorded interval, divided by the normal quantile of its level.
+    its recorded interval, divided by the normal quantile of its level. `known` is a chart that
+    was made before, of the same rounds or fewer.
     """
     measure = headline(policy)
-    known = rounds[(rounds["measure"] == measure) & (rounds["scope"] == "round")]
-    known = known.dropna(subset=["value", "low", "high"]).drop_duplicates("round", keep="last")
-    rows = sorted(known.to_dict("records"), key=lambda row: natural(str(row["round"])))
-    return control_chart(_reading(row) for row in rows if row["low"] < row["high"])
+    read = rounds[(rounds["measure"] == measure) & (rounds["scope"] == "round")]
+    readable = read.dropna(subset=["value", "low", "high"]).drop_duplicates("round", keep="last")
+    rows = sorted(readable.to_dict("records"), key=lambda row: natural(str(row["round"])))
+    return control_chart((_reading(row) for row in rows if row["low"] < row["high"]), known)
 
 
 def headline(policy: Policy) -> str | None:

@@ -1,16 +1,17 @@
 """The rounds of a project as its store remembers them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from agreement_pipeline.estimates import Charted
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.cells import without_numbers
-from agreement_pipeline.report.control import charted, control_rows
+from agreement_pipeline.report.control import control_rows
 from agreement_pipeline.report.decisions import decisions, health, rules_of
 from agreement_pipeline.report.differing import most_differing
 from agreement_pipeline.report.figures import history_figure
@@ -36,7 +37,10 @@ COLUMNS = (
     "reason",
     "broken",
 )
-NOT_JUDGED = "not judged"
+NOT_JUDGED, NONE = "not judged", "none"
+MOST_SHOWN = 40
+"""Of so many rounds, the last ones, each is shown."""
+
 MOST_LOOKED_AT = 5
 """Of so many held rounds, the last ones, the ratings are read."""
 
@@ -54,23 +58,37 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
       for the reason that `due` gives. The decision on its earlier bytes stays in the table.
     """
     with store.reading():
-        history, in_force = store.history(), store.in_force()
-    released = {entry["round"]: entry["rounds"] for entry in in_force}
-    entered: dict[str, list[dict[str, Any]]] = {}
+        history, withdrawn = store.history(), store.withdrawn()
+    return table_of_rows(rows_by_round(history, withdrawn), due)
+
+
+def rows_by_round(
+    history: Iterable[Mapping[str, Any]], withdrawn: Container[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each round that was ingested, from log entries. Its own must be among them."""
+    entered: dict[str, list[Mapping[str, Any]]] = {}
     for entry in history:
         entered.setdefault(entry["round"], []).append(entry)
-    by_round = {name: entered[name] for name in _ingested(history)}
-    rows = [
-        row
-        for name, entries in by_round.items()
-        for row in _rows(name, entries, _release(entries, released.get(name)))
-    ]
-    pending = {row["round"] for row in rows if row["decision"] == "pending"}
-    rows += [
-        _undecided(name, NOT_JUDGED, _release(by_round.get(name, ()), released.get(name)), why)
+    return {
+        name: _rows(name, entries, withdrawn)
+        for name, entries in entered.items()
+        if any(entry["event"] == "ingested" for entry in entries)
+    }
+
+
+def table_of_rows(
+    by_round: Mapping[str, Sequence[Mapping[str, Any]]],
+    due: Mapping[str, str] = MappingProxyType({}),
+) -> pd.DataFrame:
+    """The table of `round_table`, from the rows of each round."""
+    nothing = {"decision": NOT_JUDGED, "release": NONE}
+    known = {name: (*by_round.get(name, ()), nothing)[0] for name in due}
+    not_judged = [
+        _undecided(name, NOT_JUDGED, known[name]["release"], why)
         for name, why in due.items()
-        if name not in pending
+        if known[name]["decision"] != "pending"
     ]
+    rows = [row for name in sorted(by_round) for row in by_round[name]] + not_judged
     rows.sort(key=lambda row: str(row["round"]))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.astype(dict.fromkeys(("value", "low", "high", "confidence_level"), float))
@@ -107,24 +125,34 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def history(
-    rounds: pd.DataFrame, policy: Policy, ratings_of: Callable[[str], Ratings], late: str = ""
+    rounds: pd.DataFrame,
+    policy: Policy,
+    chart: Sequence[Charted],
+    ratings_of: Callable[[str], Ratings],
+    late: str = "",
 ) -> Section:
-    """The last rounds at a glance, the decision on each round and why, then all the rest.
+    """The last rounds at a glance, the decision on each and why, then all the rest.
 
-    The plots show the measure of the policy's first rule that can hold a release. Who differs most
-    in the last held rounds is read off their ratings. `late` says why the next round is overdue.
+    Of many rounds the last ones are shown, and the numbers count all. The plots show the measure of
+    the policy's first rule that can hold a release. Who differs most in the last held rounds is
+    read off their ratings. `chart` is their control chart, and `late` says why the next round is
+    overdue.
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
     differing = most_differing(_decided_as(rounds, "held")[: -MOST_LOOKED_AT - 1 : -1], ratings_of)
+    names = rounds["round"].unique()
+    latest = rounds[rounds["round"].isin(names[-MOST_SHOWN:])]
+    more = f"the last {MOST_SHOWN} of {len(names)} rounds" if len(names) > MOST_SHOWN else None
     return {
         "picture": partial(glance, rounds, first),
-        "decisions": decisions(rounds),
+        "decisions": decisions(latest),
+        "shown": more,
         "who_differs": None if differing.empty else differing,
         "health": health(rounds, late),
         **round_counts(rounds),
         "larger_plot": partial(history_figure, rounds, first),
-        "rules": rules_of(rounds),
-        "control_chart": control_rows(charted(rounds, policy)),
+        "rules": rules_of(latest),
+        "control_chart": control_rows(chart[: -MOST_SHOWN - 1 : -1]),
     }
 
 
@@ -216,11 +244,11 @@ def _what(entry: Mapping[str, Any]) -> str:
 
 
 def _rows(
-    round_name: str, entries: Sequence[Mapping[str, Any]], release: str
+    round_name: str, entries: Sequence[Mapping[str, Any]], withdrawn: Container[str]
 ) -> list[dict[str, Any]]:
     from agreement_pipeline.store import is_decided
 
-    last = {entry["event"]: entry for entry in entries}
+    last, release = {entry["event"]: entry for entry in entries}, _release(entries, withdrawn)
     if not is_decided(last):
         return [_undecided(round_name, "pending", release, "not decided yet")]
     decision = last["decided"]
@@ -267,10 +295,12 @@ def _broken(decision: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _release(entries: Sequence[Mapping[str, Any]], in_force: Mapping[str, str] | None) -> str:
-    """What became of the release of a round. `in_force` has the digest of each of its rounds."""
-    if in_force is not None:
-        arrived = [entry for entry in entries if entry["event"] == "ingested"]
-        present = {entry["round"]: entry["ratings_digest"] for entry in arrived}
-        return "released" if in_force == present else "superseded"
-    return "withdrawn" if any(entry["event"] == "released" for entry in entries) else "none"
+def _release(entries: Sequence[Mapping[str, Any]], withdrawn: Container[str]) -> str:
+    """What became of the release of a round."""
+    released = [entry for entry in entries if entry["event"] == "released"]
+    in_force = [entry["rounds"] for entry in released if entry["release"] not in withdrawn]
+    if not in_force:
+        return "withdrawn" if released else NONE
+    arrived = [entry for entry in entries if entry["event"] == "ingested"]
+    present = {entry["round"]: entry["ratings_digest"] for entry in arrived}
+    return "released" if in_force[-1] == present else "superseded"

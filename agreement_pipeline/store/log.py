@@ -29,6 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from agreement_pipeline.errors import StoreError
@@ -123,6 +124,34 @@ class Log:
         older = [self._segment(view.index, at) for at in view.index.of([name])[:1]]
         entries = (line.entry for line in (older[0] if older else view.lines))
         return next((entry for entry in entries if name in mentioned(entry)), None)
+
+    @property
+    def mark(self) -> str:
+        """The number of the last entry, and its digest."""
+        view = self._held or self.look()
+        return seal_name(view.last, view.head)
+
+    def following(self, mark: str) -> tuple[Entry, ...] | None:
+        """The entries that followed a mark, in order. None if the log does not have its entry.
+
+        Only the segments from that entry on are read. The rest is checked as `look` says.
+        """
+        view = self._held or self.look()
+        number, digest = int(mark[:8]), mark[9:]
+        if not 0 < number <= view.last:
+            return None
+        first = min((number - 1) // SIZE, len(view.index.segments))
+        later = range(first, len(view.index.segments))
+        older = [line for at in later for line in self._segment(view.index, at)]
+        lines = [*older, *view.lines][number - first * SIZE - 1 :]
+        return tuple(line.entry for line in lines[1:]) if lines[0].digest == digest else None
+
+    def latest(self, event: str) -> Entry | None:
+        """The last entry of an event. The log is read from its end, until it is found."""
+        view = self._held or self.look()
+        older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
+        backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
+        return next((entry for entry in backwards if entry["event"] == event), None)
 
     def look(self) -> View:
         """The log now: the entries since the last segment, and the index of the others.

@@ -139,6 +139,10 @@ class Store:
             sorted({entry["round"] for entry in self.history() if entry["event"] == "ingested"})
         )
 
+    def has(self, ratings_digest: str) -> bool:
+        """True if ratings with this digest were kept here."""
+        return bool(self.storage.names(f"rounds/{ratings_digest}"))
+
     def present(self, round_name: str) -> RoundVersion:
         """The present version of a round: the one that was ingested last.
 
@@ -174,8 +178,18 @@ class Store:
         if self._last is None or self._last[0] != version:
             self._last = version, self.ratings_of(version)
         else:
-            self._kept_table(version)
+            self.refuse_edited(version)
         return self._last[1]
+
+    def refuse_edited(self, version: RoundVersion) -> None:
+        """Refuse a version whose stored bytes are gone, or others than the log has.
+
+        Raises
+        ------
+        StoreError
+            They are.
+        """
+        self._kept_table(version)
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
         """The ratings of a version of a round, always read again from their bytes.
@@ -242,6 +256,22 @@ class Store:
     def head(self) -> str:
         """The digest of the last log entry. It changes with everything that happens here."""
         return self._log.head
+
+    @property
+    def mark(self) -> str:
+        """The number and the digest of the last log entry: what `following` starts from."""
+        return self._log.mark
+
+    def following(self, mark: str) -> tuple[dict[str, Any], ...] | None:
+        """The log entries that followed a mark. None if the log does not have its entry.
+
+        See `Log.following` for what is checked.
+        """
+        return self._log.following(mark)
+
+    def latest(self, event: str) -> dict[str, Any] | None:
+        """The last log entry of an event: ingested, decided, released or withdrawn."""
+        return self._log.latest(event)
 
     def first_under(self, policy: str, version: int) -> dict[str, Any] | None:
         """The first log entry of a decision under a policy of this name and version."""

@@ -8,6 +8,7 @@ import pytest
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.orchestration.sensors import tags_of
 from agreement_pipeline.projects import ProjectSettings
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import withdraw
@@ -219,6 +220,39 @@ def test_the_table_of_all_rounds_is_written_again_after_every_change_and_only_th
     assert isinstance(history_tick(line, found.cursor), dg.SkipReason)
 
 
+def test_while_a_run_of_the_table_waits_no_other_one_is_asked_for(line):
+    line.deliver("w1", ratings_frame(0.99))
+    line.run("w1")
+    assert len(history_tick(line, None).run_requests) == 1
+    job = project_definitions(line.settings).resolve_job_def("reviews_history")
+    run = line.instance.create_run_for_job(job)
+    assert "about to be written" in history_tick(line, None).skip_message
+    line.instance.report_run_canceled(run)
+    assert len(history_tick(line, None).run_requests) == 1
+
+
+def test_what_the_table_shows_already_is_not_asked_for(line):
+    line.deliver("w1", ratings_frame(0.99))
+    line.run("w1")
+    definitions = project_definitions(line.settings)
+    table = definitions.resolve_job_def("reviews_history")
+    assert table.execute_in_process(instance=line.instance).success
+    assert isinstance(history_tick(line, None), dg.SkipReason)
+    line.run("w1", "training_data")
+    assert isinstance(history_tick(line, None), dg.SkipReason)
+    line.deliver("w2", ratings_frame(0.99))
+    assert len(history_tick(line, None).run_requests) == 1
+
+
+def test_before_the_first_round_there_is_no_table(line):
+    assert history_tick(line, None).skip_message == "no round of reviews has arrived yet"
+    line.deliver("w1", ratings_frame(0.99).drop(columns="label"))
+    assert history_tick(line, None).skip_message == "no round of reviews has arrived yet"
+    (delivery,) = line.project.due()
+    line.run("w1", tags=tags_of(delivery))
+    assert len(history_tick(line, None).run_requests) == 1
+
+
 def test_all_sensors_and_schedules_run_from_the_start(line):
     definitions = project_definitions(line.settings)
     repository = definitions.get_repository_def()
@@ -240,8 +274,15 @@ def test_a_round_name_that_is_a_path_is_refused_aloud(make_line):
     assert "../../etc" in tick(line).skip_message
 
 
-def judged_again(line, instance: dg.DagsterInstance) -> list[str]:
-    """The rounds that the schedule asks for."""
+STRICTER = {
+    **POLICY,
+    "version": 2,
+    "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}],
+}
+
+
+def asked_again(line, instance: dg.DagsterInstance) -> list[str | None]:
+    """The partitions of the runs that the schedule asks for."""
     definitions = project_definitions(line.settings)
     at = datetime(2026, 1, 5, 6, tzinfo=UTC)
     context = dg.build_schedule_context(
@@ -255,59 +296,103 @@ def judged_again(line, instance: dg.DagsterInstance) -> list[str]:
     return [request.partition_key for request in requests]
 
 
-def test_the_schedule_judges_every_round_of_the_store_again(line):
+def reassessed(line, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
+    job = project_definitions(line.settings).resolve_job_def("reviews_reassessment")
+    return job.execute_in_process(instance=instance, raise_on_error=False)
+
+
+def numbers(result: dg.ExecuteInProcessResult) -> dict[str, int]:
+    (own,) = (
+        each.metadata
+        for each in result.asset_materializations_for_node("reviews__reassessment")
+        if each.asset_key == dg.AssetKey(["reviews", "reassessment"])
+    )
+    return {name: own[name].value for name in ("rounds", "decided_anew", "withdrawn", "changed")}
+
+
+def shown_on(result: dg.ExecuteInProcessResult, asset: str, check: str) -> dict[str, bool]:
+    """What a check of an asset says of each round."""
+    key = dg.AssetKey(["reviews", asset])
+    return {
+        each.partition: each.passed
+        for each in result.get_asset_check_evaluations()
+        if (each.asset_key, each.check_name) == (key, check)
+    }
+
+
+def test_the_schedule_asks_for_one_run_whatever_the_number_of_rounds(line):
     for name in ("w1", "w2"):
         line.deliver(name, ratings_frame(0.55))
         line.run(name, "annotations")
     with dg.instance_for_test() as instance:
-        instance.add_dynamic_partitions("reviews_rounds", ["w1", "w2"])
-        assert judged_again(line, instance) == ["w1", "w2"]
-
-
-def test_a_round_whose_partition_was_deleted_is_judged_again_and_withdrawn(line):
-    line.deliver("w1", ratings_frame(0.99))
-    assert line.run("w1").success
-    line.instance.delete_dynamic_partition("reviews_rounds", "w1")
-    line.write_policy(
-        {
-            **POLICY,
-            "version": 2,
-            "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}],
-        }
-    )
-    with dg.instance_for_test() as instance:
-        assert judged_again(line, instance) == ["w1"]
-        assert instance.get_dynamic_partitions("reviews_rounds") == ["w1"]
-        job = project_definitions(line.settings).resolve_job_def("reviews_again")
-        job.execute_in_process(instance=instance, partition_key="w1", raise_on_error=False)
-    assert line.released() == []
-
-
-def test_a_partition_that_somebody_added_and_no_round_was_delivered_for_is_not_judged(line):
-    line.deliver("w1", ratings_frame(0.99))
-    line.run("w1", "annotations")
-    with dg.instance_for_test() as instance:
         instance.add_dynamic_partitions("reviews_rounds", ["../w1", "never"])
-        assert judged_again(line, instance) == ["w1"]
+        assert asked_again(line, instance) == [None]
+        added = {*instance.get_dynamic_partitions("reviews_rounds")}
+        assert added == {"../w1", "never", "w1", "w2"}
+
+
+def test_the_store_is_judged_again_in_one_run_that_shows_each_changed_decision(line):
+    for name, agreement in (("w1", 1.0), ("w2", 0.97), ("w3", 0.55)):
+        line.deliver(name, ratings_frame(agreement))
+        line.run(name)
+    assert len(line.released()) == 2
+    nothing = reassessed(line, line.instance)
+    assert nothing.success
+    assert numbers(nothing) == {"rounds": 3, "decided_anew": 0, "withdrawn": 0, "changed": 0}
+
+    rule = {"measure": "krippendorff_alpha", "reliable": 0.96, "tentative": 0.95}
+    line.write_policy({**POLICY, "version": 2, "rules": [rule]})
+    line.instance.delete_dynamic_partition("reviews_rounds", "w2")
+    result = reassessed(line, line.instance)
+    assert result.success
+    assert numbers(result) == {"rounds": 3, "decided_anew": 3, "withdrawn": 1, "changed": 1}
+    assert shown_on(result, "acceptability", "admitted") == {"w2": False}
+    assert shown_on(result, "training_data", "in_force") == {"w2": False}
+    assert [path.parent.name for path in line.released()] == ["w1"]
+
+
+def test_a_round_that_is_admitted_now_is_released_by_the_run_that_judges_the_store(line):
+    line.write_policy(STRICTER)
+    line.deliver("w1", ratings_frame(0.99))
+    assert not line.run("w1").success
+    line.write_policy({**POLICY, "version": 3})
+    result = reassessed(line, line.instance)
+    assert shown_on(result, "acceptability", "admitted") == {"w1": True}
+    key = dg.AssetKey(["reviews", "training_data"])
+    event = line.instance.get_latest_materialization_event(key)
+    assert event.asset_materialization.partition == "w1"
+    assert [path.parent.name for path in line.released()] == ["w1"]
+
+
+def test_a_round_that_cannot_be_judged_fails_the_run_after_all_others(line):
+    for name in ("w1", "w2"):
+        line.deliver(name, ratings_frame(0.99))
+        line.run(name)
+    line.deliver("w1", ratings_frame(0.98))
+    line.run("w1", "annotations")
+    broken = line.project.store.present("w1").ratings_digest
+    for path in (line.root / ".agreement/store/reviews/rounds" / broken).iterdir():
+        path.chmod(0o644)
+        path.write_bytes(b"edited")
+    line.write_policy(STRICTER)
+    result = reassessed(line, line.instance)
+    assert not result.success
+    assert numbers(result)["rounds"] == 2
+    check = {each.check_name: each for each in result.get_asset_check_evaluations()}
+    assert "round w1: " in check["every_round_judged"].description
+    assert shown_on(result, "acceptability", "admitted") == {"w2": False}
 
 
 def test_before_the_first_round_the_schedule_has_nothing_to_do(line):
     with dg.instance_for_test() as instance:
-        assert judged_again(line, instance) == []
+        assert asked_again(line, instance) == []
 
 
 def test_judging_again_needs_no_file_and_withdraws_what_a_stricter_policy_does_not_admit(line):
     path = line.deliver("w1", ratings_frame(0.99))
     assert line.run("w1").success
-    line.write_policy(
-        {
-            **POLICY,
-            "version": 2,
-            "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}],
-        }
-    )
+    line.write_policy(STRICTER)
     definitions = project_definitions(line.settings)
-    assert definitions.resolve_schedule_def("reviews_schedule").job_name == "reviews_again"
     for spoil in (path.unlink, lambda: path.write_text("no table at all")):
         spoil()
         definitions.resolve_job_def("reviews_again").execute_in_process(

@@ -71,6 +71,29 @@ def test_the_log_goes_on_from_every_seal_although_older_seals_are_gone(store):
     assert store.since(f"{LONG + 1:08}-{seals[0][9:]}") is None
 
 
+def test_the_log_is_read_on_from_every_mark_and_only_from_there(store):
+    history = store.history()
+    lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
+    lines += [path.read_bytes() for path in sorted((store.root / "log").glob("*.json"))]
+    marks = [f"{number:08}-{files.digest_of(line)}" for number, line in enumerate(lines, 1)]
+    assert store.mark == marks[-1]
+    for number, mark in enumerate(marks, 1):
+        assert store.following(mark) == history[number:]
+        assert store.following(f"{mark[:-1]}x") is None
+    assert store.following(f"{LONG + 1:08}-{marks[-1][9:]}") is None
+    segments(store)[0].unlink()
+    assert Store(store.root).following(marks[40]) == history[41:]
+
+
+def test_the_last_entry_of_an_event_is_found_from_the_end(store):
+    assert store.latest("decided")["ratings_digest"] == str(LONG - 1)
+    assert store.latest("released") is None
+    record(store, "ingested", "r99")
+    for number in range(40):
+        record(store, "decided", "r99", ratings_digest=str(number))
+    assert store.latest("ingested")["round"] == "r99"
+
+
 def test_one_round_is_found_among_many(store):
     for name, digests in (("r00", ["0", "1"]), ("r31", ["62", "63"]), ("r34", ["68", "69"])):
         assert [entry["ratings_digest"] for entry in store.history(name)] == digests

@@ -1,0 +1,149 @@
+"""What became of each round of a store, brought up to date instead of being read anew.
+
+What the log says of every round is kept in the store beside it::
+
+    standing/<version of the code>/<number of an entry>-<its digest>-<digest of the content>
+
+After more entries, only the rounds that these speak of are looked up again. No decision and no
+release reads it: it is there to be shown, and to tell which deliveries are decided.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agreement_pipeline.estimates import Charted, Reading
+from agreement_pipeline.intervals import Interval
+from agreement_pipeline.report import rows_by_round
+from agreement_pipeline.store import Store, digest_of, is_decided
+from agreement_pipeline.version import __version__
+
+FOLDER = f"standing/{__version__}"
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What the log says of each round, up to a mark.
+
+    Attributes
+    ----------
+    mark
+        The number and the digest of the last entry.
+    rows
+        The rows of each round, as `rows_by_round` gives them.
+    decided
+        For each round whose last delivery is decided: the digest of that delivery, and the digest
+        of the settings it was read under.
+    chart
+        The control chart that was kept with it.
+    """
+
+    mark: str
+    rows: Mapping[str, Rows]
+    decided: Mapping[str, tuple[str, str]]
+    chart: tuple[Charted, ...] = ()
+
+    @property
+    def rounds(self) -> list[str]:
+        """The names of the rounds, sorted."""
+        return sorted(self.rows)
+
+    @classmethod
+    def of(cls, store: Store, known: "Standing | None" = None) -> "Standing":
+        """The standing of all rounds now. From a `known` one on, only later entries are read.
+
+        Raises
+        ------
+        StoreError
+            The log shows that an entry was edited or removed.
+        """
+        with store.reading():
+            later = None if known is None else store.following(known.mark)
+            if known is None or later is None:
+                entries = store.history()
+                return cls(store.mark, rows_by_round(entries, store.withdrawn()), _decided(entries))
+            return known._after(later, store) if later else known
+
+    def _after(self, later: Iterable[Mapping[str, Any]], store: Store) -> "Standing":
+        """The standing after more entries. The rounds in them are looked up again."""
+        arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
+        changed = {name for entry in later for name in _rounds_of(entry)} & {*self.rows, *arrived}
+        entries = [entry for found in store.histories(changed).values() for entry in found]
+        released = [entry["release"] for entry in entries if entry["event"] == "released"]
+        rows = rows_by_round(entries, store.withdrawn(released))
+        others = {name: said for name, said in self.decided.items() if name not in changed}
+        return replace(
+            self,
+            mark=store.mark,
+            rows={**self.rows, **rows},
+            decided={**others, **_decided(entries)},
+        )
+
+    def to_bytes(self) -> bytes:
+        """The standing as a file."""
+        chart = [
+            [*vars(each.reading).values(), each.centre, each.limits and [*each.limits]]
+            for each in self.chart
+        ]
+        said = {"mark": self.mark, "rows": self.rows, "decided": self.decided, "chart": chart}
+        return json.dumps(said, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Standing":
+        """The standing that `to_bytes` wrote. Call only with bytes of a known digest."""
+        said = json.loads(data)
+        chart = tuple(
+            Charted(Reading(*reading), centre, limits and Interval(*limits))
+            for *reading, centre, limits in said["chart"]
+        )
+        decided = {name: (digest, by) for name, (digest, by) in said["decided"].items()}
+        return cls(said["mark"], said["rows"], decided, chart)
+
+
+@dataclass(eq=False)
+class Standings:
+    """The standing of the rounds of a store, as it was seen last and as it is kept."""
+
+    store: Store
+    _last: Standing | None = field(default=None, repr=False)
+
+    def now(self) -> Standing:
+        """The standing now."""
+        self._last = Standing.of(self.store, self._last or self._kept())
+        return self._last
+
+    def keep(self, standing: Standing) -> None:
+        """Keep a standing in the store, in the place of older ones."""
+        data = standing.to_bytes()
+        name = f"{standing.mark}-{digest_of(data)}"
+        with self.store.locked():
+            older = [each for each in self.store.storage.names(FOLDER) if each != name]
+            self.store.storage.keep(f"{FOLDER}/{name}", data)
+            self.store.storage.forget(f"{FOLDER}/{each}" for each in older)
+        self._last = standing
+
+    def _kept(self) -> Standing | None:
+        """The latest that was kept. None if there is none, or other bytes stand there."""
+        name = max(self.store.storage.names(FOLDER), default="")
+        data = self.store.storage.read(f"{FOLDER}/{name}") if name else None
+        known = data is not None and name.endswith(f"-{digest_of(data)}")
+        return Standing.from_bytes(data) if data and known else None
+
+
+def _rounds_of(entry: Mapping[str, Any]) -> set[str]:
+    """The rounds whose rows an entry can change: its own, and those whose releases it names."""
+    return {entry["round"], *(called.split("/")[0] for called in entry.get("releases", ()))}
+
+
+def _decided(history: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    """The delivery of each round that was decided last, by its digest and that of its settings."""
+    last: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for entry in history:
+        last.setdefault(entry["round"], {})[entry["event"]] = entry
+    return {
+        name: (arrived.get("delivered_as", arrived["original_digest"]), arrived["settings_digest"])
+        for name, events in last.items()
+        if (arrived := events.get("ingested")) and is_decided(events)
+    }
