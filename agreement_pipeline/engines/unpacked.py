@@ -171,6 +171,8 @@ def numbers_met_again(ratings: QueriedRatings, raters: Names) -> ReplicatedNumbe
         "ORDER BY item, place, turn"
     )
     items, item, clusters = _by_name(queries, found)
+    if clusters is None and "cluster" in queries.has:
+        clusters = Clusters.named([])
     column, turn = columns_of(queries, raters)[whole(found, "place")], whole(found, "turn") - 1
     cells, cell = np.unique(item * len(raters) + column, return_inverse=True)
     dimensions = ratings.scale.dimensions
