@@ -51,8 +51,10 @@ class Asked:
     limits: Limits
 
 
-def born_in(session: Session, source: Any, asked: Asked) -> QueriedRatings:
-    """Check ratings where they lie.
+def born_in(
+    session: Session, source: Any, asked: Asked, *, all_rounds: bool = False
+) -> QueriedRatings:
+    """Check ratings where they lie. `all_rounds` reads several rounds as one.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def born_in(session: Session, source: Any, asked: Asked) -> QueriedRatings:
     """
     name = f"ratings_{next(_number)}"
     try:
-        ratings = _Birth.of(session, source, asked, name).ratings()
+        ratings = _Birth.of(session, source, asked, name, all_rounds).ratings()
     except RatingsError:
         session.forget(f"{name}_cells", source)
         raise
@@ -80,9 +82,12 @@ class _Birth:
     label: str
     columns: Mapping[str, str]
     kinds: Mapping[str, sql.Kind]
+    all_rounds: bool
 
     @classmethod
-    def of(cls, session: Session, source: Any, asked: Asked, name: str) -> "_Birth":
+    def of(
+        cls, session: Session, source: Any, asked: Asked, name: str, all_rounds: bool
+    ) -> "_Birth":
         """Open the source under canonical names."""
         if asked.layout == "wide":
             raise Unreadable(
@@ -95,7 +100,7 @@ class _Birth:
         columns = chosen_columns(header, asked.columns, "long", label)
         session.open(f"{name}_cells", source, columns)
         kinds = kinds_of(session.ask(f"SELECT * FROM {name}_cells LIMIT 0").schema, label)
-        return cls(session, source, asked, name, label, columns, kinds)
+        return cls(session, source, asked, name, label, columns, kinds, all_rounds)
 
     def ratings(self) -> QueriedRatings:
         """The ratings, after all checks."""
@@ -162,7 +167,9 @@ class _Birth:
 
     @cached_property
     def rounds(self) -> list[str] | None:
-        """The literals of the round to read, as the source spells it. None: there is one round."""
+        """The literals of the round to read, as the source spells it. None: all rows are read."""
+        if self.all_rounds and self.asked.round_name is None:
+            return None
         if "round" not in self.kinds:
             of_round(Rows(pd.DataFrame(), dict(self.columns), self.label), self.asked.round_name)
             return None

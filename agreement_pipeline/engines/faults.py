@@ -63,9 +63,8 @@ class Faults:
             The engine finds a fault that the checks in memory do not.
         """
         patterns = queries.patterns
-        self.asked.limits.refuse_beyond(
-            "name_length", patterns.longest, f"{self.label}: column 'item'", "characters"
-        )
+        if patterns.longest > self.asked.limits.name_length:
+            self._refuse_long_item(patterns.longest)
         found = self._in_cells(keys)
         if patterns.blank:
             found.append(self._blank_item)
@@ -79,6 +78,12 @@ class Faults:
                 "engine does; expected plain numbers and names. Read it in memory "
                 "(engine memory), or write them plainly."
             )
+
+    def _refuse_long_item(self, longest: int) -> None:
+        """Refuse the first row with the longest name of an item."""
+        rows = self._rows_at_fault(f"LENGTH({self._item}) = {longest}").index
+        where = f"{self.label}: row {rows[0]}, column {self.columns['item']!r}"
+        self.asked.limits.refuse_beyond("name_length", longest, where, "characters")
 
     @property
     def _item(self) -> str:
@@ -170,18 +175,21 @@ class Faults:
 
     def _refuse(self, tests: list[str], scale: Scale) -> None:
         """Let the checks in memory refuse the rows that fail a test."""
-        where = " OR ".join(f"({test})" for test in tests)
+        frame = self._rows_at_fault(" OR ".join(f"({test})" for test in tests))
+        if len(frame):
+            checked_rows(
+                Rows(frame, dict(self.columns), self.label), scale=scale, limits=self.asked.limits
+            )
+
+    def _rows_at_fault(self, where: str) -> pd.DataFrame:
+        """The rows that meet a test, with their numbers as the index."""
         cells = f"{self.name}_cells"
         views = self.session.numbered(f"{self.name}_numbered", cells, self.source, self.columns)
         parts = [
             self._at_fault(view, where, at if len(views) > 1 else None)
             for at, view in enumerate(views)
         ]
-        frame = pd.concat([part for part in parts if len(part)] or parts[:1])
-        if len(frame):
-            checked_rows(
-                Rows(frame, dict(self.columns), self.label), scale=scale, limits=self.asked.limits
-            )
+        return pd.concat([part for part in parts if len(part)] or parts[:1])
 
     def _at_fault(self, view: str, where: str, at: int | None) -> pd.DataFrame:
         found = self.session.ask(f"SELECT * FROM {view} WHERE {where} ORDER BY row LIMIT {MOST}")

@@ -96,7 +96,7 @@ def read(
     session: Session = spark_session(source) if chosen == "spark" else duckdb_session(memory_limit)
     where = source if is_spark_frame(source) else Files.of(source)
     try:
-        return born_in(session, where, asked)
+        return born_in(session, where, asked, all_rounds=rules.all_rounds)
     except Unreadable:
         if engine == "auto" and _is_small(source, limits):
             return _in_memory(source, asked, rules)

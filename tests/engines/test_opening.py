@@ -13,7 +13,7 @@ from agreement_pipeline.engines.duckdb import duckdb_session
 from agreement_pipeline.engines.session import Unreadable
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import QueriedRatings, Ratings, Scale
-from agreement_pipeline.readers import Columns, Limits
+from agreement_pipeline.readers import Columns, Limits, Rules
 from tests.engines.sources import PLAIN, Made, ratings_of
 
 NUMBERS = ratings_of(labels=(1.5, 2.5))
@@ -85,6 +85,10 @@ WRONG = {
     "a round of a table without rounds": (PLAIN, {"round_name": "r2"}),
     "no label at all": (PLAIN.assign(label=pd.Series([None] * len(PLAIN), dtype="str")), {}),
     "no column of labels": (PLAIN.rename(columns={"label": "said"}), {}),
+    "an item with a name that is too long": (
+        with_cell(PLAIN, 12, "item", "i" * 1_200),
+        {},
+    ),
     "too many labels": (ratings_of(labels=range(30)), {"limits": Limits(categories=20)}),
 }
 
@@ -171,6 +175,15 @@ def test_the_engine_is_chosen_by_the_source(tmp_path):
 def test_a_memory_limit_that_is_no_size_is_refused():
     with pytest.raises(RatingsError, match="memory limit: found 'much'; expected a size"):
         read("table.csv", engine="duckdb", memory_limit="much")
+
+
+def test_several_rounds_are_read_as_one_if_that_is_asked(tmp_path):
+    path = tmp_path / "table.csv"
+    PLAIN.assign(round=["w1", "w2"] * (len(PLAIN) // 2) + ["w1"] * (len(PLAIN) % 2)).to_csv(
+        path, index=False
+    )
+    together = read(path, engine="duckdb", rules=Rules(all_rounds=True))
+    assert together.digest == readers.read(PLAIN).digest
 
 
 def test_a_table_in_memory_is_refused_by_an_engine_for_files():
