@@ -6,7 +6,7 @@ These parts take most of the time of its import. A table in memory needs none of
 import gc
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from importlib import import_module
@@ -30,9 +30,7 @@ def load_lightly() -> None:
     This is for a program that does nothing else with it: Great Expectations then sees no
     database and no cluster. Every expectation on a table gives the same result.
     """
-    with refused(), _stood_in(), _copying_less(), _without_collection(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import_module("great_expectations")
+    _load(LEFT_OUT)
 
 
 def load_lightly_when_needed() -> None:
@@ -44,9 +42,21 @@ def load_lightly_when_needed() -> None:
 
 
 def load_as_wanted() -> None:
-    """Import Great Expectations lightly, if that was asked for."""
+    """Import Great Expectations, if that was not done yet: lightly, if that was asked for.
+
+    Else it is whole. Only the libraries that it seldom uses are imported when they are used.
+    """
     while _wanted:
         _wanted.pop()()
+    if "great_expectations" not in sys.modules:
+        _load(())
+
+
+def _load(left_out: Sequence[str]) -> None:
+    stood_in, quiet = _stood_in(left_out), warnings.catch_warnings()
+    with refused(), stood_in, _copying_less(), _without_collection(), quiet:
+        warnings.simplefilter("ignore")
+        import_module("great_expectations")
 
 
 @contextmanager
@@ -83,10 +93,10 @@ class _Later(ModuleType):
 
 
 @contextmanager
-def _stood_in() -> Iterator[None]:
-    """Hide the libraries that are not loaded yet, or put a stand-in there."""
+def _stood_in(left_out: Sequence[str]) -> Iterator[None]:
+    """Hide libraries that are not loaded yet, or put a stand-in there."""
     later = {name: _Later(name) for name in LOADED_LATER}
-    with _put_there(dict.fromkeys(LEFT_OUT) | later):
+    with _put_there(dict.fromkeys(left_out) | later):
         yield
 
 

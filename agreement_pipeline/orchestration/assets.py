@@ -1,7 +1,9 @@
 """The assets of a project, in the order of the data's way.
 
-Each asset takes the round from the store, which checks its bytes each time. A process that read
-ratings before does not make them again. No asset trusts the event log.
+Each asset takes the round from the store, which checks its bytes each time. A process that kept or
+read ratings before does not make them again, and `acceptability` takes over what the contract found
+in them there. The lock does neither: it reads the stored bytes and derives the decision from them.
+No asset trusts the event log.
 """
 
 import time
@@ -33,7 +35,7 @@ from agreement_pipeline.orchestration.watching import shown_state
 from agreement_pipeline.policy import judged_part
 from agreement_pipeline.projects import Project, overdue, project_page, round_before
 from agreement_pipeline.projects import round_page as page_of_one
-from agreement_pipeline.release import Release, judge_round
+from agreement_pipeline.release import Checked, Release, judge_round
 from agreement_pipeline.report import (
     Before,
     Section,
@@ -102,8 +104,11 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
 def annotations(project: Project, round_name: str) -> Result:
     """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
-    findings = (*project.contract.check(ratings), *project.left_out(delivered))
+    contract = project.contract
+    found = tuple(contract.check(ratings))
+    findings = (*found, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
+    project.checked_here[round_name] = Checked(version, ratings, contract.digest, found)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
         check_results=list(checks.contract_results(findings, project.policy)),
@@ -163,6 +168,7 @@ def acceptability(project: Project, round_name: str) -> Judged:
         project.contract,
         waivers=project.waivers,
         settings_digest=project.settings.reading_digest,
+        kept=project.checked_here.pop(round_name, None),
     )
     result = dg.MaterializeResult[None](
         data_version=dg.DataVersion(decision.digest),

@@ -216,10 +216,12 @@ def assess(
     waivers: Waivers = NONE,
     also: Sequence[Finding] = (),
     version: int | None = None,
+    checked: Sequence[Finding] | None = None,
 ) -> Assessment:
     """Estimate what the policy asks for, and decide. `also` are findings of the gate itself.
 
-    `version` is as in `Decision`.
+    `version` is as in `Decision`. If what the contract finds in these ratings is known, it is
+    `checked`.
 
     Nothing but the arguments is read. So the same ratings, policy, contract, waivers and version of
     this package give the same decision.
@@ -231,7 +233,7 @@ def assess(
         policy,
         waivers=waivers,
         findings=(
-            *contract.check(ratings),
+            *(contract.check(ratings) if checked is None else checked),
             *_not_shown(ratings, policy),
             *with_and_without(ratings, policy),
             *also,

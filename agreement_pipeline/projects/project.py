@@ -32,6 +32,7 @@ from agreement_pipeline.projects.settings import IN_MEMORY, ProjectSettings
 from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
 from agreement_pipeline.readers import labels_left_out, read
+from agreement_pipeline.release import Checked
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
 from agreement_pipeline.text import called, listed
 from agreement_pipeline.version import __version__
@@ -248,6 +249,11 @@ class Project:
             settings_digest=self.settings.reading_digest,
             delivered_as=delivery.digest if bucket else None,
         )
+
+    @cached_property
+    def checked_here(self) -> dict[str, Checked]:
+        """What this process kept of a round and found in it, until a decision is taken on it."""
+        return {}
 
     def _columns_left_out(self, delivery: Delivery) -> tuple[str, ...]:
         said = self.settings

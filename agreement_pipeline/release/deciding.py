@@ -60,6 +60,24 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
+class Checked:
+    """What this process kept of a delivery, and what the contract found in it.
+
+    Attributes
+    ----------
+    version, ratings
+        The version, and the ratings that were kept as this version.
+    contract_digest, findings
+        The contract that they were checked by, and what it found.
+    """
+
+    version: RoundVersion
+    ratings: Ratings
+    contract_digest: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Taken:
     """A version of a round, and the decision that was taken on it.
 
@@ -95,13 +113,18 @@ class Judged(Taken):
 
 
 def decide(
-    store: Store, rounds: Sequence[str], terms: Terms, *, checked_later: bool = False
+    store: Store,
+    rounds: Sequence[str],
+    terms: Terms,
+    *,
+    checked_later: bool = False,
+    kept: Checked | None = None,
 ) -> tuple[list[Judged], bool]:
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
     A release is withdrawn if it contains a version of a round that is held now. If the caller
     checks later that nothing changed meanwhile, nothing is locked for decisions that the log
-    has already.
+    has already. A version that this process `kept` is judged without being read again.
 
     Returns
     -------
@@ -110,7 +133,7 @@ def decide(
     """
     with store.reading():
         refuse_reused(store, terms.policy)
-        judged = [_judge(store, store.present(round_name), terms) for round_name in rounds]
+        judged = [_judge(store, store.present(name), terms, kept) for name in rounds]
         former = {
             version: _held_since(store, version, terms)
             for version in _released_before(store, judged)
@@ -197,12 +220,22 @@ def refuse_reused(store: Store, policy: Policy) -> None:
         )
 
 
-def _judge(store: Store, version: RoundVersion, terms: Terms) -> Judged:
-    ratings = store.ratings_of(version)
-    waivers = terms.of(version.round)
-    also = _read_otherwise(version, terms)
+def _judge(
+    store: Store, version: RoundVersion, terms: Terms, kept: Checked | None = None
+) -> Judged:
+    mine = kept if kept and kept.version == version else None
+    ratings = mine.ratings if mine else store.ratings_of(version)
+    same = mine is not None and mine.contract_digest == terms.contract.digest
     number = _number_of(store, version)
-    found = assess(ratings, terms.policy, terms.contract, waivers, also, version=number)
+    found = assess(
+        ratings,
+        terms.policy,
+        terms.contract,
+        terms.of(version.round),
+        _read_otherwise(version, terms),
+        version=number,
+        checked=mine.findings if mine and same else None,
+    )
     return Judged(version, found.decision, number, ratings)
 
 

@@ -4,17 +4,18 @@ Every round is read again from its stored bytes and judged again. The release is
 if the policy admits every round in it. No other module is asked for permission.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
+from agreement_pipeline.policy import Assessment, Decision, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.release.contents import MANIFEST, contents
 from agreement_pipeline.release.deciding import (
+    Checked,
     Judged,
     Taken,
     Terms,
@@ -113,12 +114,14 @@ def judge_round(
     *,
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
+    kept: Checked | None = None,
 ) -> tuple[Decision, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
     If the round is held, every release that contains it is withdrawn. If the round is
     admitted, its former versions are judged too: releases of a version that the policy now
-    holds are withdrawn.
+    holds are withdrawn. A version that this process `kept` is not read again. No release rests on
+    it: the lock always reads the stored bytes.
 
     Returns
     -------
@@ -132,7 +135,7 @@ def judge_round(
         again meanwhile.
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
-    judged, withdrawn = decide(store, [round_name], terms)
+    judged, withdrawn = decide(store, [round_name], terms, kept=kept)
     return judged[0].decision, withdrawn
 
 
@@ -151,8 +154,9 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
         judged, _ = decide(store, rounds, terms, checked_later=True)
     _refuse_held(judged)
     taken = [each.taken for each in judged]
-    version, data = _made(store, name, judged, terms, project)
-    ready = prove(data, store.release_folder(name, version), terms.on)
+    known = dict[Hashable, Assessment]()
+    version, data = _made(store, name, judged, terms, project, known)
+    ready = prove(data, store.release_folder(name, version), terms.on, known)
     with store.locked():
         refuse_replaced(store, taken)
         _refuse_redecided(store, taken)
@@ -160,11 +164,16 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 
 
 def _made(
-    store: Store, name: str, judged: list[Judged], terms: Terms, project: str
+    store: Store,
+    name: str,
+    judged: list[Judged],
+    terms: Terms,
+    project: str,
+    known: dict[Hashable, Assessment],
 ) -> tuple[str, dict[str, Content]]:
     """The version of a release, and its files. The list is emptied, since ratings need memory."""
     gold = gold_in(each.ratings for each in judged)
-    members = [_member(store, judged.pop(0), terms, gold) for _ in range(len(judged))]
+    members = [_member(store, judged.pop(0), terms, gold, known) for _ in range(len(judged))]
     data = contents(project, members, terms.policy, terms.contract)
     return version_of(name, members, terms.policy), data
 
@@ -182,7 +191,13 @@ def _refuse_held(judged: Iterable[Judged]) -> None:
         )
 
 
-def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
+def _member(
+    store: Store,
+    judged: Judged,
+    terms: Terms,
+    gold: frozenset[str],
+    known: dict[Hashable, Assessment],
+) -> Member:
     """The round as it is released, judged once more as `verify` will judge it.
 
     Its raters have pseudonyms. Items that are gold in any round of the release are left out.
@@ -201,6 +216,7 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
         terms.contract,
         waivers,
         version=number,
+        known=known,
     )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:

@@ -4,7 +4,7 @@ Everything it says is derived again from its annotations, its policy and its con
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -17,7 +17,7 @@ import pyarrow as pa
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
+from agreement_pipeline.policy import DIGEST, Assessment, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     EXTRAS,
     Adjudicated,
@@ -123,11 +123,16 @@ class _JudgedBy(NamedTuple):
     on: date
 
 
-def prove(data: Mapping[str, Content], path: Folder, on: date) -> Release:
+def prove(
+    data: Mapping[str, Content],
+    path: Folder,
+    on: date,
+    known: dict[Hashable, Assessment] | None = None,
+) -> Release:
     """Derive everything again from the annotations, and compare.
 
     These are derived: the decisions, the report, the training rows, and the words. A waiver
-    in the release must hold on the given day.
+    in the release must hold on the given day. `known` is what `Member.assessed` knows.
 
     Raises
     ------
@@ -139,7 +144,7 @@ def prove(data: Mapping[str, Content], path: Folder, on: date) -> Release:
     _refuse_other_writers(path, manifest.get("written_by"))
     by = _judged_by(data, path, on)
     _refuse_ended(path, by)
-    members, labels = _derived(data, manifest, by, path)
+    members, labels = _derived(data, manifest, by, path, known)
     project, policy, contract = manifest["project"], by.policy, by.contract
     derived_manifest = {
         **identity(project, members, policy, contract),
@@ -173,7 +178,11 @@ def prove(data: Mapping[str, Content], path: Folder, on: date) -> Release:
 
 
 def _derived(
-    data: Mapping[str, Content], manifest: Mapping[str, Any], by: _JudgedBy, path: Folder
+    data: Mapping[str, Content],
+    manifest: Mapping[str, Any],
+    by: _JudgedBy,
+    path: Folder,
+    known: dict[Hashable, Assessment] | None,
 ) -> tuple[list[Member], PanelLabels]:
     try:
         annotations = frame_in(data, ANNOTATIONS, path)
@@ -186,7 +195,7 @@ def _derived(
         del annotations
         gold = gold_in(rounds)
         members = [
-            _member(replace(ratings, also_gold=gold), entry, by)
+            _member(replace(ratings, also_gold=gold), entry, by, known)
             for ratings, entry in zip(rounds, manifest["rounds"], strict=True)
         ]
         return members, labels_of(members)
@@ -217,13 +226,18 @@ def _ratings(annotations: pd.DataFrame, entry: Mapping[str, Any], by: _JudgedBy)
     return replace(ratings, origin=origin)
 
 
-def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member:
+def _member(
+    ratings: Ratings,
+    entry: Mapping[str, Any],
+    by: _JudgedBy,
+    known: dict[Hashable, Assessment] | None,
+) -> Member:
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
     if not isinstance(version := entry["version"], int) or version < 1 or version is True:
         raise KeyError("version")
     judged = (ratings, by.policy, by.contract, Waivers(by.waivers.get(entry["round"], ()), by.on))
-    member = Member.assessed(entry["round"], digest, *judged, version=version)
+    member = Member.assessed(entry["round"], digest, *judged, version=version, known=known)
     return replace(member, adjudicated=Adjudicated.released(entry))
 
 

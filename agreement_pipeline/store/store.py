@@ -131,6 +131,7 @@ class Store:
                 **{name: value for name, value in asdict(version).items() if name != "round"},
                 **({"delivered_as": delivered_as} if delivered_as else {}),
             )
+        self._last = version, ratings
         return version
 
     def rounds(self) -> tuple[str, ...]:
@@ -196,7 +197,6 @@ class Store:
 
         It raises the errors of `ratings`.
         """
-        self._last = None
         path = self.root / self._table(version)
         ratings = table_ratings(self._kept_table(version), str(path))
         if ratings.digest != version.ratings_digest:

@@ -23,6 +23,8 @@ if sys.argv[1] == "lightly":
     load_lightly()
 if sys.argv[1] == "when needed":
     load_lightly_when_needed()
+if sys.argv[1] == "in full":
+    import great_expectations
 loaded = sorted(sys.modules)
 rows = [(f"item {n}", name, "ab"[(n + len(name)) % 7 == 0]) for n in range(60) for name in RATERS]
 contract = Contract.from_mapping({"rows": [each("rows", *one) for one in ROWS], "items": DEFAULT})
@@ -77,9 +79,12 @@ def table(rows):
 """
 
 
+WAYS = ("lightly", "when needed", "by itself", "in full")
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """What a fresh process finds, with Great Expectations loaded in each of both ways."""
+    """What a fresh process finds, with Great Expectations loaded in each way."""
     program = tmp_path_factory.mktemp("lightly") / "check.py"
     program.write_text(SETTING + CHECKED, encoding="utf-8")
 
@@ -89,19 +94,30 @@ def found(tmp_path_factory):
         run = subprocess.run(command, capture_output=True, text=True, check=True, env=here)
         return json.loads(run.stdout)
 
-    return {how: in_a_process(how) for how in ("lightly", "when needed", "in full")}
+    return {how: in_a_process(how) for how in WAYS}
 
 
-def test_the_findings_are_the_same(found):
-    assert found["lightly"]["findings"] == found["in full"]["findings"]
+@pytest.mark.parametrize("way", WAYS[:-1])
+def test_findings_and_what_expectations_ask_for_are_the_same(found, way):
+    assert found[way]["findings"] == found["in full"]["findings"]
+    assert found[way]["fields"] == found["in full"]["fields"]
+
+
+def test_the_findings_are_findings(found):
     said = " ".join(found["lightly"]["findings"])
     assert said.count("passed=False") == 7
     assert "could not be run" not in said
 
 
-def test_expectations_ask_for_the_same(found):
+def test_every_expectation_is_compared(found):
     assert len(found["lightly"]["fields"]) > 50
-    assert found["lightly"]["fields"] == found["in full"]["fields"]
+
+
+def test_by_itself_it_sees_all_that_it_sees_in_full(found):
+    assert "great_expectations" not in found["by itself"]["loaded"]
+    seen = {*LEFT_OUT} & {*found["in full"]["after"]}
+    assert seen
+    assert seen <= {*found["by itself"]["after"]}
 
 
 def test_what_a_table_does_not_need_is_not_loaded(found):
@@ -111,7 +127,6 @@ def test_what_a_table_does_not_need_is_not_loaded(found):
 
 
 def test_it_is_loaded_lightly_when_it_is_needed(found):
-    assert found["when needed"]["findings"] == found["in full"]["findings"]
     assert "great_expectations" not in found["when needed"]["loaded"]
     assert not set(found["when needed"]["after"]) & {*LEFT_OUT}
     assert "sqlalchemy" in found["in full"]["after"]

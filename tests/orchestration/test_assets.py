@@ -1,13 +1,19 @@
 """Assets of a round, from the delivered file to training data."""
 
 import datetime
+from dataclasses import replace
 
 import dagster as dg
 import pandas as pd
 import pytest
 import yaml
 
-from agreement_pipeline.errors import RatingsError, StoreError, WaiverError
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.errors import RatingsError, ReleaseHeldError, StoreError, WaiverError
+from agreement_pipeline.orchestration.assets import acceptability, annotations, training_data
+from agreement_pipeline.orchestration.host import Host
+from agreement_pipeline.projects import project as project_module
+from agreement_pipeline.store import store as store_module
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
 
@@ -40,6 +46,48 @@ def test_a_good_round_goes_all_the_way_to_training_data(line):
         "training_data",
     }
     assert len(line.released()) == 1
+
+
+def test_a_run_reads_the_delivery_once_and_the_stored_round_once_more(line, monkeypatch):
+    read, checked = [], []
+    real_read, real_check = project_module.read, Contract.check
+    real_stored, stored = store_module.table_ratings, []
+
+    def counted_check(contract, ratings):
+        checked.append(ratings)
+        return real_check(contract, ratings)
+
+    monkeypatch.setattr(
+        project_module, "read", lambda *a, **b: read.append(1) or real_read(*a, **b)
+    )
+    monkeypatch.setattr(
+        store_module, "table_ratings", lambda *a: stored.append(1) or real_stored(*a)
+    )
+    monkeypatch.setattr(Contract, "check", counted_check)
+    line.deliver("w1", GOOD)
+    assert line.run("w1").success
+    assert (len(read), len(stored)) == (1, 1)
+    names = [set(ratings.raters) for ratings in checked]
+    delivered = {"ana", "ben", "chi"}
+    assert names[:2] == [delivered, delivered]
+    assert [len(each & delivered) for each in names[2:]] == [0]
+
+
+def test_what_a_process_remembers_of_a_round_never_opens_the_lock(line):
+    """Somebody who writes good ratings into the memory of a run is shown an admitted round."""
+    line.deliver("w1", BAD)
+    line.deliver("w2", GOOD)
+    hosted = Host(line.project)
+    for name in ("w1", "w2"):
+        annotations(hosted.project, name)
+    seen = hosted.project.checked_here
+    seen["w1"] = replace(seen["w2"], version=seen["w1"].version)
+    assert acceptability(hosted.project, "w1").admitted
+    with pytest.raises(ReleaseHeldError):
+        training_data(hosted.project, "w1")
+    assert line.released() == []
+    last = [each for each in line.project.store.history("w1") if each["event"] == "decided"][-1]
+    assert last["decision"] == "held"
 
 
 def test_a_file_that_is_delivered_again_while_its_ratings_are_read_is_not_kept_for_them(line):
