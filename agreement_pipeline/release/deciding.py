@@ -21,9 +21,6 @@ from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.withdrawal import agrees, reconcile, withdraw_versions
 from agreement_pipeline.store import DECIDING, RoundVersion, Store
 
-READ_OTHERWISE = "read_otherwise"
-"""The finding on a version that was read under other settings."""
-
 
 @dataclass(frozen=True, eq=False)
 class Terms:
@@ -247,7 +244,7 @@ def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
         "expected the same columns, scale, classifiers, layout, replicates and limits. "
         "Put the round's file into the inbox, so that it is read again."
     )
-    return [Finding(READ_OTHERWISE, OF_THE_GATE, False, "error", words)]
+    return [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
 
 
 def _read_and_reworded(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:

@@ -17,7 +17,6 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.policy import Decision, Policy, Waiver
 from agreement_pipeline.release.contents import WITHDRAWN
 from agreement_pipeline.release.deciding import (
-    READ_OTHERWISE,
     Terms,
     decide,
     refuse_reused,
@@ -166,7 +165,7 @@ def _stands(known: _Known, terms: Terms) -> bool:
     return (
         all(decided.get(name) == fact for name, fact in facts.items())
         and not terms.of(present.round).written
-        and (READ_OTHERWISE in checks) == terms.read_otherwise(present)
+        and ("read_otherwise" in checks) == terms.read_otherwise(present)
         and known.released <= admitted
         and not known.torn
     )
