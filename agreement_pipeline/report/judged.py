@@ -143,7 +143,7 @@ class JudgedRound:
     @cached_property
     def n_items(self) -> int:
         """The number of items that are rated in the round and are not gold."""
-        return len(engine_for(self.ratings).items(self.ratings))
+        return int(self.ratings.without_gold.current["item"].nunique())
 
     @cached_property
     def texts(self) -> "pd.Series[Any]":

@@ -13,15 +13,14 @@ def patterns(ratings: Ratings) -> Section:
     A pattern by rater is a row of labels, one for each rater. A pattern by category is the number
     of raters in each category.
     """
-    engine = engine_for(ratings)
-    by_rater = engine.labels(ratings)
+    by_rater = engine_for(ratings).labels(ratings)
     by_category = by_rater.with_scale(ratings.scale).counts().merged()
     names = list(by_category.scale.names)
     rows = pd.DataFrame(by_category.counts.astype(int), columns=names).assign(
         items=by_category.weights.astype(int)
     )
     return {
-        "items": len(engine.items(ratings)),
+        "items": int(ratings.without_gold.current["item"].nunique()),
         "pairable_items": int(by_category.weights[by_category.pairable].sum()),
         "ratings": by_rater.n_ratings,
         "patterns_by_rater": len(by_rater.codes),
