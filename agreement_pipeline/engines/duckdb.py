@@ -89,6 +89,7 @@ class DuckDB:
 
     def header(self, source: Files) -> list[str]:
         """The names of the columns. All files must have the same."""
+        self._looked_at.clear()
         if source.size >= MANY_THREADS:
             self._use_threads(max(2, cpu_count() or 1))
         found = [self._header(path, source) for path in source.paths]

@@ -191,6 +191,15 @@ def test_a_table_in_memory_is_refused_by_an_engine_for_files():
         read(PLAIN, engine="duckdb")
 
 
+def test_a_file_that_was_corrected_after_an_error_is_looked_at_again(tmp_path):
+    path = tmp_path / "table.csv"
+    PLAIN.rename(columns={"label": "said"}).to_csv(path, index=False)
+    with pytest.raises(RatingsError, match="found no column 'label'"):
+        read(path, engine="duckdb")
+    PLAIN.to_csv(path, index=False)
+    assert read(path, engine="duckdb").digest == readers.read(PLAIN).digest
+
+
 def test_an_unknown_engine_is_refused():
     with pytest.raises(RatingsError, match="engine: found 'fast'; expected one of"):
         read("table.csv", engine="fast")
