@@ -3,9 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.blocks import BLOCK, parts, taken
@@ -16,8 +18,11 @@ from agreement_pipeline.ratings.digest import BATCH, Batch, RatingsHash
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.row_order import in_order_again
 from agreement_pipeline.ratings.scale import MISSING, Scale
+from agreement_pipeline.ratings.texts import TEXT
 from agreement_pipeline.ratings.where import STRATUM
 from agreement_pipeline.text import called, listed, meant
+
+EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +139,134 @@ class Ratings:
     def engine(self) -> str:
         """The name of the engine that counts ratings in memory."""
         return "memory"
+
+    @cached_property
+    def everyone(self) -> tuple[str, ...]:
+        """All raters, by name: the panel and the classifiers. A `place` counts among them."""
+        return tuple(used(self.table["rater"]))
+
+    @property
+    def has(self) -> frozenset[str]:
+        """The optional columns that are known, of ratings and of items."""
+        return frozenset({*self.table} & {*EXTRAS}) | frozenset(content_columns(self.contents))
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def n_items(self) -> int:
+        """How many items that are not gold were rated in the round itself."""
+        return len(used(self.without_gold.current["item"]))
+
+    @property
+    def n_of_panel(self) -> int:
+        """How many ratings are by raters who are no classifiers."""
+        return int(self.of_panel.sum())
+
+    @property
+    def n_assisted(self) -> int:
+        """How many of them are known to have begun as a suggestion."""
+        return int(self.assisted.sum())
+
+    @property
+    def without_earlier(self) -> "Ratings":
+        """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
+        own = self.table[~self.table["earlier"]].reset_index(drop=True)
+        names = {name: own[name].cat.remove_unused_categories() for name in ("item", "rater")}
+        return replace(self, table=own.assign(**names))
+
+    def first(
+        self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
+    ) -> pa.Table:
+        """The round's own first ratings, in the order of item and rater.
+
+        Parameters
+        ----------
+        columns
+            Some of these:
+
+            - `item`, `rater`: names
+            - `at`: the item's place among the items of the answer
+            - `place`: the rater's place among `everyone`
+            - `label`: the name of the category, a number, or a list of numbers
+            - `code`: the place of the category on the scale
+            - `number`: the label as a number, where the scale is numeric
+            - `occurrence`, `earlier`, `confidence`, `assisted`, `drawn`, `timestamp`
+        items
+            The items to look at. None: all.
+        gold
+            Gold items too.
+        """
+        own = self if gold else self.without_gold
+        return self._in_arrow(_of_items(own.current, items), columns)
+
+    def again(
+        self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
+    ) -> pa.Table:
+        """All ratings of the items that a rater met again, in the order of `every`.
+
+        Only the ratings of the rater who did. Earlier rounds count. The rest is as in `first`.
+        """
+        table = _of_items((self if gold else self.without_gold).table, items)
+        twice = table.duplicated(["item", "rater"], keep=False)
+        return self._in_arrow(table[twice].reset_index(drop=True), columns)
+
+    def every(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """All ratings in batches, in the order of item, rater and occurrence.
+
+        The columns are those of `first`.
+        """
+        yield from self._in_arrow(self.table, columns).to_batches(BATCH)
+
+    def items(
+        self, columns: Sequence[str] = (), *, names: Collection[str] | None = None
+    ) -> pa.Table:
+        """What is known of items, in the order of their names.
+
+        Parameters
+        ----------
+        columns
+            Some of `text`, `gold`, `gold_label`, `cluster`, `weight`, `stratum:NAME`, as far as
+            they are known. `cluster_at` is the number of the cluster, counted in the order of the
+            clusters' first items. The column `item` is always there.
+        names
+            The items to look at. None: all of which something is known, also those without a
+            rating.
+        """
+        known = self.contents.sort_index()
+        if "cluster_at" in columns:
+            known = known.assign(cluster_at=pd.factorize(known["cluster"])[0])
+        if names is not None:
+            known = known[known.index.isin(list(names))]
+        kinds = {"gold": pa.bool_(), "weight": pa.int64(), "cluster_at": pa.int64()}
+        found = {"item": pa.array(known.index, pa.string())}
+        for name in columns:
+            values = known[name].astype(object)
+            found[name] = pa.array(values, kinds.get(name, pa.string()), from_pandas=True)
+        return pa.table(found)
+
+    def _in_arrow(self, table: pd.DataFrame, columns: Sequence[str]) -> pa.Table:
+        """Some columns of ratings of these."""
+        some, found = replace(self, table=table), dict[str, Any]()
+        for name in columns:
+            if name == "at":
+                item = table["item"].cat.codes.to_numpy()
+                found[name] = np.cumsum(np.diff(item, prepend=item[:1]) != 0)
+            elif name == "place":
+                places = [self.everyone.index(each) for each in used(table["rater"])]
+                known = dict(zip(used(table["rater"]), places, strict=True))
+                found[name] = pa.array(table["rater"].map(known).astype(int), pa.int64())
+            elif name == "code":
+                found[name] = pa.array(some.codes, pa.int64())
+            elif name == "number" or (name == "label" and self.scale.dimensions > 1):
+                found[name] = pa.array(list(some.numbers), _number_kind(self.scale))
+            elif name in ("item", "rater") or (name == "label" and not self.scale.numeric):
+                found[name] = pa.array(table[name].astype(TEXT), pa.string())
+            elif name == "assisted":
+                found[name] = pa.array(table[name].astype(object), pa.bool_(), from_pandas=True)
+            else:
+                found[name] = pa.array(table[name], from_pandas=True)
+        return pa.table(found)
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
@@ -326,6 +459,18 @@ class Ratings:
         return replace(
             self, table=in_order_again(self.table.assign(rater=rater)), classifiers=classifiers
         )
+
+
+def _of_items(table: pd.DataFrame, items: Collection[str] | None) -> pd.DataFrame:
+    """The ratings of some items."""
+    if items is None:
+        return table
+    of = table["item"].cat
+    return table[of.categories.isin(list(items))[of.codes]].reset_index(drop=True)
+
+
+def _number_kind(scale: Scale) -> pa.DataType:
+    return pa.float64() if scale.dimensions == 1 else pa.list_(pa.float64())
 
 
 def _as_numbers(assisted: pd.Series) -> np.ndarray:
