@@ -1,7 +1,7 @@
 """DuckDB: an engine inside this process. What does not fit in its memory goes to disk."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
@@ -63,9 +63,7 @@ class DuckDB:
             self._limit(memory_limit)
         self._use_threads(1 if memory_limit is None else 2)
 
-    def load(
-        self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"], first: int | None = None
-    ) -> Relation:
+    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
         """Put Arrow batches into a table, in their order."""
         import pyarrow as pa
 
@@ -80,22 +78,17 @@ class DuckDB:
         finally:
             cursor.unregister(f"{name}_arrow")
         table = Relation(self, name)
-        return (
-            table if first is None else table.view(f"SELECT *, rowid + {first} AS row FROM {table}")
-        )
+        return table.view(f"SELECT *, rowid AS nth FROM {table}")
 
-    def parquet(self, paths: Sequence[str], columns: Mapping[str, str]) -> Relation:
-        """See some columns of Parquet files, under other names, where the files lie."""
-        if _size(paths) >= MANY_THREADS:
+    def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
+        """See some columns of a Parquet file, under other names, where the file lies."""
+        place = Path(path)
+        if not place.exists() or place.stat().st_size >= MANY_THREADS:
             self._use_threads(max(2, cpu_count() or 1))
-        row = "file_row_number + 1"
-        if len(paths) > 1:
-            row = f"CAST({row} AS VARCHAR) || ' of ' || parse_filename(filename)"
         chosen = [f"{self.column(of)} AS {self.column(name)}" for name, of in columns.items()]
-        listed = ", ".join(map(self.literal, paths))
         return self.view(
-            f"SELECT {', '.join(chosen)}, {row} AS row "
-            f"FROM read_parquet([{listed}], file_row_number = true, filename = true)"
+            f"SELECT {', '.join(chosen)}, file_row_number AS nth "
+            f"FROM read_parquet([{self.literal(path)}], file_row_number = true)"
         )
 
     def view(self, sql: str, *of: Relation) -> Relation:
@@ -159,12 +152,6 @@ class DuckDB:
         """Use so many threads at least. One thread alone would not move groups to disk."""
         self.threads = max(number, getattr(self, "threads", 0))
         self.connection.execute(f"SET threads = {self.threads}")
-
-
-def _size(paths: Sequence[str]) -> int:
-    """The bytes of files. Those that are not on this machine count as large."""
-    places = map(Path, paths)
-    return sum(each.stat().st_size if each.exists() else MANY_THREADS for each in places)
 
 
 def _noting(

@@ -35,19 +35,16 @@ class Session(Protocol):
     def engine(self) -> str:
         """The name of the engine."""
 
-    def load(
-        self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"], first: int | None = None
-    ) -> "Relation":
-        """Put Arrow batches into a table.
+    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> "Relation":
+        """Put Arrow batches into a table. A column `nth` counts its rows from 0.
 
-        If the number of the first row is given, a column `row` numbers the rows. What is raised
-        while the batches are made is raised here, and leaves no table.
+        What is raised while the batches are made is raised here, and leaves no table.
         """
 
-    def parquet(self, paths: Sequence[str], columns: Mapping[str, str]) -> "Relation":
-        """See some columns of Parquet files, under other names, where the files lie.
+    def parquet(self, path: str, columns: Mapping[str, str]) -> "Relation":
+        """See some columns of a Parquet file, under other names, where the file lies.
 
-        A column `row` says which row it is: its number from 1, of several files with its file.
+        A column `nth` counts its rows from 0.
         """
 
     def view(self, sql: str, *of: "Relation") -> "Relation":

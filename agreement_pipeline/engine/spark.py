@@ -1,7 +1,7 @@
 """Spark: tables that lie on a cluster."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -49,28 +49,23 @@ class Spark:
     def __init__(self, session: Any) -> None:
         self.session = session
 
-    def load(
-        self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"], first: int | None = None
-    ) -> Relation:
-        """Put Arrow batches into a table. It goes through this process."""
+    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
+        """Put Arrow batches into a table. They go through this process."""
         import pyarrow as pa
 
         table = pa.Table.from_batches(batches, schema)
-        if first is not None:
-            rows = pa.array(range(first, first + len(table)), pa.int64())
-            table = table.append_column("row", rows)
-        return self._seen(self.session.createDataFrame(table))
+        nth = pa.array(range(len(table)), pa.int64())
+        return self._seen(self.session.createDataFrame(table.append_column("nth", nth)))
 
-    def parquet(self, paths: Sequence[str], columns: Mapping[str, str]) -> Relation:
-        """See some columns of Parquet files, under other names, where the files lie."""
-        return self.frame(self.session.read.parquet(*paths), columns)
+    def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
+        """See some columns of a Parquet file, under other names, where the file lies."""
+        return self.frame(self.session.read.parquet(path), columns)
 
     def frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
-        """See some columns of a DataFrame under other names. A row is named by its item."""
+        """See some columns of a DataFrame under other names. Its rows have no order: `nth` is 0."""
         chosen = [frame[self.column(of)].alias(name) for name, of in columns.items()]
         seen = self._seen(frame.select(*chosen))
-        item = "COALESCE(CAST(item AS STRING), 'null')"
-        return seen.view(f"SELECT *, CONCAT('of item ', {item}) AS row FROM {seen}")
+        return seen.view(f"SELECT *, CAST(0 AS BIGINT) AS nth FROM {seen}")
 
     def view(self, sql: str, *of: Relation) -> Relation:
         """Keep a query that asks some relations."""
