@@ -100,6 +100,15 @@ class DuckDB:
             raise Unreadable.of(ENGINE, error) from None
         return Relation(self, name, of)
 
+    def keep(self, sql: str) -> Relation:
+        """Keep the answer to a query."""
+        name = new_name(TABLE)
+        try:
+            self._cursor().execute(f"CREATE TABLE {name} AS {sql}")
+        except self.errors as error:
+            raise Unreadable.of(ENGINE, error) from None
+        return Relation(self, name)
+
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""
         try:

@@ -50,6 +50,9 @@ class Session(Protocol):
     def view(self, sql: str, *of: "Relation") -> "Relation":
         """Keep a query that asks some relations."""
 
+    def keep(self, sql: str) -> "Relation":
+        """Keep the answer to a query."""
+
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""
 

@@ -73,6 +73,10 @@ class Spark:
         self._run(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
         return Relation(self, name, of)
 
+    def keep(self, sql: str) -> Relation:
+        """Keep the answer to a query."""
+        return self._seen(self._run(sql).cache())
+
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""
         frame = self._run(sql)

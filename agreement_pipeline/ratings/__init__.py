@@ -2,8 +2,9 @@
 
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.ratings.blocks import counts, given_back, held, parts, taken
-from agreement_pipeline.ratings.checks import KEY
-from agreement_pipeline.ratings.coding import Coded, by_distinct, coded, numbers_in, used
+from agreement_pipeline.ratings.birth import EXTRAS, content_columns
+from agreement_pipeline.ratings.cells import STRATUM, Cells
+from agreement_pipeline.ratings.coding import Coded, by_distinct, coded, used
 from agreement_pipeline.ratings.consensus import (
     PanelLabels,
     consensus,
@@ -11,19 +12,16 @@ from agreement_pipeline.ratings.consensus import (
     resolved,
     unresolved,
 )
-from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.footer import Footer
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes, parquet_of
-from agreement_pipeline.ratings.queried import Answers, QueriedRatings
-from agreement_pipeline.ratings.rated import Rated, refuse_unread
-from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.ratings import Patterns, Ratings, numbers_in, whole
 from agreement_pipeline.ratings.row_order import of_whole_items
 from agreement_pipeline.ratings.rows import (
-    EXTRAS,
     RatingsRows,
     coded_frame,
     kinds_in,
@@ -49,12 +47,16 @@ from agreement_pipeline.ratings.texts import TEXT, are_texts, in_pandas
 from agreement_pipeline.ratings.thrift import FooterError
 from agreement_pipeline.ratings.times import is_clock, seconds
 from agreement_pipeline.ratings.votes import RESOLUTIONS
-from agreement_pipeline.ratings.where import STRATUM
 
 __all__ = [
     "CAPABILITIES",
     "EXTRAS",
+    "Cells",
     "KEY",
+    "LIMITS",
+    "Limits",
+    "Patterns",
+    "whole",
     "LARGEST",
     "LEVELS",
     "MISSING",
@@ -64,7 +66,6 @@ __all__ = [
     "TEXT",
     "UNIVARIATE",
     "Adjudicated",
-    "Answers",
     "Array",
     "Batch",
     "Category",
@@ -76,8 +77,6 @@ __all__ = [
     "Origin",
     "PanelLabels",
     "ParquetRows",
-    "QueriedRatings",
-    "Rated",
     "Ratings",
     "RatingsHash",
     "RatingsRows",
@@ -109,7 +108,6 @@ __all__ = [
     "printed",
     "ratings_of",
     "refuse_all_tiny",
-    "refuse_unread",
     "resolved",
     "seconds",
     "taken",

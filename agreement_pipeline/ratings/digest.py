@@ -29,17 +29,17 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from agreement_pipeline.mapped_files import let_go
-from agreement_pipeline.ratings.coding import coded, texts_in
-from agreement_pipeline.ratings.contents import content_columns
+from agreement_pipeline.ratings.cells import STRATUM
 from agreement_pipeline.ratings.scale import Scale
-from agreement_pipeline.ratings.texts import TEXT
-from agreement_pipeline.ratings.where import STRATUM
+from agreement_pipeline.ratings.spelling import category_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 VERSION = 2
 BATCH = 100_000
@@ -62,16 +62,8 @@ class Batch(NamedTuple):
     label
         The place of the category on the scale. Numbers (n,) or vectors (n, D) on a scale without
         categories.
-    confidence
-        nan where none was stated. None if the ratings have none.
-    assisted
-        1 for a label that began as a suggestion, 0 for another, -1 where it is not known. None if
-        the ratings do not say.
-    drawn
-        Where the object of each rating lies, missing where there is none. None if the ratings have
-        none.
-    times
-        The times as text, missing where none is known. None if the ratings have none.
+    confidence, assisted, drawn, times
+        Arrow columns, null where nothing is known. None if the ratings do not say.
     """
 
     item: np.ndarray[Any, Any]
@@ -79,15 +71,18 @@ class Batch(NamedTuple):
     occurrence: np.ndarray[Any, Any]
     earlier: np.ndarray[Any, Any]
     label: np.ndarray[Any, Any]
-    confidence: np.ndarray[Any, Any] | None = None
-    assisted: np.ndarray[Any, Any] | None = None
-    drawn: pd.Series | None = None
-    times: pd.Series | None = None
+    confidence: "pa.Array | None" = None
+    assisted: "pa.Array | None" = None
+    drawn: "pa.Array | None" = None
+    times: "pa.Array | None" = None
 
-    def at(self, rows: slice | np.ndarray[Any, Any]) -> "Batch":
+    def at(self, rows: np.ndarray[Any, Any]) -> "Batch":
         """Some of the ratings."""
-        parts: list[Any] = [None if each is None else each[rows] for each in self[:-2]]
-        parts += [None if each is None else each.iloc[rows] for each in (self.drawn, self.times)]
+        import pyarrow as pa
+
+        places = pa.array(rows)
+        parts: list[Any] = [each[rows] for each in self[:5]]
+        parts += [None if each is None else each.take(places) for each in self[5:]]
         return Batch(*parts)
 
 
@@ -97,11 +92,11 @@ class _Texts:
     def __init__(self) -> None:
         self.lengths, self.bytes = hashlib.sha256(), hashlib.sha256()
 
-    def feed(self, texts: pd.Series | pd.Index) -> None:
+    def feed(self, texts: "pa.Array") -> None:
         """Add texts. A missing one has the length -1."""
         start, many = 0, FIRST
         while start < len(texts):
-            lengths, data = _packed(_as_texts(pd.Series(texts.array[start : start + many])))
+            lengths, data = _packed(texts.slice(start, many))
             self.lengths.update(lengths)
             self.bytes.update(data)
             let_go()
@@ -120,7 +115,7 @@ class _Rater:
     times: _Texts = field(default_factory=_Texts)
     drawn: _Texts | None = None
 
-    def feed_drawn(self, places: pd.Series) -> None:
+    def feed_drawn(self, places: "pa.Array") -> None:
         """Add places of objects."""
         self.drawn = self.drawn or _Texts()
         self.drawn.feed(places)
@@ -146,18 +141,44 @@ class RatingsHash:
         self._raters = [_Rater() for _ in kinds]
         self._columns: set[str] = set()
 
-    def add_items(self, names: pd.Series | pd.Index) -> None:
+    def add_items(self, names: "pa.Array") -> None:
         """Add the names of rated items in ascending order."""
         self._items.feed(names)
 
-    def add_contents(self, contents: pd.DataFrame, cluster_of: pd.Series | None) -> None:
-        """Add what is known of all items, in ascending order of the items."""
-        self._contents.update(_digest_of_contents(contents, cluster_of))
+    def add_contents(self, known: "pa.Table") -> None:
+        """Add what is known of all items, in ascending order of the items.
+
+        The first column holds the items, and a column `cluster_at` the numbers of their clusters.
+        """
+        items, *columns = known.column_names
+        whole = hashlib.sha256()
+        for name in columns:
+            texts = _Texts()
+            for each in known[items].chunks:
+                texts.feed(each)
+            if name == "cluster_at":
+                numbers = known[name].to_numpy().astype("<i8").tobytes()
+                whole.update(b"clusters" + texts.digest() + numbers)
+                continue
+            for each in known[name].chunks:
+                texts.feed(_as_texts(each))
+            whole.update(_name(name) + texts.digest())
+        self._contents.update(whole.digest())
 
     def add(self, batch: Batch) -> None:
         """Add ratings that follow those before."""
-        for start in range(0, len(batch.item), BATCH):
-            self._add(batch.at(slice(start, start + BATCH)))
+        ends = np.cumsum(np.bincount(batch.rater, minlength=len(self.kinds)))
+        batch = batch.at(np.argsort(batch.rater, kind="stable"))
+        records = _records(batch)
+        times = None if batch.times is None else _as_texts(batch.times)
+        self._columns |= {name for name in EXTRAS if getattr(batch, name) is not None}
+        for rater, (start, end) in enumerate(zip(np.append(0, ends), ends, strict=False)):
+            if start < end:
+                self._raters[rater].records.update(records[start:end])
+                if times is not None:
+                    self._raters[rater].times.feed(times.slice(start, end - start))
+                if batch.drawn is not None:
+                    self._raters[rater].feed_drawn(batch.drawn.slice(start, end - start))
 
     def hexdigest(self, scale: Scale) -> str:
         """The digest in hexadecimal."""
@@ -175,20 +196,6 @@ class RatingsHash:
         ):
             whole.update(each)
         return whole.hexdigest()
-
-    def _add(self, batch: Batch) -> None:
-        ends = np.cumsum(np.bincount(batch.rater, minlength=len(self.kinds)))
-        batch = batch.at(np.argsort(batch.rater, kind="stable"))
-        records = _records(batch)
-        times = None if batch.times is None else _as_texts(batch.times)
-        self._columns |= {name for name in EXTRAS if getattr(batch, name) is not None}
-        for rater, (start, end) in enumerate(zip(np.append(0, ends), ends, strict=False)):
-            if start < end:
-                self._raters[rater].records.update(records[start:end])
-                if times is not None:
-                    self._raters[rater].times.feed(times.iloc[start:end])
-                if batch.drawn is not None:
-                    self._raters[rater].feed_drawn(batch.drawn.iloc[start:end])
 
 
 def _records(batch: Batch) -> np.ndarray[Any, Any]:
@@ -212,9 +219,9 @@ def _records(batch: Batch) -> np.ndarray[Any, Any]:
     records["earlier"] = batch.earlier
     records["label"] = _one_way(label) if kind == "<f8" else label
     if sure is not None:
-        records["confidence"] = _one_way(sure)
+        records["confidence"] = _one_way(sure.to_numpy(zero_copy_only=False))
     if assisted is not None:
-        records["assisted"] = assisted
+        records["assisted"] = assisted.cast("int8").fill_null(-1).to_numpy()
     return records
 
 
@@ -223,31 +230,15 @@ def _one_way(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 
-def _as_texts(values: pd.Series) -> pd.Series:
+def _as_texts(values: "pa.Array") -> "pa.Array":
     """Values as text, missing where they are missing."""
-    if isinstance(values.dtype, pd.StringDtype):
+    import pyarrow as pa
+
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         return values
-    if isinstance(values.dtype, pd.CategoricalDtype) and _are_texts(values.dtype.categories):
-        return texts_in(values)
-    return pd.Series(coded(values).categorical()).astype(TEXT)
-
-
-def _are_texts(values: pd.Index) -> bool:
-    return isinstance(values.dtype, pd.StringDtype)
-
-
-def _digest_of_contents(contents: pd.DataFrame, cluster_of: pd.Series | None) -> bytes:
-    whole = hashlib.sha256()
-    for name in [each for each in content_columns(contents) if each != "cluster"]:
-        texts = _Texts()
-        texts.feed(pd.Series(contents.index))
-        texts.feed(contents[name])
-        whole.update(_name(name) + texts.digest())
-    if cluster_of is not None:
-        texts = _Texts()
-        texts.feed(pd.Series(cluster_of.index))
-        whole.update(b"clusters" + texts.digest() + cluster_of.to_numpy(dtype="<i8").tobytes())
-    return whole.digest()
+    coded = values.dictionary_encode()
+    texts = [category_text(each) for each in coded.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(texts, pa.string())).cast("string")
 
 
 def _name(column: str) -> bytes:
@@ -257,14 +248,14 @@ def _name(column: str) -> bytes:
     return STRATUM.encode() + hashlib.sha256(column.encode()).digest()
 
 
-def _packed(texts: pd.Series | pd.Index) -> tuple[bytes, bytes]:
+def _packed(texts: "pa.Array") -> tuple[bytes, bytes]:
     """The lengths of texts in bytes, and their bytes one after the other."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = pa.chunked_array(pa.array(texts, from_pandas=True)).cast(pa.large_string())
+    column = texts.cast(pa.large_string())
     lengths = pc.binary_length(column).fill_null(-1).to_numpy().astype("<i8")
-    return lengths.tobytes(), b"".join(map(_data_of, column.chunks))
+    return lengths.tobytes(), _data_of(column)
 
 
 def _data_of(chunk: Any) -> bytes:

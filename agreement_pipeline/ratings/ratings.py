@@ -1,83 +1,174 @@
-"""The checked long table: one row a rating."""
+"""The checked ratings: a table of a session, one row a rating."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
+from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.blocks import BLOCK, parts, taken
-from agreement_pipeline.ratings.checks import checked
-from agreement_pipeline.ratings.coding import preceded, recoded, used
-from agreement_pipeline.ratings.contents import content_columns
-from agreement_pipeline.ratings.digest import BATCH, Batch, RatingsHash
+from agreement_pipeline.ratings.birth import EXTRAS, Birth, Classifiers, content_columns
+from agreement_pipeline.ratings.cells import STRATUM, Cells
+from agreement_pipeline.ratings.digest import Batch, RatingsHash
+from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.ratings.origin import Origin
-from agreement_pipeline.ratings.row_order import in_order_again
-from agreement_pipeline.ratings.scale import MISSING, Scale
-from agreement_pipeline.ratings.texts import TEXT
-from agreement_pipeline.ratings.where import STRATUM
-from agreement_pipeline.text import called, listed, meant
+from agreement_pipeline.ratings.packing import Packing
+from agreement_pipeline.ratings.scale import MISSING, Codes, Level, Scale
+from agreement_pipeline.text import listed
 
-EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+LABELS = ("label", "code", "number")
+FEW = 200
+"""How many names stand in the text of a query."""
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Distinct rows of items, with the first labels of all raters.
+
+    Attributes
+    ----------
+    words
+        Shape (P, W): the labels of a row, packed.
+    n
+        Shape (P,): the first ratings of each row.
+    items
+        Shape (P,): how many items show each row, or stand for such items.
+    gold
+        Shape (P,): are these items gold?
+    cluster
+        Shape (P,): the number of their cluster. -1 if there are none.
+    """
+
+    words: Codes
+    n: Codes
+    items: Codes
+    gold: np.ndarray
+    cluster: Codes
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
     """Who gave which item which label, and which time it was.
 
+    The ratings are a table of a session: DuckDB in this process, or Spark. Make one with `read`, or
+    with `Ratings.from_frame`.
+
     Parameters
     ----------
-    table
-        One row a rating, sorted by item, rater and occurrence. Columns
-
-        - `item` and `rater`: text as codes, whose categories are sorted;
-        - `label`: a category as a code, in the order of the scale. A number on interval and ratio
-          scales, and a tuple of numbers on a multivariate interval scale;
-        - `occurrence`: 1, 2, … if the rater met the item again;
-        - `earlier`: True if an earlier round gave it. It then counts for intra-rater agreement
-          only;
-        - `confidence`, if known: a number from 0 to 1, nan if none was stated;
-        - `assisted`, if known: True for a label that began as a suggestion, missing where that is
-          not known;
-        - `drawn`, if known: where the object of the rating lies, as a list of numbers in a text;
-        - `timestamp`, if known.
+    rated
+        The table, one row a rating: `item`, `place` (of the rater), `code` (of the category,
+        from 1) or `d0`, `d1`, … (the numbers of the label), `occurrence`, `earlier` (an earlier
+        round gave it, so it counts for intra-rater agreement only), `gold`, and those of `has`.
+    known
+        What is known of the items, one row an item. None if nothing is.
     scale
         What the labels may be.
+    coded
+        The scale that the codes are of.
+    names
+        The raters by place.
     classifiers
         The raters that are models, not people. They are compared with the panel and are never
         part of it.
-    contents
-        What is known of the items: index `item`, and the columns `text`, `gold`, `gold_label`,
-        `cluster` and `weight` if given. `gold_label` is the right label of a gold item. A cluster
-        is the document, conversation, patient or batch of an item. A weight is how many equal items
-        the item stands for, as a run of equal positions does. A column `stratum:NAME` says which
-        stratum of NAME an item is in, such as its language.
+    has
+        The optional columns that are known: `confidence`, `assisted`, `drawn` and `timestamp` of
+        ratings; `text`, `gold`, `gold_label`, `cluster`, `weight` and `stratum:NAME` of items. A
+        cluster is the document, conversation, patient or batch of an item. A weight is how many
+        equal items the item stands for. A stratum of NAME is, for example, the item's language.
+    met_again
+        True if a rater may have met an item again.
+    preceded
+        True if there may be ratings of earlier rounds.
     also_gold
         Items that are gold in another round which these ratings are released with. They are gold
         here too. The digest does not say so.
     origin
         Where they came from, if it is known. The digest does not say so.
-
-    Make one with `Ratings.from_frame`.
     """
 
-    table: pd.DataFrame
+    rated: Relation
+    known: Relation | None
     scale: Scale
+    coded: Scale
+    names: tuple[str, ...]
     classifiers: tuple[str, ...] = ()
-    contents: pd.DataFrame = field(
-        default_factory=lambda: pd.DataFrame(index=pd.Index([], name="item"))
-    )
+    has: frozenset[str] = frozenset()
+    met_again: bool = True
+    preceded: bool = True
     also_gold: frozenset[str] = frozenset()
     origin: Origin | None = None
 
     @classmethod
+    def from_cells(
+        cls,
+        cells: Cells,
+        scale: Scale | None = None,
+        *,
+        level: Level = "nominal",
+        classifiers: Classifiers = (),
+        models: Collection[str] = (),
+        limits: Limits | None = None,
+        origin: Origin | None = None,
+    ) -> "Ratings":
+        """Check cells as a source wrote them.
+
+        Parameters
+        ----------
+        cells
+            A row a rating. Rows without a label are missing ratings and are left out.
+        scale
+            What the labels may be. None: it is read off the labels, on `level`.
+        level
+            The level of measurement, if no scale is given.
+        classifiers
+            Names of raters that are models, or a function from all raters and the source's name to
+            these names.
+        models
+            More of them, as far as they rated.
+        limits
+            How long names may be, and how many categories are read off the labels.
+        origin
+            Where the ratings came from.
+
+        Raises
+        ------
+        RatingsError
+            If one of these holds:
+
+            - a column is missing or there twice, or nothing is rated;
+            - a name is empty, or a label is not on the scale;
+            - a flag is neither yes nor no, or a confidence is no number from 0 to 1;
+            - one (item, rater, occurrence) has two labels;
+            - an item stands in two clusters or strata, or only some items stand in one.
+        """
+        birth = Birth(cells, scale, level, classifiers, models, limits)
+        born = birth.born()
+        ratings = cls(
+            born.rated,
+            born.known,
+            born.scale,
+            born.scale,
+            born.raters,
+            born.classifiers,
+            born.has,
+            born.again,
+            born.earlier,
+            origin=origin,
+        )
+        if ratings.repeats:
+            birth.refuse_repeats()
+        return ratings
+
+    @classmethod
     def from_frame(
         cls,
-        frame: pd.DataFrame,
+        frame: "pd.DataFrame",
         scale: Scale,
         *,
         classifiers: Sequence[str] = (),
@@ -85,7 +176,7 @@ class Ratings:
         columns: Mapping[str, str] | None = None,
         first_row: int = 1,
     ) -> "Ratings":
-        """Check a long table and put it in order.
+        """Check a long table.
 
         Parameters
         ----------
@@ -108,76 +199,164 @@ class Ratings:
         Raises
         ------
         RatingsError
-            If one of these holds:
-
-            - a column is missing or there twice, or nothing is rated;
-            - a name is empty, or a label is not on the scale;
-            - a flag is neither yes nor no, or a confidence is no number from 0 to 1;
-            - one (item, rater, occurrence) has two labels;
-            - an item stands in two clusters or strata, or only some items stand in one.
+            As of `from_cells`.
 
         Examples
         --------
+        >>> import pandas as pd
         >>> said = {"item": ["i1", "i1"], "rater": ["a", "b"], "label": ["yes", "no"]}
         >>> frame = pd.DataFrame(said)
         >>> Ratings.from_frame(frame, Scale(("no", "yes"))).raters
         ('a', 'b')
         """
-        table, contents = checked(frame, scale, source, dict(columns or {}), first_row)
-        raters = used(table["rater"])
-        unknown = sorted(set(classifiers) - set(raters))
-        if unknown:
-            panel = sorted({*raters} - {*classifiers})
-            raise RatingsError(
-                f"{source}: found no rating by {called('classifier', unknown)}; expected some by "
-                "every named classifier. "
-                + meant(unknown[0], panel, "Correct the classifiers' names.")
-            )
-        return cls(table, scale, tuple(sorted(classifiers)), contents)
+        from agreement_pipeline.ratings.frames import frame_in
+
+        cells = frame_in(duckdb_session(), frame, source, columns or {}, first_row)
+        return cls.from_cells(cells, scale, classifiers=classifiers)
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def session(self) -> Session:
+        """Where the ratings are."""
+        return self.rated.session
 
     @property
     def engine(self) -> str:
-        """The name of the engine that counts ratings in memory."""
-        return "memory"
+        """The name of the engine."""
+        return self.session.engine
+
+    # Who rated, and how much
 
     @cached_property
     def everyone(self) -> tuple[str, ...]:
-        """All raters, by name: the panel and the classifiers. A `place` counts among them."""
-        return tuple(used(self.table["rater"]))
+        """All raters who rated, by name: the panel and the classifiers."""
+        found = self.session.ask(f"SELECT DISTINCT place FROM {self.rated} ORDER BY place")
+        return tuple(self.names[place] for place in found["place"].to_pylist())
 
-    @property
-    def has(self) -> frozenset[str]:
-        """The optional columns that are known, of ratings and of items."""
-        return frozenset({*self.table} & {*EXTRAS}) | frozenset(content_columns(self.contents))
+    @cached_property
+    def raters(self) -> tuple[str, ...]:
+        """The raters of the panel, by name."""
+        return tuple(name for name in self.everyone if name not in self.classifiers)
 
-    def __len__(self) -> int:
-        return len(self.table)
+    @cached_property
+    def _n(self) -> int:
+        return self._number(f"SELECT COUNT(*) AS n FROM {self.rated}")
 
-    @property
+    @cached_property
+    def n_rated(self) -> int:
+        """How many items were rated, gold items too."""
+        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.rated}")
+
+    @cached_property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
-        return len(used(self.without_gold.current["item"]))
+        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.own} WHERE NOT gold")
 
-    @property
+    @cached_property
     def n_of_panel(self) -> int:
         """How many ratings are by raters who are no classifiers."""
-        return int(self.of_panel.sum())
+        return self._number(f"SELECT COUNT(*) AS n FROM {self.rated} WHERE {self._of_panel}")
 
-    @property
+    @cached_property
     def n_assisted(self) -> int:
         """How many of them are known to have begun as a suggestion."""
-        return int(self.assisted.sum())
+        if "assisted" not in self.has:
+            return 0
+        began = f"{self._of_panel} AND assisted"
+        return self._number(f"SELECT COUNT(*) AS n FROM {self.rated} WHERE {began}")
 
     @property
-    def without_earlier(self) -> "Ratings":
-        """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
-        own = self.table[~self.table["earlier"]].reset_index(drop=True)
-        names = {name: own[name].cat.remove_unused_categories() for name in ("item", "rater")}
-        return replace(self, table=own.assign(**names))
+    def says_assisted(self) -> bool:
+        """True if it is known of each label of the panel whether it began as a suggestion."""
+        if "assisted" not in self.has:
+            return False
+        unknown = f"{self._of_panel} AND assisted IS NULL"
+        return not self._number(f"SELECT COUNT(*) AS n FROM {self.rated} WHERE {unknown}")
+
+    @cached_property
+    def gold(self) -> frozenset[str]:
+        """The items whose label was known before.
+
+        They are not released, and agreement is not read on them.
+        """
+        if "gold" not in self.has:
+            return self.also_gold
+        found = self.session.ask(f"SELECT item FROM {self.known} WHERE gold")["item"].to_pylist()
+        return self.also_gold | {*found}
+
+    @cached_property
+    def strata(self) -> dict[str, tuple[str, ...]]:
+        """The strata of the rated items that are not gold, sorted, by the name of their column."""
+        found = {}
+        for name in content_columns(self.has):
+            if name.startswith(STRATUM):
+                some = f"SELECT DISTINCT {self.session.column(name)} AS s FROM {self.own}"
+                strata = self.session.ask(f"{some} WHERE NOT gold ORDER BY s")["s"].to_pylist()
+                found[name.removeprefix(STRATUM)] = tuple(strata)
+        return found
+
+    @cached_property
+    def cluster_names(self) -> frozenset[str]:
+        """The names of the clusters of all items that are not gold."""
+        return frozenset(self.without_gold.ordered_clusters.to_pylist())
+
+    @cached_property
+    def ordered_clusters(self) -> "pa.Array":
+        """The clusters of all items, in the order of their first items.
+
+        Clusters are counted in this order, so their names do not matter.
+        """
+        import pyarrow as pa
+
+        if "cluster" not in self.has:
+            return pa.array([], pa.string())
+        found = self.session.ask(
+            f"SELECT cluster, MIN(item) AS item FROM {self.known} "
+            "GROUP BY cluster ORDER BY item"
+        )
+        return pa.chunked_array(found["cluster"]).combine_chunks()
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what was rated and how, and of which items stand together.
+
+        The order of rows and the names of raters and clusters do not enter. Two tables with the
+        same digest, and the same items gold, give the same estimates to the last digit.
+        """
+        found = RatingsHash([name in self.classifiers for name in self.everyone])
+        names = [name for name in content_columns(self.has) if name != "cluster"]
+        found.add_contents(self.items([*names, *(["cluster_at"] * ("cluster" in self.has))]))
+        extras = [name for name in EXTRAS if name in self.has]
+        label = "number" if self.scale.continuous else "code"
+        seen = 0
+        for part in self.every(["item", "at", "place", label, "occurrence", "earlier", *extras]):
+            at = part["at"].to_numpy()
+            found.add_items(part["item"].take(np.flatnonzero(np.diff(at, prepend=seen - 1))))
+            seen = int(at[-1]) + 1
+            found.add(
+                Batch(
+                    at,
+                    part["place"].to_numpy(),
+                    part["occurrence"].to_numpy(),
+                    part["earlier"].to_numpy(zero_copy_only=False),
+                    numbers_in(part[label]),
+                    *(part[name] if name in extras else None for name in EXTRAS),
+                )
+            )
+        return found.hexdigest(self.scale)
+
+    # What is asked of them
 
     def first(
-        self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
-    ) -> pa.Table:
+        self,
+        columns: Sequence[str],
+        *,
+        items: Collection[str] | None = None,
+        raters: Collection[str] | None = None,
+        gold: bool = False,
+    ) -> "pa.Table":
         """The round's own first ratings, in the order of item and rater.
 
         Parameters
@@ -192,35 +371,133 @@ class Ratings:
             - `code`: the place of the category on the scale
             - `number`: the label as a number, where the scale is numeric
             - `occurrence`, `earlier`, `confidence`, `assisted`, `drawn`, `timestamp`
-        items
-            The items to look at. None: all.
+        items, raters
+            The items and the raters to look at. None: all.
         gold
             Gold items too.
         """
-        own = self if gold else self.without_gold
-        return self._in_arrow(_of_items(own.current, items), columns)
+        some = _Some.of(self.session, items)
+        where = f"{'TRUE' if gold else 'NOT gold'} AND {some.test}"
+        if raters is not None:
+            places = [str(at) for at, name in enumerate(self.names) if name in raters]
+            where += f" AND place IN ({', '.join(places) or '-1'})"
+        return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
     def again(
         self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
-    ) -> pa.Table:
+    ) -> "pa.Table":
         """All ratings of the items that a rater met again, in the order of `every`.
 
         Only the ratings of the rater who did. Earlier rounds count. The rest is as in `first`.
         """
-        table = _of_items((self if gold else self.without_gold).table, items)
-        twice = table.duplicated(["item", "rater"], keep=False)
-        return self._in_arrow(table[twice].reset_index(drop=True), columns)
+        some = _Some.of(self.session, items)
+        where = f"{'TRUE' if gold else 'NOT gold'} AND {some.test}"
+        met = f"SELECT *, COUNT(*) OVER (PARTITION BY item, place) AS met FROM {self._all}"
+        again = f"({met} WHERE {where}) AS m WHERE met >= 2"
+        return self._whole(columns, f"{again} ORDER BY item, place, occurrence")
 
-    def every(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def every(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
         """All ratings in batches, in the order of item, rater and occurrence.
 
         The columns are those of `first`.
         """
-        yield from self._in_arrow(self.table, columns).to_batches(BATCH)
+        asked, seen = self._asked(columns), -1
+        order = "item, place, occurrence" if self.met_again else "item, place"
+        last = None
+        for part in self.session.batches(f"SELECT {asked} FROM {self.rated} ORDER BY {order}"):
+            if part.num_rows:
+                at = _places(part["item"], last, seen) if "at" in columns else None
+                yield self._told(part, columns, at)
+                if at is not None:
+                    last, seen = part["item"][-1], int(at[-1])
+
+    def _whole(self, columns: Sequence[str], rows: str) -> "pa.Table":
+        """Some columns of some rows, which are in the order of their items."""
+        import pyarrow as pa
+
+        found = self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}").combine_chunks()
+        batch = pa.RecordBatch.from_arrays(
+            [pa.chunked_array(each).combine_chunks() for each in found.columns], schema=found.schema
+        )
+        at = _places(batch["item"], None, -1) if "at" in columns else None
+        return pa.Table.from_batches([self._told(batch, columns, at)])
+
+    def _asked(self, columns: Sequence[str]) -> str:
+        """What is asked of the table for some columns."""
+        of_label = ["code"] if self.coded.categories else _dimensions(self.scale)
+        needs = {"at": ["item"], "rater": ["place"], **dict.fromkeys(LABELS, of_label)}
+        return ", ".join(
+            dict.fromkeys(each for name in columns for each in needs.get(name, [name]))
+        )
+
+    def _told(
+        self, part: "pa.RecordBatch", columns: Sequence[str], at: Codes | None
+    ) -> "pa.RecordBatch":
+        """Some columns, from what the table has."""
+        import pyarrow as pa
+
+        found: dict[str, Any] = {}
+        for name in columns:
+            if name == "at":
+                found[name] = pa.array(at)
+            elif name in ("place", "rater"):
+                places = self._places_of_everyone[part["place"].to_numpy()]
+                found[name] = pa.array(places) if name == "place" else _named(places, self.everyone)
+            elif name in LABELS:
+                found[name] = self._labels(part, name)
+            else:
+                found[name] = part[name]
+        return pa.RecordBatch.from_arrays(list(found.values()), names=list(found))
+
+    @cached_property
+    def _places_of_everyone(self) -> Codes:
+        """The place among `everyone` of each rater of the table. -1 for those who did not rate."""
+        known = {name: at for at, name in enumerate(self.everyone)}
+        return np.array([known.get(name, MISSING) for name in self.names], dtype=np.int64)
+
+    def _labels(self, part: "pa.RecordBatch", name: str) -> "pa.Array":
+        import pyarrow as pa
+
+        if self.coded.categories is None:
+            if name == "code":
+                raise self._no_categories()
+            values = [part[each].to_numpy() for each in _dimensions(self.scale)]
+            if len(values) == 1:
+                return pa.array(values[0])
+            flat = pa.array(np.column_stack(values).ravel())
+            starts = np.arange(part.num_rows + 1, dtype=np.int32) * len(values)
+            return pa.ListArray.from_arrays(pa.array(starts), flat)
+        codes = self.positions[part["code"].to_numpy() - 1]
+        if name == "code":
+            return pa.array(codes)
+        if name == "number" or self.scale.numeric:
+            return pa.array(self.scale.scores[codes])
+        return _named(codes, self.scale.names)
+
+    @cached_property
+    def positions(self) -> Codes:
+        """The place on the scale of each category that the codes are of.
+
+        Raises
+        ------
+        RatingsError
+            The scale has no categories.
+        """
+        if self.scale.categories is None or self.coded.categories is None:
+            raise self._no_categories()
+        if self.coded.categories == self.scale.categories:
+            return np.arange(len(self.scale.categories))
+        return np.array([self.scale.index(each) for each in self.coded.categories], dtype=np.int64)
+
+    def _no_categories(self) -> RatingsError:
+        return RatingsError(
+            f"ratings: found the {self.scale.level} level without categories; expected a list "
+            "of them to count labels. Name the categories."
+        )
 
     def items(
         self, columns: Sequence[str] = (), *, names: Collection[str] | None = None
-    ) -> pa.Table:
+    ) -> "pa.Table":
         """What is known of items, in the order of their names.
 
         Parameters
@@ -233,67 +510,141 @@ class Ratings:
             The items to look at. None: all of which something is known, also those without a
             rating.
         """
-        known = self.contents.sort_index()
+        import pyarrow as pa
+
+        if self.known is None:
+            return pa.table({"item": pa.array([], pa.string())})
+        of = {name: "cluster" if name == "cluster_at" else name for name in columns}
+        quoted = self.session.column
+        chosen = ["item", *(f"{quoted(each)} AS {quoted(name)}" for name, each in of.items())]
+        some = _Some.of(self.session, names)
+        found = self.session.ask(
+            f"SELECT {', '.join(chosen)} FROM {self.known} WHERE {some.test} ORDER BY item"
+        )
         if "cluster_at" in columns:
-            known = known.assign(cluster_at=pd.factorize(known["cluster"])[0])
-        if names is not None:
-            known = known[known.index.isin(list(names))]
-        kinds = {"gold": pa.bool_(), "weight": pa.int64(), "cluster_at": pa.int64()}
-        found = {"item": pa.array(known.index, pa.string())}
-        for name in columns:
-            values = known[name].astype(object)
-            found[name] = pa.array(values, kinds.get(name, pa.string()), from_pandas=True)
-        return pa.table(found)
+            at = [*columns].index("cluster_at") + 1
+            coded = pa.chunked_array(found.column(at)).combine_chunks().dictionary_encode()
+            found = found.set_column(at, "cluster_at", coded.indices.cast(pa.int64()))
+        return found
 
-    def _in_arrow(self, table: pd.DataFrame, columns: Sequence[str]) -> pa.Table:
-        """Some columns of ratings of these."""
-        some, found = replace(self, table=table), dict[str, Any]()
-        for name in columns:
-            if name == "at":
-                item = table["item"].cat.codes.to_numpy()
-                found[name] = np.cumsum(np.diff(item, prepend=item[:1]) != 0)
-            elif name == "place":
-                places = [self.everyone.index(each) for each in used(table["rater"])]
-                known = dict(zip(used(table["rater"]), places, strict=True))
-                found[name] = pa.array(table["rater"].map(known).astype(int), pa.int64())
-            elif name == "code":
-                found[name] = pa.array(some.codes, pa.int64())
-            elif name == "number" or (name == "label" and self.scale.dimensions > 1):
-                found[name] = pa.array(list(some.numbers), _number_kind(self.scale))
-            elif name in ("item", "rater") or (name == "label" and not self.scale.numeric):
-                found[name] = pa.array(table[name].astype(TEXT), pa.string())
-            elif name == "assisted":
-                found[name] = pa.array(table[name].astype(object), pa.bool_(), from_pandas=True)
-            else:
-                found[name] = pa.array(table[name], from_pandas=True)
-        return pa.table(found)
+    def to_pandas(self) -> "pd.DataFrame":
+        """All ratings as a frame, in the order of item, rater and occurrence."""
+        from agreement_pipeline.ratings.frames import frame_of
+
+        return frame_of(self.every(self._shown), self.everyone, self.scale)
+
+    def head(self, n: int) -> "pd.DataFrame":
+        """The first rows of `to_pandas`."""
+        from agreement_pipeline.ratings.frames import frame_of
+
+        rows = f"{self.rated} ORDER BY item, place, occurrence LIMIT {n}"
+        return frame_of(self._whole(self._shown, rows).to_batches(), self.everyone, self.scale)
+
+    @property
+    def _shown(self) -> list[str]:
+        """The columns of a frame."""
+        extras = [name for name in EXTRAS if name in self.has]
+        return ["item", "rater", "label", "occurrence", "earlier", *extras]
+
+    # What counting asks
 
     @cached_property
-    def raters(self) -> tuple[str, ...]:
-        """The raters of the panel, by name."""
-        return tuple(name for name in used(self.table["rater"]) if name not in self.classifiers)
+    def _all(self) -> Relation:
+        """The table, in which the items that are gold elsewhere are gold too."""
+        if not self.also_gold:
+            return self.rated
+        names = _Some.of(self.session, self.also_gold)
+        kept = ", ".join(self.session.column(name) for name in self._columns if name != "gold")
+        return self.rated.view(
+            f"SELECT {kept}, gold OR {names.test} AS gold FROM {self.rated}", *names.relations
+        )
 
     @cached_property
-    def current(self) -> pd.DataFrame:
-        """The round's own ratings, the first of each rater and item.
-
-        Inter-rater agreement rests on these.
-        """
-        own = self.table
-        if own["earlier"].any():
-            own = own[~own["earlier"]].reset_index(drop=True)
-        item, rater = (own[name].cat.codes.to_numpy() for name in ("item", "rater"))
-        again = (item[1:] == item[:-1]) & (rater[1:] == rater[:-1])
-        return own[np.append(True, ~again)].reset_index(drop=True) if again.any() else own
+    def own(self) -> Relation:
+        """The first rating of each rater and item in the round itself."""
+        if not (self.met_again or self.preceded):
+            return self._all
+        table = self._all
+        first = "ROW_NUMBER() OVER (PARTITION BY item, place ORDER BY occurrence) AS turn"
+        rows = f"SELECT *, {first} FROM {table}{' WHERE NOT earlier' if self.preceded else ''}"
+        return table.view(f"SELECT * FROM ({rows}) AS t WHERE turn = 1")
 
     @cached_property
-    def gold(self) -> frozenset[str]:
-        """The items whose label was known before.
+    def packing(self) -> Packing:
+        """Where labels stand in words. Without categories, one bit says that there is one."""
+        return Packing(len(self.names), len(self.coded.categories or ("rated",)))
 
-        They are not released, and agreement is not read on them.
-        """
-        known = self.contents
-        return self.also_gold | frozenset(known.index[known["gold"]] if "gold" in known else ())
+    def by_item(self, extra: Sequence[str] = ()) -> str:
+        """The query for one row an item: its labels in words, how many, gold, cluster, weight."""
+        of_items = [f"MIN({name}) AS {name}" for name in ("cluster", "weight") if name in self.has]
+        columns = ["item", *self.packing.packed, "COUNT(*) AS n", "BOOL_OR(gold) AS gold"]
+        chosen = ", ".join([*columns, *of_items, *extra])
+        return f"SELECT {chosen} FROM {self.own} GROUP BY item"
+
+    @cached_property
+    def patterns(self) -> Patterns:
+        """Distinct rows of items. One pass over the ratings."""
+        of_items = [name for name in ("cluster", "weight") if name in self.has]
+        keys = ", ".join([*self.packing.columns, "n", "gold", *of_items])
+        text = f"SELECT {keys}, COUNT(*) AS items FROM ({self.by_item()}) AS i GROUP BY {keys}"
+        found = self.session.ask(text)
+        return Patterns(
+            self.words_in(found),
+            whole(found["n"]),
+            whole(found["items"]) * (whole(found["weight"]) if "weight" in self.has else 1),
+            np.asarray(found["gold"].to_numpy(), dtype=bool),
+            self.clusters_in(found),
+        )
+
+    def words_in(self, found: "pa.Table") -> Codes:
+        """The words of rows. Shape (P, W)."""
+        words = np.column_stack([whole(found[column]) for column in self.packing.columns])
+        return np.maximum(words, 0)
+
+    def clusters_in(self, found: "pa.Table") -> Codes:
+        """The numbers of the clusters of rows. -1 where there is none, and for gold items alone."""
+        if "cluster" not in self.has:
+            return np.full(found.num_rows, MISSING)
+        from pyarrow.compute import index_in
+
+        return whole(index_in(found["cluster"], value_set=self.without_gold.ordered_clusters))
+
+    def codes_in(self, words: Codes, places: Sequence[int]) -> Codes:
+        """The labels of some raters, unpacked. -1 if missing. Shape (P, R)."""
+        packing, mask = self.packing, (1 << self.packing.bits) - 1
+        columns = [(words[:, packing.word(at)] // packing.unit(at)) & mask for at in places]
+        return np.stack(columns, axis=1) - 1 if columns else np.empty((len(words), 0), np.int64)
+
+    @property
+    def repeats(self) -> bool:
+        """True if a rater gave an item two labels as one occurrence."""
+        if not self.met_again:
+            codes = self.codes_in(self.patterns.words, range(len(self.names)))
+            return bool(((codes >= 0).sum(1) != self.patterns.n).any())
+        keys = "item, place, occurrence"
+        twice = f"SELECT item FROM {self.rated} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
+        return bool(self.session.ask(twice).num_rows)
+
+    @property
+    def _of_panel(self) -> str:
+        """A test of ratings by raters who are no classifiers."""
+        models = [str(at) for at, name in enumerate(self.names) if name in self.classifiers]
+        return f"place NOT IN ({', '.join(models)})" if models else "TRUE"
+
+    @property
+    def _columns(self) -> list[str]:
+        """The columns of the table."""
+        numbers = [] if self.coded.categories else _dimensions(self.scale)
+        extras = [name for name in EXTRAS if name in self.has]
+        of_items = [name for name in content_columns(self.has) if name in ("cluster", "weight")]
+        strata = [name for name in content_columns(self.has) if name.startswith(STRATUM)]
+        label = ["item", "place", "word", "unit", "code", *numbers, "occurrence", "earlier"]
+        return [*label, *extras, "gold", *of_items, *strata, "nth"]
+
+    def _number(self, text: str) -> int:
+        return int(self.session.ask(text)["n"][0].as_py())
+
+    # Other ratings made of these
 
     @property
     def without_gold(self) -> "Ratings":
@@ -302,196 +653,215 @@ class Ratings:
         Agreement and training labels rest on these.
         """
         # What holds itself stays in memory until garbage is collected.
-        return self._without_gold if self.gold else self
+        return self._without_gold if self.also_gold or "gold" in self.has else self
 
     @cached_property
     def _without_gold(self) -> "Ratings":
-        return replace(self._without_items(self.gold), also_gold=frozenset())
-
-    @cached_property
-    def of_panel(self) -> "pd.Series[bool]":
-        """True for each rating by a rater who is no classifier."""
-        rater = self.table["rater"].cat
-        models = np.append(rater.categories.isin(self.classifiers), False)
-        return pd.Series(~models[rater.codes.to_numpy()], index=self.table.index)
+        names = _Some.of(self.session, self.also_gold)
+        tests = ["NOT gold"] * ("gold" in self.has) + [f"NOT {names.test}"]
+        rated = self._all.view(f"SELECT * FROM {self._all} WHERE NOT gold")
+        known = self.known and self.known.view(
+            f"SELECT * FROM {self.known} WHERE {' AND '.join(tests)}", *names.relations
+        )
+        return replace(self, rated=rated, known=known, also_gold=frozenset())
 
     @property
-    def says_assisted(self) -> bool:
-        """True if it is known of each label of the panel whether it began as a suggestion."""
-        said = self.table.get("assisted")
-        return said is not None and not bool(said[self.of_panel].isna().any())
+    def without_earlier(self) -> "Ratings":
+        """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
+        if not self.preceded:
+            return self
+        own = self.rated.view(f"SELECT * FROM {self.rated} WHERE NOT earlier")
+        return replace(self, rated=own, preceded=False)
 
-    @cached_property
-    def assisted(self) -> "pd.Series[bool]":
-        """True for each rating of the panel that is known to have begun as a suggestion."""
-        if "assisted" not in self.table:
-            return pd.Series(False, index=self.table.index)
-        return self.of_panel & self.table["assisted"].fillna(False).astype(bool)
-
-    @cached_property
+    @property
     def unassisted(self) -> "Ratings":
         """The ratings without the panel's labels that began as a suggestion.
 
         What is known of the items stays.
         """
-        table = self.table[~self.assisted].reset_index(drop=True)
-        names = {name: table[name].cat.remove_unused_categories() for name in ("item", "rater")}
-        return replace(self, table=table.assign(**names))
-
-    def _without_items(self, left_out: frozenset[str]) -> "Ratings":
-        """The ratings of other items than these."""
-        gone = self.table["item"].cat.categories.isin(left_out)
-        table = self.table[~gone[self.table["item"].cat.codes]].reset_index(drop=True)
-        names = {name: table[name].cat.remove_unused_categories() for name in ("item", "rater")}
-        contents = self.contents[~self.contents.index.isin(left_out)]
-        return replace(self, table=table.assign(**names), contents=contents)
+        return self._unassisted if "assisted" in self.has else self
 
     @cached_property
-    def strata(self) -> dict[str, tuple[str, ...]]:
-        """The strata of the rated items that are not gold, sorted, by the name of their column."""
-        known = self.without_gold
-        rated = known.contents.reindex(used(known.current["item"]))
-        return {
-            name.removeprefix(STRATUM): tuple(sorted(rated[name].unique()))
-            for name in content_columns(rated)
-            if name.startswith(STRATUM)
-        }
+    def _unassisted(self) -> "Ratings":
+        began = f"COALESCE({self._of_panel} AND assisted, FALSE)"
+        left = self.rated.view(f"SELECT * FROM {self.rated} WHERE NOT {began}")
+        return replace(self, rated=left)
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
         """The ratings of the items in some strata of a column.
 
         Classifiers that rated none of them are left out.
         """
-        stratum = self.contents[STRATUM + column]
-        part = self._without_items(frozenset(stratum.index[~stratum.isin(strata)]))
-        rated = used(part.table["rater"])
-        return replace(part, classifiers=tuple(n for n in self.classifiers if n in rated))
-
-    @property
-    def cluster_names(self) -> frozenset[str]:
-        """The names of the clusters of all items that are not gold."""
-        known = self.without_gold.contents
-        return frozenset(known["cluster"]) if "cluster" in known else frozenset()
-
-    @cached_property
-    def cluster_of(self) -> pd.Series | None:
-        """The cluster of each item as a number; None if items do not come in clusters.
-
-        Clusters are counted in the order of their first items, so their names do not matter.
-        """
-        if "cluster" not in self.contents:
-            return None
-        known = self.contents["cluster"].sort_index()
-        return pd.Series(pd.factorize(known)[0], index=known.index)
-
-    @cached_property
-    def codes(self) -> np.ndarray:
-        """The place of each label among the categories of the scale. Shape (n,).
-
-        Raises
-        ------
-        RatingsError
-            The scale has no categories.
-        """
-        label, scale = self.table["label"], self.scale
-        if scale.categories is None:
-            raise RatingsError(
-                f"ratings: found the {scale.level} level without categories; expected a list "
-                "of them to count labels. Name the categories."
-            )
-        if scale.numeric:
-            return _places(label.to_numpy(dtype=float), scale.scores)
-        return _places_of_names(label, scale)
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of what was rated and how, and of which items stand together.
-
-        The order of rows and the names of raters and clusters do not enter. Two tables with the
-        same digest, and the same items gold, give the same estimates to the last digit.
-        """
-        raters, items = self.table["rater"].cat, self.table["item"].cat
-        found = RatingsHash([name in self.classifiers for name in raters.categories])
-        found.add_items(items.categories)
-        found.add_contents(self.contents, self.cluster_of)
-        for part in self.in_parts(BATCH):
-            found.add(part._batch())
-        return found.hexdigest(self.scale)
-
-    def in_parts(self, size: int = BLOCK) -> Iterator["Ratings"]:
-        """The ratings, some rows at a time. What is made of some needs little memory."""
-        return (replace(self, table=self.table.iloc[part]) for part in parts(len(self.table), size))
-
-    def _batch(self) -> Batch:
-        """All ratings, as they are digested."""
-        table, scale = self.table, self.scale
-        return Batch(
-            table["item"].cat.codes.to_numpy(),
-            table["rater"].cat.codes.to_numpy(),
-            table["occurrence"].to_numpy(),
-            table["earlier"].to_numpy(),
-            self.numbers if scale.continuous else self.codes,
-            None if (sure := table.get("confidence")) is None else sure.to_numpy(),
-            None if (said := table.get("assisted")) is None else _as_numbers(said),
-            table.get("drawn"),
-            table.get("timestamp"),
-        )
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """The labels as numbers (n,), or as vectors of numbers (n, D)."""
-        label, dimensions = self.table["label"], self.scale.dimensions
-        if dimensions == 1:
-            return label.to_numpy(dtype=float)
-        return np.array(label.tolist(), dtype=float).reshape(len(label), dimensions)
+        names = ", ".join(map(self.session.literal, strata)) or "NULL"
+        test = f"{self.session.column(STRATUM + column)} IN ({names})"
+        rated = self.rated.view(f"SELECT * FROM {self.rated} WHERE {test}")
+        known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
+        part = replace(self, rated=rated, known=known)
+        kept = tuple(name for name in self.classifiers if name in part.everyone)
+        return replace(part, classifiers=kept)
 
     def after(self, earlier: Sequence["Ratings"]) -> "Ratings":
         """The ratings, preceded by what the same raters gave the same items in earlier rounds.
 
         What was earlier in those rounds already is left out.
+
+        Raises
+        ------
+        RatingsError
+            A label of an earlier round is not on the scale.
         """
-        return replace(self, table=preceded(self.table, [each.table for each in earlier]))
+        quoted, counted = self.session.column, ("occurrence", "earlier", "nth")
+        told = [name for name in self._columns if name not in counted]
+        of_item = [name for name in told if name in ("item", "place", "word", "unit", "gold")]
+        of_item += content_columns(told)
+        keys = ", ".join(map(quoted, dict.fromkeys(of_item)))
+        mine = f"(SELECT DISTINCT {keys} FROM {self.rated}) AS o"
+        before = [each._beside(self) for each in earlier]
+        parts = []
+        for turn, rows in enumerate(before):
+            sides = [f"{'o' if name in of_item else 'e'}.{quoted(name)}" for name in told]
+            parts.append(
+                f"SELECT {', '.join(sides)}, e.nth AS nth, TRUE AS earlier, {turn} AS turn, "
+                f"e.occurrence AS was FROM {rows} AS e JOIN {mine} "
+                "ON e.item = o.item AND e.place = o.place"
+            )
+        columns = ", ".join(map(quoted, told))
+        parts.append(
+            f"SELECT {columns}, nth, FALSE AS earlier, {len(before)} AS turn, occurrence AS was "
+            f"FROM {self.rated}"
+        )
+        number = "ROW_NUMBER() OVER (PARTITION BY item, place ORDER BY turn, was) AS occurrence"
+        rated = self.session.keep(
+            f"SELECT {columns}, nth, earlier, {number} FROM ({' UNION ALL '.join(parts)}) AS b"
+        )
+        found = replace(self, rated=rated, met_again=True, preceded=True)
+        if self.coded.categories and found._number(
+            f"SELECT COUNT(*) AS n FROM {rated} WHERE code = 0"
+        ):
+            raise RatingsError(
+                f"ratings: found labels of an earlier round that are none of "
+                f"{listed(self.scale.names, 12)}; expected the same categories in all rounds. "
+                "Correct the label or add it to the scale."
+            )
+        return found
+
+    def _beside(self, later: "Ratings") -> Relation:
+        """The round's own ratings by raters of a later round, with its places and codes.
+
+        The code of a label that is not on its scale is 0.
+        """
+        session, table = later.session, self.rated
+        if session is not self.session:
+            schema = table.schema
+            batches = self.session.batches(f"SELECT * FROM {table}")
+            table = session.load(schema, batches).view(f"SELECT * FROM {table}")
+        known = {name: at for at, name in enumerate(later.names)}
+        places = [(at, known[name]) for at, name in enumerate(self.names) if name in known]
+        chosen = {name: session.column(name) for name in later._columns}
+        chosen |= {name: "NULL" for name in EXTRAS if name in later.has and name not in self.has}
+        chosen["place"] = f"CASE place {_cases(places)} END"
+        if later.coded.categories:
+            names = later.coded.names
+            codes = [
+                (at, names.index(name) + 1 if name in names else 0)
+                for at, name in enumerate(self.coded.names, 1)
+            ]
+            chosen["code"] = f"CASE code {_cases(codes)} END"
+        needed = [
+            "item",
+            "place",
+            "code",
+            *([] if later.coded.categories else _dimensions(later.scale)),
+            "occurrence",
+            "nth",
+        ]
+        needed += [name for name in EXTRAS if name in later.has]
+        listed_ = ", ".join(f"{chosen[name]} AS {session.column(name)}" for name in needed)
+        some = ", ".join(str(at) for at, _ in places) or "-1"
+        return table.view(f"SELECT {listed_} FROM {table} WHERE NOT earlier AND place IN ({some})")
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
         """Give raters other names; raters without a new name keep their old one."""
-        rater = recoded(self.table["rater"], lambda name: names.get(name, name))
+        called = [names.get(name, name) for name in self.names]
+        ordered = tuple(sorted(called))
+        places = {at: ordered.index(name) for at, name in enumerate(called)}
+        cases = {
+            "place": places,
+            "word": {one: self.packing.word(other) for one, other in places.items()},
+            "unit": {one: self.packing.unit(other) for one, other in places.items()},
+        }
+        moved = {
+            name: f"CAST(CASE place {_cases(each.items())} END AS BIGINT)"
+            for name, each in cases.items()
+        }
+        quoted = self.session.column
+        chosen = ", ".join(f"{moved.get(n, quoted(n))} AS {quoted(n)}" for n in self._columns)
+        rated = self.rated.view(f"SELECT {chosen} FROM {self.rated}")
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
-        return replace(
-            self, table=in_order_again(self.table.assign(rater=rater)), classifiers=classifiers
-        )
+        return replace(self, rated=rated, names=ordered, classifiers=classifiers)
 
 
-def _of_items(table: pd.DataFrame, items: Collection[str] | None) -> pd.DataFrame:
-    """The ratings of some items."""
-    if items is None:
-        return table
-    of = table["item"].cat
-    return table[of.categories.isin(list(items))[of.codes]].reset_index(drop=True)
+@dataclass(frozen=True)
+class _Some:
+    """A test of rows: is the item one of some? It holds as long as the relations that it asks."""
+
+    test: str
+    relations: tuple[Relation, ...] = ()
+
+    @classmethod
+    def of(cls, session: Session, names: Collection[str] | None) -> "_Some":
+        """Some items by name. None: all."""
+        import pyarrow as pa
+
+        if names is None:
+            return cls("TRUE")
+        if len(names) <= FEW:
+            listed = ", ".join(map(session.literal, sorted(names)))
+            return cls(f"(item IN ({listed}))" if names else "FALSE")
+
+        table = pa.table({"item": pa.array(sorted(names), pa.string())})
+        relation = session.load(table.schema, table.to_batches())
+        return cls(f"(item IN (SELECT item FROM {relation}))", (relation,))
 
 
-def _number_kind(scale: Scale) -> pa.DataType:
-    return pa.float64() if scale.dimensions == 1 else pa.list_(pa.float64())
+def _places(items: "pa.Array", last: object, seen: int) -> Codes:
+    """The place of each row's item, if the item before was `last` in place `seen`."""
+    import pyarrow.compute as pc
+
+    new = np.ones(len(items), dtype=np.int64)
+    new[1:] = pc.not_equal(items[1:], items[:-1]).to_numpy(zero_copy_only=False)
+    new[:1] = [items[0] != last] if len(items) else []
+    return np.asarray(seen + np.cumsum(new))
 
 
-def _as_numbers(assisted: pd.Series) -> np.ndarray:
-    """1 for yes, 0 for no, -1 for what is not known."""
-    return np.asarray(assisted.astype("Int8").fillna(-1).to_numpy(dtype=np.int8))
+def _named(places: Codes, names: Sequence[str]) -> "pa.Array":
+    """The name at each place."""
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(pa.array(places), pa.array(names, pa.string())).cast(
+        pa.string()
+    )
 
 
-def _places(numbers: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The place of each number among the categories of a scale of numbers."""
-    order = np.argsort(scores)
-    return np.asarray(order[np.searchsorted(scores, numbers, sorter=order)])
+def _dimensions(scale: Scale) -> list[str]:
+    """The columns of the numbers of a label."""
+    return [f"d{at}" for at in range(scale.dimensions)]
 
 
-def _places_of_names(label: pd.Series, scale: Scale) -> np.ndarray:
-    """The place of each name among the categories of a scale."""
-    places = pd.Index(scale.names).get_indexer(label.cat.categories)
-    codes = taken(places.astype(np.int32), label.cat.codes.to_numpy())
-    if (codes == MISSING).any():
-        off = sorted(set(label[codes == MISSING]))
-        raise RatingsError(
-            f"ratings: found {called('label', off)}; expected one of {listed(scale.names, 12)}. "
-            "Correct the label or add it to the scale."
-        )
-    return codes
+def _cases(pairs: Iterable[tuple[int, int]]) -> str:
+    return " ".join(f"WHEN {one} THEN {other}" for one, other in pairs) or "WHEN -1 THEN -1"
+
+
+def whole(found: Any) -> Codes:
+    """An Arrow column of whole numbers; -1 where it has none."""
+    return np.asarray(found.fill_null(MISSING).to_numpy(), dtype=np.int64)
+
+
+def numbers_in(column: Any) -> np.ndarray:
+    """The codes or numbers of an Arrow column. Vectors have shape (n, D)."""
+    import pyarrow as pa
+
+    if pa.types.is_list(column.type):
+        flat = column.flatten().to_numpy()
+        return np.asarray(flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 0))
+    return np.asarray(column.to_numpy())

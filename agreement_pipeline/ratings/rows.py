@@ -13,7 +13,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings.blocks import given_back, taken
 from agreement_pipeline.ratings.coding import Coded, coded, texts_in
-from agreement_pipeline.ratings.contents import content_columns
+from agreement_pipeline.ratings.birth import content_columns
 from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale

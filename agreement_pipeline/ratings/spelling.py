@@ -15,6 +15,7 @@ MEMBERS = "|"
 NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII
 )
+SPELT = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*", re.ASCII)
 WHOLE = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
 
@@ -120,6 +121,15 @@ def numbers_of(label: object) -> tuple[float, ...]:
     return numbers if all(abs(number) <= LARGEST for number in numbers) else ()
 
 
+def is_number(text: str) -> bool:
+    """True for a text that every engine reads as the same number.
+
+    >>> is_number(" 1e3 "), is_number("007"), is_number("1_0"), is_number("nan")
+    (True, True, False, False)
+    """
+    return SPELT.fullmatch(text) is not None
+
+
 def refuse_all_tiny(numbers: np.ndarray, where: str) -> None:
     """Refuse numbers that are all so small that their squares are lost.
 
@@ -148,6 +158,7 @@ __all__ = [
     "SMALLEST",
     "category_text",
     "in_two_spellings",
+    "is_number",
     "meaning",
     "numbers_of",
     "refuse_all_tiny",

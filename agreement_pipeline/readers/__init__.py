@@ -22,7 +22,7 @@ from agreement_pipeline.readers.files import UNFINISHED
 from agreement_pipeline.readers.following import how_far
 from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.left_out import labels_left_out
-from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.meeting import refuse_lonely
 from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending
 from agreement_pipeline.readers.reading import (

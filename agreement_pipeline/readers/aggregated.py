@@ -8,7 +8,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Source
 from agreement_pipeline.readers.table import cells_of
 from agreement_pipeline.text import listed

@@ -23,7 +23,7 @@ from agreement_pipeline.readers.exports import kind_of, separator_in
 from agreement_pipeline.readers.files import WAIT, Steady, blank, refuse_nul, text_of
 from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.json_stream import is_cut
-from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.lines import blocks_of
 from agreement_pipeline.readers.twice import refuse_twice
 

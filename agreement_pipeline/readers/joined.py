@@ -6,7 +6,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT
-from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.registry import Rows
 from agreement_pipeline.text import listed
 

@@ -13,7 +13,7 @@ from agreement_pipeline.ratings import CAPABILITIES, Origin
 from agreement_pipeline.readers.columns import Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.rules import LeftOut, Rules
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed

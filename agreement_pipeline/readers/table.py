@@ -30,7 +30,7 @@ from agreement_pipeline.readers.columns import (
 )
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.joined import joined
-from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import TABLE as NAME
 from agreement_pipeline.readers.registry import Reader, Rows, Source, register
 from agreement_pipeline.readers.rules import (

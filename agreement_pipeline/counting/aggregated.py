@@ -9,10 +9,8 @@ from hashlib import sha256
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 
-from agreement_pipeline.engines.counted import CountedRatings
-from agreement_pipeline.engines.protocol import ENGINES, Engine
+from agreement_pipeline.counting.counted import CountedRatings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Level, Scale
 from agreement_pipeline.readers import LIMITS, Limits, Source, whole_numbers
@@ -40,7 +38,7 @@ class CountsOfItems:
         A row for each different item.
     """
 
-    engine: ClassVar[str] = "aggregated"
+    has: ClassVar[frozenset[str]] = frozenset()
     classifiers: ClassVar[Names] = ()
     raters: ClassVar[Names] = ()
     gold: ClassVar[frozenset[str]] = frozenset()
@@ -168,7 +166,7 @@ def _places(names: Sequence[str], scale: Scale, where: str) -> list[int]:
         raise RatingsError(f"{where}: {error}") from error
 
 
-class OfCounts(Engine[CountsOfItems]):
+class OfCounts:
     """Reads counts of categories. It knows no raters, and no names of items."""
 
     def panel(self, ratings: CountsOfItems) -> Names:
@@ -199,6 +197,18 @@ class OfCounts(Engine[CountsOfItems]):
         """There are no raters by name."""
         raise _without_raters()
 
+    def by_rater(
+        self, ratings: CountsOfItems, classifiers: Names = ()
+    ) -> LabelsByRater | NumbersByRater:
+        """There are no raters by name."""
+        raise _without_raters()
+
+    def replicates(
+        self, ratings: CountsOfItems, raters: Names | None = None
+    ) -> ReplicatedLabels | ReplicatedNumbers:
+        """There are no raters by name."""
+        raise _without_raters()
+
     def replicated_labels(
         self, ratings: CountsOfItems, raters: Names | None = None
     ) -> ReplicatedLabels:
@@ -220,13 +230,6 @@ class OfCounts(Engine[CountsOfItems]):
     ) -> tuple[LabelsByRater, LabelsByRater]:
         """Raters' names were not kept, and items cannot be paired."""
         raise _without_raters()
-
-    def said(self, ratings: CountsOfItems) -> pd.DataFrame:
-        """There are no raters by name."""
-        raise _without_raters()
-
-
-ENGINES["aggregated"] = OfCounts()
 
 
 def _without_raters() -> RatingsError:

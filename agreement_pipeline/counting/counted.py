@@ -8,11 +8,10 @@ from hashlib import sha256
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import pandas as pd
 
-from agreement_pipeline.engines.protocol import ENGINES, Engine, engine_for
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Rated, Scale
+from agreement_pipeline.counting.queried import OfRatings
+from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
@@ -62,7 +61,7 @@ class CountedRatings:
         The digest of each round's ratings.
     """
 
-    engine: ClassVar[str] = "counted"
+    has: ClassVar[frozenset[str]] = frozenset()
     origin: ClassVar[None] = None
 
     everybody: LabelsByRater | NumbersByRater
@@ -75,9 +74,9 @@ class CountedRatings:
     digests: Names
 
     @classmethod
-    def of(cls, ratings: Rated) -> "CountedRatings":
+    def of(cls, ratings: Ratings) -> "CountedRatings":
         """Count the ratings of a round."""
-        engine, scale = engine_for(ratings), ratings.scale
+        engine, scale = OfRatings(), ratings.scale
         again = {name: engine.replicates(ratings, (name,)) for name in ratings.classifiers}
         return cls(
             engine.by_rater(ratings, engine.classifiers(ratings)).with_scale(scale),
@@ -151,7 +150,7 @@ class CountedRatings:
         return joined if len(self.digests) == 1 else sha256(joined.encode()).hexdigest()
 
 
-class OfCounted(Engine[CountedRatings]):
+class OfCounted:
     """Reads the statistics that were kept. It knows no single items."""
 
     def panel(self, ratings: CountedRatings) -> Names:
@@ -186,6 +185,19 @@ class OfCounted(Engine[CountedRatings]):
             return self.labels(ratings, classifiers).in_numbers()
         return _as(NumbersByRater, self._columns(ratings, classifiers))
 
+    def by_rater(
+        self, ratings: CountedRatings, classifiers: Names = ()
+    ) -> LabelsByRater | NumbersByRater:
+        """First ratings in columns: labels or numbers if the scale has no categories."""
+        made = self.numbers if ratings.scale.continuous else self.labels
+        return made(ratings, classifiers)
+
+    def replicates(self, ratings: CountedRatings, raters: Names | None = None) -> Replicates:
+        """Ratings met again: labels or numbers if the scale has no categories."""
+        if ratings.scale.continuous:
+            return self.replicated_numbers(ratings, raters)
+        return self.replicated_labels(ratings, raters)
+
     def replicated_labels(
         self, ratings: CountedRatings, raters: Names | None = None
     ) -> ReplicatedLabels:
@@ -210,10 +222,6 @@ class OfCounted(Engine[CountedRatings]):
         """Items were not kept."""
         raise _without_items()
 
-    def said(self, ratings: CountedRatings) -> pd.DataFrame:
-        """Items were not kept."""
-        raise _without_items()
-
     def _columns(
         self, ratings: CountedRatings, classifiers: Names
     ) -> LabelsByRater | NumbersByRater:
@@ -222,7 +230,6 @@ class OfCounted(Engine[CountedRatings]):
         return _rated(some).in_order()
 
 
-ENGINES["counted"] = OfCounted()
 
 
 def summed(parts: list[CountedRatings]) -> CountedRatings:

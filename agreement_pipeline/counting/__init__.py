@@ -1,0 +1,59 @@
+"""From ratings to sufficient statistics: the queries, and statistics that were kept."""
+
+from typing import Any
+
+from agreement_pipeline.counting.aggregated import (
+    CountsOfItems,
+    OfCounts,
+    read_contingency,
+    read_counts,
+)
+from agreement_pipeline.counting.counted import CountedRatings, OfCounted, summed
+from agreement_pipeline.counting.queried import OfRatings
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Ratings
+
+Rated = Ratings | CountedRatings | CountsOfItems
+"""Checked ratings, or what was counted of some."""
+_COUNTING: dict[type, Any] = {
+    Ratings: OfRatings(),
+    CountedRatings: OfCounted(),
+    CountsOfItems: OfCounts(),
+}
+
+
+def engine_for(ratings: Rated) -> Any:
+    """What makes statistics of these ratings."""
+    return _COUNTING[type(ratings)]
+
+
+def refuse_unread(given: object) -> None:
+    """Refuse a table or a path in the place of ratings.
+
+    Raises
+    ------
+    RatingsError
+        It has not been read as ratings.
+
+    >>> refuse_unread(1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    agreement_pipeline.errors.RatingsError: ratings: found int; expected what read_ratings gives...
+    """
+    if type(given) not in _COUNTING:
+        raise RatingsError(
+            f"ratings: found {type(given).__name__}; expected what read_ratings gives. "
+            "Read the ratings first."
+        )
+
+
+__all__ = [
+    "CountedRatings",
+    "CountsOfItems",
+    "OfRatings",
+    "Rated",
+    "engine_for",
+    "read_contingency",
+    "read_counts",
+    "refuse_unread",
+    "summed",
+]

@@ -1,0 +1,369 @@
+"""From ratings to sufficient statistics: what the queries answer becomes arrays here."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agreement_pipeline.counting.pairs import Aligned
+from agreement_pipeline.ratings import MISSING, Codes, Ratings, numbers_in, whole
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    Clusters,
+    LabelsByRater,
+    NumbersByRater,
+    ReplicatedLabels,
+    ReplicatedNumbers,
+    distinct_in,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Names = tuple[str, ...]
+
+
+class OfRatings:
+    """Counts ratings.
+
+    The panel are the raters who are no classifiers. Gold items are in no statistic. They are not
+    released. Raters who know them agree on them more easily than on others. If items come in
+    clusters, each statistic holds the cluster of each row.
+    """
+
+    def panel(self, ratings: Ratings) -> Names:
+        """The panel's raters who rated in the round itself, by name."""
+        return tuple(name for name in _present(ratings) if name not in ratings.classifiers)
+
+    def classifiers(self, ratings: Ratings) -> Names:
+        """The classifiers that rated in the round itself, by name."""
+        return tuple(name for name in _present(ratings) if name in ratings.classifiers)
+
+    def items(self, ratings: Ratings) -> Names:
+        """The sorted names of the items rated in the round itself."""
+        text = f"SELECT DISTINCT item FROM {ratings.own} WHERE NOT gold ORDER BY item"
+        return tuple(ratings.session.ask(text)["item"].to_pylist())
+
+    def counts(self, ratings: Ratings) -> CategoryCounts:
+        """Count the panel's first labels by category. Equal rows are made one."""
+        return self.labels(ratings).counts().merged()
+
+    def labels(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater:
+        """Put first labels into columns: those of the panel and then of some classifiers.
+
+        Equal rows are made one.
+        """
+        return _labels(ratings, (*self.panel(ratings), *classifiers)).in_order()
+
+    def confident_labels(self, ratings: Ratings) -> LabelsByRater:
+        """Put the panel's first labels into columns with the confidence of each.
+
+        Equal rows are made one.
+        """
+        raters = self.panel(ratings)
+        if "confidence" not in ratings.has:
+            nothing = _labels(ratings, raters)
+            return nothing.with_confidence(np.full(nothing.codes.shape, np.nan)).in_order()
+        places = _places(ratings, raters)
+        sure = [f"MAX(CASE WHEN place = {at} THEN confidence END) AS s{at}" for at in places]
+        of_items = [name for name in ("cluster", "weight") if name in ratings.has]
+        keys = ", ".join([*ratings.packing.columns, *of_items, *(f"s{at}" for at in places)])
+        found = ratings.session.ask(
+            f"SELECT {keys}, COUNT(*) AS items FROM ({ratings.by_item(sure)}) AS i "
+            f"WHERE NOT gold GROUP BY {keys}"
+        )
+        labels, kept = _of_rows(ratings, raters, found)
+        said = [np.asarray(found[f"s{at}"].to_numpy(), dtype=float) for at in places]
+        return labels.with_confidence(np.column_stack(said)[kept]).in_order()
+
+    def numbers(self, ratings: Ratings, classifiers: Names = ()) -> NumbersByRater:
+        """Put first ratings into columns as numbers: the panel's and then some classifiers'.
+
+        Equal rows are made one if the scale has categories.
+        """
+        if not ratings.scale.continuous:
+            return self.labels(ratings, classifiers).in_numbers()
+        return _numbers(ratings, (*self.panel(ratings), *classifiers))[1].in_order()
+
+    def by_rater(
+        self, ratings: Ratings, classifiers: Names = ()
+    ) -> LabelsByRater | NumbersByRater:
+        """Put first ratings into columns: labels or numbers if the scale has no categories."""
+        made = self.numbers if ratings.scale.continuous else self.labels
+        return made(ratings, classifiers)
+
+    def replicated_labels(self, ratings: Ratings, raters: Names | None = None) -> ReplicatedLabels:
+        """Count the labels of some raters for items they met again. Earlier rounds count.
+
+        They are those of the panel if none are named. Items met again keep a row each. Of the
+        others only first labels count: equal rows are made one.
+        """
+        raters = raters or ratings.without_gold.raters
+        found = _met_again(ratings, raters, "code")
+        item, rater = whole(found["at"]), _columns(ratings, raters)[whole(found["place"])]
+        cells, cell = np.unique(item * len(raters) + rater, return_inverse=True)
+        counts = np.zeros((len(cells), len(ratings.scale.names)))
+        np.add.at(counts, (cell, whole(found["code"])), 1)
+        first = _first_of_met_again(ratings, raters)
+        return ReplicatedLabels(counts, *np.divmod(cells, len(raters)), first).in_order()
+
+    def replicated_numbers(
+        self, ratings: Ratings, raters: Names | None = None
+    ) -> ReplicatedNumbers:
+        """Gather the numbers of some raters for items they met again. Earlier rounds count.
+
+        They are those of the panel if none are named.
+        """
+        if not ratings.scale.continuous:
+            return self.replicated_labels(ratings, raters).in_numbers()
+        round_raters = raters or self.panel(ratings)
+        raters = raters or ratings.without_gold.raters
+        found = _met_again(ratings, raters, "number")
+        item, rater = whole(found["at"]), _columns(ratings, raters)[whole(found["place"])]
+        keys = item * len(raters) + rater
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        cells, cell = np.unique(keys, return_inverse=True)
+        turn = np.arange(len(keys)) - starts[cell] if len(keys) else np.empty(0, np.int64)
+        numbers = numbers_in(found["number"].combine_chunks())
+        values = np.full((len(cells), turn.max(initial=-1) + 1, ratings.scale.dimensions), np.nan)
+        values[cell, turn] = numbers.reshape(len(keys), ratings.scale.dimensions)
+        names = _names_of(found)
+        return ReplicatedNumbers(
+            values,
+            *np.divmod(cells, len(raters)),
+            _weights(ratings, names),
+            scale=ratings.scale,
+            raters=raters,
+            round_raters=round_raters,
+            clusters=_clusters_of(ratings, names),
+        ).in_order()
+
+    def replicates(
+        self, ratings: Ratings, raters: Names | None = None
+    ) -> ReplicatedLabels | ReplicatedNumbers:
+        """Gather ratings met again: labels or numbers if the scale has no categories."""
+        if ratings.scale.continuous:
+            return self.replicated_numbers(ratings, raters)
+        return self.replicated_labels(ratings, raters)
+
+    def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
+        """The items that the panel rated and what it said of each. One row an item.
+
+        These are counts. They are numbers on a scale without categories.
+        """
+        if ratings.scale.continuous:
+            items, found = _numbers(ratings, self.panel(ratings))
+            return items, found.in_order()
+        items, labels = _labels_by_item(ratings, self.panel(ratings))
+        clusters, counts = labels.clusters, labels.indicators.sum(1)
+        return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
+
+    def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
+        """Put the panels' first labels of two rounds on the same items row by row.
+
+        An item that a round lacks is a row without labels there.
+        """
+        found = Aligned.of(one, other)
+        panels = (self.panel(one), self.panel(other))
+        codes = [
+            codes_of(each, panel, words)
+            for each, panel, words in zip((one, other), panels, found.words, strict=True)
+        ]
+        return found.side_by_side(np.hstack(codes), (one.scale, other.scale), panels)
+
+
+def codes_of(ratings: Ratings, raters: Names, words: Codes) -> Codes:
+    """The places on the scale of the labels of some raters. -1 if missing. Shape (P, R)."""
+    positions = np.append(ratings.positions, MISSING)
+    return np.asarray(positions[ratings.codes_in(words, _places(ratings, raters))])
+
+
+def _present(ratings: Ratings) -> Names:
+    """Those who rated an item that is not gold in the round itself."""
+    patterns = ratings.patterns
+    words = patterns.words[~patterns.gold]
+    there = (ratings.codes_in(words, range(len(ratings.names))) >= 0).any(0)
+    return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
+
+
+def _places(ratings: Ratings, raters: Sequence[str]) -> list[int]:
+    """The places of some raters in the table."""
+    return [ratings.names.index(name) for name in raters]
+
+
+def _columns(ratings: Ratings, raters: Names) -> Codes:
+    """The column of each of those who rated; -1 for others than these raters."""
+    known = {name: at for at, name in enumerate(raters)}
+    return np.array([known.get(name, MISSING) for name in ratings.everyone], dtype=np.int64)
+
+
+def _labels(ratings: Ratings, raters: Names) -> LabelsByRater:
+    """First labels on items that are not gold. Equal rows may be several."""
+    patterns = ratings.patterns
+    codes = codes_of(ratings, raters, patterns.words)
+    kept = ~patterns.gold & np.asarray((codes >= 0).any(1))
+    return LabelsByRater(
+        codes[kept],
+        patterns.items[kept].astype(float),
+        scale=ratings.scale,
+        raters=raters,
+        clusters=_clusters(ratings, patterns.cluster[kept]),
+    )
+
+
+def _of_rows(
+    ratings: Ratings, raters: Names, found: "pa.Table", among: Codes | None = None
+) -> tuple[LabelsByRater, np.ndarray[Any, Any]]:
+    """The labels of some raters in rows of items, and which rows hold any.
+
+    `among` are the clusters to count, if they are more than those of these rows.
+    """
+    codes = codes_of(ratings, raters, ratings.words_in(found))
+    kept = np.asarray((codes >= 0).any(1))
+    items = whole(found["items"]) * (whole(found["weight"]) if "weight" in ratings.has else 1)
+    labels = LabelsByRater(
+        codes[kept],
+        items[kept].astype(float),
+        scale=ratings.scale,
+        raters=raters,
+        clusters=_clusters(ratings, ratings.clusters_in(found)[kept], among),
+    )
+    return labels, kept
+
+
+def _clusters(ratings: Ratings, numbers: Codes, among: Codes | None = None) -> Clusters | None:
+    if "cluster" not in ratings.has:
+        return None
+    known = np.unique(numbers) if among is None else among
+    return Clusters(np.searchsorted(known, numbers), np.ones(len(known)))
+
+
+def _labels_by_item(
+    ratings: Ratings, raters: Names, where: str = "NOT gold", among: Codes | None = None
+) -> tuple[Names, LabelsByRater]:
+    """First labels, one row an item, in the order of the items' names."""
+    import pyarrow as pa
+
+    found = ratings.session.ask(
+        f"SELECT *, CAST(1 AS BIGINT) AS items FROM ({ratings.by_item()}) AS i "
+        f"WHERE {where} ORDER BY item"
+    )
+    labels, kept = _of_rows(ratings, raters, found, among)
+    return tuple(found["item"].filter(pa.array(kept)).to_pylist()), labels
+
+
+def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
+    """The ratings by some raters of items they met again, in the order of their meetings."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = ["item", "at", "place", label]
+    if not ratings.met_again:
+        return ratings.first(columns, items=())
+    found = ratings.again(columns)
+    others = _columns(ratings, raters)[whole(found["place"])] < 0
+    if not others.any():
+        return found
+    kept = found.filter(pa.array(~others))
+    names = pc.unique(kept["item"].combine_chunks())
+    at = pc.index_in(kept["item"], value_set=names)
+    return kept.set_column(1, "at", at.cast("int64"))
+
+
+def _names_of(found: "pa.Table") -> "pa.Array":
+    """The distinct items of sorted rows."""
+    import pyarrow.compute as pc
+
+    return pc.unique(found["item"].combine_chunks())
+
+
+def _first_of_met_again(ratings: Ratings, raters: Names) -> LabelsByRater:
+    """First labels: of the items that one of them met again one row each, then of all others.
+
+    Equal rows of the others are made one.
+    """
+    labels = _labels(ratings, raters)
+    places = ", ".join(map(str, _places(ratings, raters))) or "-1"
+    again = (
+        f"SELECT item FROM {ratings.rated} WHERE place IN ({places}) "
+        f"GROUP BY item, place HAVING COUNT(*) >= {2 if ratings.met_again else 2**31}"
+    )
+    among = _among(ratings, raters)
+    first = _labels_by_item(ratings, raters, f"NOT gold AND item IN ({again})", among)[1]
+    joint = (
+        None
+        if labels.clusters is None or first.clusters is None
+        else Clusters(
+            np.concatenate([labels.clusters.places, first.clusters.places]), labels.clusters.times
+        )
+    )
+    codes, weights, clusters = distinct_in(
+        np.vstack([labels.codes, first.codes]),
+        np.concatenate([labels.weights, -first.weights]),
+        joint,
+    )
+    others = weights > 0
+    return LabelsByRater(
+        np.vstack([first.codes, codes[others]]),
+        np.concatenate([first.weights, weights[others]]),
+        scale=ratings.scale,
+        raters=raters,
+        clusters=clusters
+        and first.clusters
+        and Clusters(
+            np.concatenate([first.clusters.places, clusters.places[others]]), clusters.times
+        ),
+    )
+
+
+def _among(ratings: Ratings, raters: Names) -> Codes:
+    """The numbers of the clusters of which these raters rated an item."""
+    patterns = ratings.patterns
+    codes = codes_of(ratings, raters, patterns.words)
+    return np.unique(patterns.cluster[~patterns.gold & (codes >= 0).any(1)])
+
+
+def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
+    """First numbers, one row an item, in the order of the items' names."""
+    found = ratings.first(["item", "at", "place", "number"], raters=raters)
+    names = _names_of(found)
+    values = np.full((len(names), len(raters), ratings.scale.dimensions), np.nan)
+    numbers = numbers_in(found["number"].combine_chunks())
+    columns = _columns(ratings, raters)[whole(found["place"])]
+    values[whole(found["at"]), columns] = numbers.reshape(len(columns), -1)
+    made = NumbersByRater(
+        values,
+        _weights(ratings, names) if "weight" in ratings.has else None,
+        scale=ratings.scale,
+        raters=raters,
+        clusters=_clusters_of(ratings.without_gold, names),
+    )
+    return tuple(names.to_pylist()), made
+
+
+def _weights(ratings: Ratings, names: "pa.Array") -> np.ndarray[Any, Any]:
+    """How many equal items each item stands for."""
+    if "weight" not in ratings.has:
+        return np.ones(len(names))
+    return whole(_known(ratings, names, "weight")).astype(float)
+
+
+def _clusters_of(ratings: Ratings, names: "pa.Array") -> Clusters | None:
+    """The clusters of some items, counted in the order of the clusters' first items."""
+    if "cluster" not in ratings.has:
+        return None
+    from pyarrow.compute import index_in
+
+    named = _known(ratings, names, "cluster")
+    return Clusters.named(whole(index_in(named, value_set=ratings.ordered_clusters)))
+
+
+def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
+    """What is known of some items, which stand in the order of their names."""
+    from pyarrow.compute import index_in
+
+    found = ratings.items([column])
+    return found[column].take(index_in(names, value_set=found["item"].combine_chunks()))
+
+
+__all__ = ["OfRatings", "codes_of"]

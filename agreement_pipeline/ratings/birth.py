@@ -1,0 +1,829 @@
+"""The checks of ratings at birth. An error names the rows and the column.
+
+What has few distinct values is checked on these, in Python. Items and numbers are checked by
+queries. A test that some row fails is asked again, for the first rows at fault.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from agreement_pipeline.engine import Relation
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.cells import STRATUM, Cells
+from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings.lookalikes import described, lookalikes
+from agreement_pipeline.ratings.packing import Packing
+from agreement_pipeline.ratings.scale import MISSING, Level, Scale
+from agreement_pipeline.ratings.spelling import (
+    LARGEST,
+    category_text,
+    is_number,
+    numbers_of,
+    refuse_all_tiny,
+)
+from agreement_pipeline.text import called, listed, meant
+
+Classifiers = Sequence[str] | Callable[[Iterable[str], str], Sequence[str]]
+REQUIRED = ("item", "rater", "label")
+EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
+CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
+KEYS = ("rater", "label", "occurrence", "earlier", "assisted", "gold", "gold_label")
+"""The columns with few distinct values."""
+MOST_KEYS, MOST_INLINE = 1_000_000, 200
+MOST_OCCURRENCES = 2**31 - 1
+MOST_STRATA = 200
+MOST_WEIGHT = 2**53
+MOST_CATEGORIES = 64
+FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
+LABELLED, OF_ITEM = "label IS NOT NULL", "item IS NOT NULL"
+WHOLE_STEPS = {
+    "occurrence": "Number a rater's meetings with an item from 1.",
+    "weight": "Say how many equal items the item stands for, or leave the column out.",
+}
+
+
+def content_columns(columns: Iterable[object]) -> list[str]:
+    """The columns that speak of items, in a fixed order. Those of strata come last.
+
+    >>> content_columns(["stratum:source", "item", "cluster", "text", "stratum:language"])
+    ['text', 'cluster', 'stratum:language', 'stratum:source']
+    """
+    names = list(map(str, columns))
+    strata = sorted(name for name in names if name.startswith(STRATUM))
+    return [*(name for name in CONTENT if name in names), *strata]
+
+
+class Born(NamedTuple):
+    """Checked ratings.
+
+    Attributes
+    ----------
+    rated
+        A row a rating.
+    known
+        A row an item, with what is known of it. None if nothing is.
+    scale
+        What the labels may be.
+    raters
+        All raters, by place.
+    classifiers
+        Those of them that are models.
+    has
+        The optional columns.
+    again
+        True if a rater met an item again.
+    earlier
+        True if some ratings are of earlier rounds.
+    """
+
+    rated: Relation
+    known: Relation | None
+    scale: Scale
+    raters: tuple[str, ...]
+    classifiers: tuple[str, ...]
+    has: frozenset[str]
+    again: bool
+    earlier: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Birth:
+    """The checks of some cells.
+
+    Parameters
+    ----------
+    cells
+        What is checked.
+    given
+        What the labels may be. None: the scale is read off the labels, on `level`.
+    level
+        The level of measurement, if no scale is given.
+    classifiers
+        Names of raters that are models, or a function that gives them. Its arguments are all raters
+        and the source's name.
+    models
+        More of them, as far as they rated.
+    limits
+        How long names may be, and how many categories are read off the labels. None: no limit.
+    """
+
+    cells: Cells
+    given: Scale | None = None
+    level: Level = "nominal"
+    classifiers: Classifiers = ()
+    models: Collection[str] = ()
+    limits: Limits | None = None
+
+    def born(self) -> Born:
+        """The ratings, after all checks.
+
+        Raises
+        ------
+        RatingsError
+            A check fails.
+        """
+        self._refuse_columns()
+        self._refuse_no_rating()
+        self._refuse_nan()
+        scale = self.scale
+        self._check_names()
+        self._check_labels()
+        self._check_whole("occurrence", MOST_OCCURRENCES, LABELLED)
+        self._check_flags("earlier", LABELLED)
+        self._check_confidence()
+        self._check_flags("assisted", LABELLED)
+        self._check_drawn()
+        self._check_contents()
+        names = self.cells.names
+        return Born(
+            self.rated,
+            self.known,
+            scale,
+            self.raters,
+            self._models(),
+            frozenset({*EXTRAS} & {*names}) | frozenset(content_columns(names)),
+            any(self._whole(each) != 1 for each in self._distinct("occurrence")),
+            bool(self._yes("earlier")),
+        )
+
+    def _refuse_columns(self) -> None:
+        there = [name for name in self.cells.names if name not in ("nth", "row", "column")]
+        missing = [name for name in REQUIRED if name not in there]
+        if missing:
+            absent = called("column", map(self.cells.called, missing))
+            among = listed([self.cells.called(name) for name in there], 12)
+            raise RatingsError(
+                f"{self.cells.source}: found no {absent} among {among}; expected item, rater and "
+                "label. Name the columns that hold them."
+            )
+
+    def _refuse_no_rating(self) -> None:
+        if not self._facts["labelled"]:
+            raise RatingsError(
+                f"{self.cells.source}: found no rating; expected at least one row with a label. "
+                "Check that the export is complete."
+            )
+
+    # What is known of the cells before any check
+
+    @cached_property
+    def _facts(self) -> Mapping[str, Any]:
+        """How many rows fail each test of rows, and the longest names. One pass over the cells."""
+        asked = {"labelled": f"COUNT({self.cells.quoted('label')})"}
+        for name, test in self._tests.items():
+            asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
+        for name in {"item", "cluster"} & {*self.cells.kinds}:
+            if self.limits is not None:
+                asked[f"longest {name}"] = f"MAX(LENGTH({self.cells.text(name)}))"
+        if self.is_number:
+            asked["largest"] = f"MAX(ABS({self.cells.number('label')}))"
+        names = list(asked)
+        chosen = ", ".join(f"{asked[name]} AS f{at}" for at, name in enumerate(names))
+        table = self.cells.relation
+        found = table.ask(f"SELECT {chosen} FROM {table}")
+        return {name: found[f"f{at}"][0].as_py() for at, name in enumerate(names)}
+
+    @cached_property
+    def _tests(self) -> dict[str, str]:
+        """The tests of rows, by what they are about. A row that meets one is at fault."""
+        cells, kinds = self.cells, self.cells.kinds
+        tests = {"item": f"{LABELLED} AND {cells.blank('item')}"} if "item" in kinds else {}
+        for name, kind in kinds.items():
+            if kind == "float" and name != "nth":
+                tests[f"nan {name}"] = f"{cells.quoted(name)} = CAST('NaN' AS DOUBLE)"
+        if "confidence" in kinds:
+            tests["confidence"] = f"{LABELLED} AND {self._bad_confidence}"
+        if "weight" in kinds:
+            tests["weight"] = f"{OF_ITEM} AND {self._bad_weight}"
+        for name in ("cluster", *self._strata):
+            if name in kinds:
+                tests[name] = f"{OF_ITEM} AND {cells.blank(name)}"
+        if self.is_number and "label" in kinds:
+            tests["label"] = f"{LABELLED} AND ({self._bad_number})"
+        return tests
+
+    @cached_property
+    def is_number(self) -> bool:
+        """True if any number may be a label, as far as it is known before the labels are seen."""
+        if self.given is not None:
+            return self.given.continuous and self.given.dimensions == 1
+        return self.level in ("interval", "ratio")
+
+    @cached_property
+    def _keys(self) -> Mapping[str, list[Any]]:
+        """The distinct rows of the columns with few values, as they were written."""
+        names = [name for name in KEYS if name in self.cells.names]
+        if self.is_number or self._is_vector:
+            names.remove("label")
+        table = self.cells.relation
+        keys = ", ".join(map(self.cells.quoted, names))
+        found = table.ask(
+            f"SELECT {keys}, {LABELLED} AS labelled FROM {table} "
+            f"GROUP BY {keys}, {LABELLED} LIMIT {MOST_KEYS + 1}"
+        )
+        if found.num_rows > MOST_KEYS:
+            self._refuse_many()
+        return {name: found[name].to_pylist() for name in found.column_names}
+
+    def _distinct(self, name: str, labelled: bool = True) -> list[Any]:
+        """The distinct values of a column in rows with a label, or in all. None is one of them."""
+        if name == "label" and name not in self._keys:
+            return self._labels
+        if name not in self._keys:
+            return []
+        pairs = zip(self._keys[name], self._keys["labelled"], strict=True)
+        return list(dict.fromkeys(each for each, there in pairs if there or not labelled))
+
+    @cached_property
+    def _labels(self) -> list[Any]:
+        """The distinct spellings of labels that are few numbers."""
+        table = self.cells.relation
+        some = f"SELECT DISTINCT label FROM {table} WHERE {LABELLED} LIMIT {MOST_KEYS + 1}"
+        found: list[Any] = table.ask(some)["label"].to_pylist()
+        return found
+
+    @cached_property
+    def _strata(self) -> list[str]:
+        return sorted(name for name in self.cells.names if name.startswith(STRATUM))
+
+    @property
+    def _is_vector(self) -> bool:
+        level = self.level if self.given is None else self.given.level
+        return level == "multivariate interval"
+
+    def _refuse_many(self) -> NoReturn:
+        table = self.cells.relation
+        if self.limits is not None and not self.is_number:
+            different = table.ask(f"SELECT COUNT(DISTINCT label) AS n FROM {table}")["n"][0].as_py()
+            self.limits.refuse_beyond("categories", different, self._where, "different labels")
+        raise RatingsError(
+            f"{self.cells.source}: found more than {MOST_KEYS} different rows of raters, labels "
+            "and occurrences; expected fewer. Check which columns hold them."
+        )
+
+    @property
+    def _where(self) -> str:
+        """The labels, as an error names them."""
+        columns = self.cells.columns
+        of_raters = "column" in self.cells.names
+        name = "the columns of raters" if of_raters else f"column {columns.get('label', 'label')!r}"
+        return f"{self.cells.source}: {name}"
+
+    # The scale
+
+    @cached_property
+    def scale(self) -> Scale:
+        """What the labels may be. It is read off the labels if none is given."""
+        if self.given is not None:
+            return self.given
+        if self.is_number:
+            self._refuse_number()
+            return self._of_labels(self._some_numbers())
+        if self._is_vector:
+            return self._of_labels(self._some_vectors())
+        labels = [each for each in self._distinct("label") if each is not None]
+        if self.limits is not None:
+            different = len({*map(category_text, labels)})
+            self.limits.refuse_beyond("categories", different, self._where, "different labels")
+        self._refuse_header_again(labels)
+        self._refuse_long("label", labels)
+        return self._of_labels(labels)
+
+    def _of_labels(self, labels: Iterable[object]) -> Scale:
+        try:
+            return Scale.from_labels(labels, self.level)
+        except RatingsError as error:
+            raise RatingsError(f"{self._where}: {error}") from None
+
+    def _some_numbers(self) -> list[float]:
+        """The distinct numbers, as far as they tell whether they are categories."""
+        table = self.cells.relation
+        numbers = f"SELECT DISTINCT {self.cells.number('label')} AS d FROM {table} WHERE {LABELLED}"
+        found: list[float] = table.ask(f"{numbers} LIMIT {MOST_CATEGORIES + 1}")["d"].to_pylist()
+        return found
+
+    def _some_vectors(self) -> list[str]:
+        """A label of each number of dimensions."""
+        table = self.cells.relation
+        if self.cells.kinds["label"] != "text":
+            return []
+        parts = "LENGTH(label) - LENGTH(REPLACE(label, '|', ''))"
+        text = f"SELECT MIN(label) AS label FROM {table} WHERE {LABELLED} GROUP BY {parts}"
+        found: list[str] = table.ask(text)["label"].to_pylist()
+        return found
+
+    # Names
+
+    def _check_names(self) -> None:
+        if "label" in self._keys:
+            self._refuse_header_again(self._distinct("label"))
+        self._refuse_long("rater", self._distinct("rater"))
+        for name in ("item", "cluster"):
+            if (longest := self._facts.get(f"longest {name}") or 0) > 0:
+                self._refuse_longest(name, longest, f"LENGTH({self.cells.text(name)}) = {longest}")
+        if self._facts["item"]:
+            self._refuse_blank("item", self._tests["item"])
+        blank = [each for each in self._distinct("rater") if not _told(each)]
+        if blank:
+            self._refuse_blank("rater", f"{LABELLED} AND {self.cells.among('rater', blank)}")
+
+    def _refuse_blank(self, name: str, test: str) -> NoReturn:
+        rows = len(self.cells.found(test, "row"))
+        raise RatingsError(
+            f"{self.cells.at(test, name)}: found no {name}; expected one in every row. "
+            f"Fill it in or drop the row{'' if rows == 1 else 's'}."
+        )
+
+    def _refuse_header_again(self, labels: Collection[object]) -> None:
+        """Refuse a row that says what the header says: two files were put together as text."""
+        columns = self.cells.columns
+        if not {*REQUIRED} <= {*columns} or columns["label"] not in labels:
+            return
+        if {self.cells.kinds.get(name) for name in REQUIRED} != {"text"}:
+            return
+        test = " AND ".join(self.cells.among(name, [columns[name]]) for name in REQUIRED)
+        if rows := self.cells.found(test, "row"):
+            raise RatingsError(
+                f"{self.cells.source}: row {rows[0]}: found the header again; expected it once, "
+                "above all ratings. Remove the row, or deliver the files in one folder."
+            )
+
+    def _refuse_long(self, name: str, values: Iterable[object]) -> None:
+        longest = max((each for each in values if isinstance(each, str)), key=len, default="")
+        self._refuse_longest(name, len(longest), self.cells.among(name, [longest]))
+
+    def _refuse_longest(self, name: str, longest: int, test: str) -> None:
+        if self.limits is not None and longest > self.limits.name_length:
+            row = self.cells.found(test, "row")[0]
+            where = f"{self.cells.source}: row {row}, column {self.cells.called(name)!r}"
+            self.limits.refuse_beyond("name_length", longest, where, "characters")
+
+    def _refuse_nan(self) -> None:
+        for name in self.cells.kinds:
+            if self._facts.get(f"nan {name}"):
+                test = self._tests[f"nan {name}"]
+                row = self.cells.found(test, "row")[0]
+                raise RatingsError(
+                    f"{self.cells.source}: row {row}, column {self.cells.called(name)!r}: found "
+                    "nan; expected one value, or null. Correct the row."
+                )
+
+    @cached_property
+    def raters(self) -> tuple[str, ...]:
+        """All raters by name."""
+        return tuple(sorted({category_text(each) for each in self._distinct("rater")}))
+
+    def _models(self) -> tuple[str, ...]:
+        named = self.classifiers
+        found = named(self.raters, self.cells.source) if callable(named) else named
+        unknown = sorted({*found} - {*self.raters})
+        if unknown:
+            panel = sorted({*self.raters} - {*found})
+            raise RatingsError(
+                f"{self.cells.source}: found no rating by {called('classifier', unknown)}; "
+                "expected some by every named classifier. "
+                + meant(unknown[0], panel, "Correct the classifiers' names.")
+            )
+        return tuple(sorted({*found, *({*self.models} & {*self.raters})}))
+
+    # Labels
+
+    def _check_labels(self) -> None:
+        if self.scale.dimensions > 1:
+            self._check_vectors()
+        elif self.is_number:
+            self._refuse_number()
+        else:
+            labels = self._distinct("label")
+            bad = [each for each in labels if self._code(each) < 0]
+            if bad:
+                self._refuse_labels(bad)
+
+    def _code(self, label: object) -> int:
+        """The place of a label among the categories. -1 if it is none."""
+        if not self.scale.numeric:
+            return int(self.scale.places([category_text(label)])[0])
+        number, categories = _number(label), self.scale.categories or ()
+        return categories.index(number) if number in categories else MISSING
+
+    def _refuse_labels(self, bad: list[object]) -> NoReturn:
+        test = f"{LABELLED} AND {self.cells.among('label', bad)}"
+        if self.scale.numeric:
+            raise self._no_number(test, f"one of {listed(self.scale.names, 12)}", "")
+        off = sorted({*map(category_text, bad)})
+        raise RatingsError(
+            f"{self.cells.at(test, 'label')}: found {called('label', off)}; expected "
+            f"one of {listed(self.scale.names, 12)}. Correct the label or add it to the scale."
+        )
+
+    @property
+    def _bad_number(self) -> str:
+        """A test of labels that should be numbers."""
+        number = self.cells.number("label")
+        level = self.level if self.given is None else self.given.level
+        sign = f" OR {number} < 0" if level == "ratio" else ""
+        return f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE){sign}"
+
+    def _refuse_number(self) -> None:
+        level = self.level if self.given is None else self.given.level
+        if self._facts["label"]:
+            columns = self.cells.columns
+            self._refuse_header_again([columns.get("label", "")])
+            if self.cells.kinds["label"] == "text" and self.limits is not None:
+                longest = self.cells.relation.ask(
+                    f"SELECT MAX(LENGTH(label)) AS n FROM {self.cells.relation}"
+                )["n"][0].as_py()
+                self._refuse_longest("label", longest, f"LENGTH(label) = {longest}")
+            need = f"a finite {'non-negative ' if level == 'ratio' else ''}number"
+            most = f", none beyond {LARGEST:g} in size"
+            raise self._no_number(self._tests["label"], need, most)
+        if (largest := self._facts["largest"]) is not None:
+            refuse_all_tiny(np.array(largest), self._where)
+
+    def _no_number(self, test: str, need: str, most: str) -> RatingsError:
+        level = self.level if self.given is None else self.given.level
+        return RatingsError(
+            f"{self.cells.at(test, 'label')}: found "
+            f"{called('label', self.cells.found(test, 'label'))}; expected "
+            f"{need} on the {level} level{most}. "
+            "Correct the label, or use level nominal or ordinal for names."
+        )
+
+    def _check_vectors(self) -> None:
+        cells, dimensions = self.cells, self.scale.dimensions
+        bad = LABELLED
+        if cells.kinds["label"] == "text":
+            sizes = [f"NOT ABS({value}) <= {LARGEST!r}" for value in _parts(dimensions)]
+            bad += f" AND (NOT {cells.spelt('label', dimensions)} OR {' OR '.join(sizes)})"
+        if cells.any(bad):
+            found = called("label", cells.found(bad, "label"))
+            raise RatingsError(
+                f"{cells.at(bad, 'label')}: found {found}; expected {dimensions} finite numbers on "
+                f"the {self.scale.level} level, none beyond {LARGEST:g} in size, as "
+                f"{'|'.join('1' * dimensions)}. Correct the label."
+            )
+        largest = ", ".join(
+            f"MAX(ABS({each})) AS d{at}" for at, each in enumerate(_parts(dimensions))
+        )
+        table = cells.relation
+        found = table.ask(f"SELECT {largest} FROM {table} WHERE {LABELLED}").to_pylist()[0]
+        refuse_all_tiny(np.array(max(found.values())), self._where)
+
+    # Other columns of ratings
+
+    def _whole(self, value: object) -> int | None:
+        """A whole number from 1. None for anything else."""
+        number = _number(value)
+        right = number is not None and 1 <= number <= MOST_OCCURRENCES and number % 1 == 0
+        return int(number) if right and number is not None else None
+
+    def refuse_repeats(self) -> NoReturn:
+        """Refuse two labels of a rater for one item and occurrence, which are there.
+
+        Raises
+        ------
+        RatingsError
+            Always.
+        """
+        rated, cells = self.rated, self.cells
+        keys = "item, place, occurrence"
+        groups = f"SELECT {keys}, COUNT(*) AS n, MIN(nth) AS nth FROM {rated} GROUP BY {keys}"
+        twice = f"SELECT * FROM ({groups}) AS g WHERE n > 1"
+        one = rated.ask(f"SELECT * FROM ({twice}) AS t ORDER BY nth, item, place LIMIT 1")
+        first = one.to_pylist()[0]
+        total = rated.ask(f"SELECT CAST(SUM(n) AS BIGINT) AS n FROM ({twice}) AS t")["n"][0].as_py()
+        rater = self.raters[first["place"]]
+        spelt = [each for each in self._distinct("rater") if category_text(each) == rater]
+        test = f"{LABELLED} AND {self._is_item(first['item'])} AND {cells.among('rater', spelt)}"
+        if "occurrence" in cells.names:
+            again = self._distinct("occurrence")
+            same = [each for each in again if self._whole(each) == first["occurrence"]]
+            test += f" AND {cells.among('occurrence', same)}"
+        said = [self._as_told(each) for each in cells.found(test, "label")]
+        raise RatingsError(
+            f"{cells.at(test, 'item', 'rater')}: found {first['n']} labels of rater "
+            f"{rater!r} for item {first['item']!r} as occurrence {first['occurrence']} "
+            f"({listed(said)}, {total} such rows in all); "
+            "expected one label for each (item, rater, occurrence). Keep one of them, name the "
+            "column that numbers the occurrences, or give each round a table of its own."
+        )
+
+    def _as_told(self, label: object) -> object:
+        """A label as the scale writes it."""
+        if self.scale.dimensions > 1:
+            return numbers_of(label)
+        return _number(label) if self.scale.numeric else self.scale.names[self._code(label)]
+
+    def _check_whole(self, name: str, most: int, rows: str) -> None:
+        bad = [each for each in self._distinct(name) if self._whole(each) is None]
+        if bad:
+            self._refuse_whole(name, most, f"{rows} AND {self.cells.among(name, bad)}")
+
+    def _refuse_whole(self, name: str, most: int, test: str) -> NoReturn:
+        found = self.cells.found(test, name)
+        missing = all(each is None for each in found[:1]) and not self.cells.any(
+            f"{test} AND {self.cells.quoted(name)} IS NOT NULL"
+        )
+        raise RatingsError(
+            f"{self.cells.at(test, name)}: found {'nothing' if missing else listed(found)}; "
+            f"expected a whole number from 1 to {most}. {WHOLE_STEPS[name]}"
+        )
+
+    def _yes(self, name: str) -> list[object]:
+        """The values of a column that mean yes."""
+        return [each for each in self._distinct(name, labelled=False) if _flag(each)]
+
+    def _check_flags(self, name: str, rows: str) -> None:
+        values = self._distinct(name, labelled=rows == LABELLED)
+        bad = [each for each in values if _flag(each) is None]
+        if bad:
+            test = f"{rows} AND {self.cells.among(name, bad)}"
+            raise RatingsError(
+                f"{self.cells.at(test, name)}: found {listed(self.cells.found(test, name))}; "
+                "expected yes or no (true, false, 1, 0). Correct it."
+            )
+
+    @property
+    def _bad_confidence(self) -> str:
+        beyond = f"COALESCE(NOT {self.cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
+        return f"NOT {self.cells.blank('confidence')} AND {beyond}"
+
+    def _check_confidence(self) -> None:
+        if self._facts.get("confidence"):
+            test = self._tests["confidence"]
+            raise RatingsError(
+                f"{self.cells.at(test, 'confidence')}: found "
+                f"{listed(self.cells.found(test, 'confidence'))}; expected a number from 0 to 1, "
+                "or nothing. Divide by the highest confidence that could be stated, or leave the "
+                "column out."
+            )
+
+    def _check_drawn(self) -> None:
+        if "drawn" not in self.cells.names or self.cells.kinds.get("drawn") == "text":
+            return
+        test = f"{LABELLED} AND drawn IS NOT NULL"
+        if self.cells.any(test):
+            raise RatingsError(
+                f"{self.cells.at(test, 'drawn')}: found {listed(self.cells.found(test, 'drawn'))}; "
+                "expected a list of numbers as text, or nothing. Leave the column out."
+            )
+
+    # What is known of items
+
+    @property
+    def _bad_weight(self) -> str:
+        number = self.cells.number("weight")
+        return (
+            f"COALESCE(NOT ({number} BETWEEN 1 AND {MOST_WEIGHT} "
+            f"AND {number} = FLOOR({number})), TRUE)"
+        )
+
+    def _check_contents(self) -> None:
+        for name in content_columns(self.cells.names):
+            if name == "gold":
+                self._check_flags(name, OF_ITEM)
+            elif name == "gold_label":
+                self._check_right_labels()
+            elif name == "weight" and self._facts["weight"]:
+                self._refuse_whole(name, MOST_WEIGHT, self._tests["weight"])
+            elif name == "cluster":
+                self._check_groups(name, "cluster", "clusters")
+            elif name.startswith(STRATUM):
+                self._check_groups(name, "stratum", "strata")
+        self._refuse_conflict()
+
+    def _check_right_labels(self) -> None:
+        if self.scale.categories is None:
+            raise RatingsError(
+                f"{self.cells.source}: column {self.cells.called('gold_label')!r}: found right "
+                "labels for a scale without categories; expected none. Leave the column out."
+            )
+        right = [each for each in self._distinct("gold_label", labelled=False) if _told(each)]
+        bad = [each for each in right if self._right_label(each) is None]
+        if bad:
+            test = f"{OF_ITEM} AND {self.cells.among('gold_label', bad)}"
+            raise RatingsError(
+                f"{self.cells.at(test, 'gold_label')}: found "
+                f"{listed(sorted({*map(category_text, bad)}))}; expected one of "
+                f"{listed(self.scale.names, 12)}, or nothing. Correct the right label."
+            )
+
+    def _right_label(self, value: object) -> str | None:
+        place = int(self.scale.places([category_text(value)])[0]) if _told(value) else MISSING
+        return None if place < 0 else self.scale.names[place]
+
+    def _check_groups(self, name: str, one: str, several: str) -> None:
+        """Every item has one cluster, and one stratum of each column, the same in all its rows."""
+        cells = self.cells
+        if self._facts[name]:
+            how = (
+                "Fill it in: an item that belongs to no other is a cluster of its own. Or leave "
+                "the column out, if no items belong together."
+                if one == "cluster"
+                else "Fill it in: a word such as other is a stratum too."
+            )
+            raise RatingsError(
+                f"{cells.at(self._tests[name], name)}: found no {one}; expected one for every "
+                f"item. {how}"
+            )
+        table, group = cells.relation, cells.text(name)
+        some = f"SELECT DISTINCT {group} AS g FROM {table} WHERE {OF_ITEM}"
+        found: list[str] = table.ask(some)["g"].to_pylist()
+        if one == "stratum" and len(found) > MOST_STRATA:
+            raise RatingsError(
+                f"{cells.source}: column {cells.called(name)!r}: found {len(found)} strata; "
+                f"expected {MOST_STRATA} at most. Choose a column with fewer values."
+            )
+        for alike in lookalikes(sorted(found))[:1]:
+            names = ", ".join(map(table.session.literal, alike))
+            raise RatingsError(
+                f"{cells.at(f'{OF_ITEM} AND {group} IN ({names})', name)}: found {several} "
+                f"{described(alike)}, which print alike; expected names that do not. "
+                f"Write the {one} in one way, or rename one of them."
+            )
+        if item := self._in_conflict([name]):
+            rows = self._said_of(item, [name])
+            test = f"{self._is_item(item)} AND nth IN ({', '.join(str(n) for n, _ in rows)})"
+            names = [said[0] for _, said in rows]
+            raise RatingsError(
+                f"{cells.at(test, name)}: found item {item!r} in {several} {listed(names)}; "
+                f"expected one of each item. Correct the {one}, or give each its own item."
+            )
+
+    def _refuse_conflict(self) -> None:
+        """Refuse an item whose rows do not have one content."""
+        names = content_columns(self.cells.names)
+        if not names or not (item := self._in_conflict(names)):
+            return
+        rows = self._said_of(item, names)
+        differing = [
+            name for at, name in enumerate(names) if len({said[at] for _, said in rows}) > 1
+        ]
+        test = f"{self._is_item(item)} AND nth IN ({', '.join(str(nth) for nth, _ in rows)})"
+        raise RatingsError(
+            f"{self.cells.at(test, *differing)}: found {len(rows)} different contents of item "
+            f"{item!r}; expected one. Give each content its own item."
+        )
+
+    def _is_item(self, item: str) -> str:
+        return f"{self.cells.text('item')} = {self.cells.relation.session.literal(item)}"
+
+    def _in_conflict(self, names: Sequence[str]) -> str | None:
+        """The item of the first row whose item has two contents."""
+        assert self.known is not None
+        tests = [f"c{content_columns(self.cells.names).index(name)}" for name in names]
+        items = f"SELECT item FROM {self.known} WHERE {' OR '.join(tests)}"
+        table = self.cells.relation
+        if not table.ask(f"{items} LIMIT 1").num_rows:
+            return None
+        item = self.cells.text("item")
+        found = table.ask(
+            f"SELECT {item} AS i FROM {table} WHERE {item} IN ({items}) ORDER BY nth, row LIMIT 1"
+        )
+        return str(found["i"][0].as_py())
+
+    def _said_of(self, item: str, names: Sequence[str]) -> list[tuple[int, tuple[Any, ...]]]:
+        """The different contents of an item in the order of the rows, each with its first `nth`."""
+        table = self.cells.relation
+        chosen = ", ".join(f"{self._content(name)} AS s{at}" for at, name in enumerate(names))
+        keys = ", ".join(f"s{at}" for at in range(len(names)))
+        inner = f"SELECT {chosen}, nth FROM {table} WHERE {self._is_item(item)}"
+        found = table.ask(
+            f"SELECT {keys}, MIN(nth) AS nth FROM ({inner}) AS r GROUP BY {keys} ORDER BY nth"
+        )
+        said = zip(*(found[f"s{at}"].to_pylist() for at in range(len(names))), strict=True)
+        return list(zip(found["nth"].to_pylist(), said, strict=True))
+
+    def _content(self, name: str) -> str:
+        """What a row says of its item."""
+        if name == "gold":
+            return self._is_yes(name)
+        if name == "gold_label":
+            told = self._distinct(name, labelled=False)
+            cases = [
+                f"WHEN {self.cells.among(name, [each])} THEN {self.cells.literal(right)}"
+                for each in told
+                if (right := self._right_label(each)) is not None
+            ]
+            return f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
+        if name == "weight":
+            return f"CAST({self.cells.number(name)} AS BIGINT)"
+        return self.cells.text(name)
+
+    def _is_yes(self, name: str) -> str:
+        yes = self._yes(name)
+        return f"COALESCE({self.cells.among(name, yes)}, FALSE)" if yes else "FALSE"
+
+    @cached_property
+    def known(self) -> Relation | None:
+        """A row an item with what its rows say, and in `c{n}` whether they differ in a column."""
+        names = content_columns(self.cells.names)
+        if not names:
+            return None
+        table, session = self.cells.relation, self.cells.relation.session
+        said = [f"{self._content(name)} AS s{at}" for at, name in enumerate(names)]
+        inner = f"SELECT {self.cells.text('item')} AS item, {', '.join(said)} FROM {table}"
+        chosen = [
+            f"MIN(s{at}) AS {session.column(name)}, MIN(s{at}) <> MAX(s{at}) "
+            f"OR COUNT(s{at}) NOT IN (0, COUNT(*)) AS c{at}"
+            for at, name in enumerate(names)
+        ]
+        return table.session.keep(
+            f"SELECT item, {', '.join(chosen)} FROM ({inner}) AS r WHERE {OF_ITEM} GROUP BY item"
+        )
+
+    # The ratings
+
+    @cached_property
+    def rated(self) -> Relation:
+        """A row a rating, with numbers for raters and categories."""
+        cells, scale, names = self.cells, self.scale, self.cells.names
+        packing = Packing(len(self.raters), len(scale.categories or ("rated",)))
+        places = {each: self.raters.index(category_text(each)) for each in self._distinct("rater")}
+        raters = self._mapped(
+            "rater",
+            {each: (at, packing.word(at), packing.unit(at)) for each, at in places.items()},
+            ("place", "word", "unit"),
+        )
+        kept = {"item": cells.text("item"), "place": "place", "word": "word", "unit": "unit"}
+        joined = f"{cells.relation} JOIN {raters} USING (rater)"
+        others: list[Relation] = [] if isinstance(raters, str) else [raters]
+        if scale.continuous:
+            kept |= self._numbers_of_labels()
+        else:
+            found = [each for each in self._distinct("label") if each is not None]
+            labels = self._mapped(
+                "label", {each: (self._code(each) + 1,) for each in found}, ("code",)
+            )
+            others += [] if isinstance(labels, str) else [labels]
+            joined += f" JOIN {labels} USING (label)"
+            kept["code"] = "code"
+        kept["occurrence"] = (
+            f"CAST({cells.number('occurrence')} AS BIGINT)" if "occurrence" in names else "1"
+        )
+        kept["earlier"] = self._is_yes("earlier") if "earlier" in names else "FALSE"
+        if "confidence" in names:
+            kept["confidence"] = cells.number("confidence")
+        if "assisted" in names:
+            known = [each for each in self._distinct("assisted") if _told(each)]
+            told = cells.among("assisted", known) if known else "FALSE"
+            kept["assisted"] = f"CASE WHEN {told} THEN {self._is_yes('assisted')} END"
+        kept |= {name: name for name in ("drawn", "timestamp") if name in names}
+        kept["gold"] = self._content("gold") if "gold" in names else "FALSE"
+        of_items = [each for each in ("cluster", "weight", *self._strata) if each in names]
+        kept |= {name: self._content(name) for name in of_items}
+        kept["nth"] = "nth"
+        chosen = ", ".join(f"{sql} AS {cells.quoted(name)}" for name, sql in kept.items())
+        return cells.relation.view(f"SELECT {chosen} FROM {joined} WHERE {LABELLED}", *others)
+
+    def _numbers_of_labels(self) -> dict[str, str]:
+        if self.scale.dimensions == 1:
+            return {"code": "1", "d0": self.cells.number("label")}
+        parts = enumerate(_parts(self.scale.dimensions))
+        return {"code": "1", **{f"d{at}": part for at, part in parts}}
+
+    def _mapped(
+        self, name: str, rows: Mapping[Any, tuple[int, ...]], columns: Sequence[str]
+    ) -> "Relation | str":
+        """A small table from each value of a column to whole numbers."""
+        if len(rows) <= MOST_INLINE:
+            each = ", ".join(
+                f"({', '.join([self.cells.literal(value), *map(str, said)])})"
+                for value, said in rows.items()
+            )
+            big = ", ".join(f"CAST({column} AS BIGINT) AS {column}" for column in columns)
+            listed = ", ".join([name, *columns])
+            values = f"(VALUES {each}) AS m({listed})"
+            return f"(SELECT {name}, {big} FROM {values}) AS of_{name}"
+        import pyarrow as pa
+
+        said = list(zip(*rows.values(), strict=True))
+        arrays = [pa.array(list(rows)), *(pa.array(each, pa.int64()) for each in said)]
+        table = pa.table(arrays, names=[name, *columns])
+        return self.cells.relation.session.load(table.schema, table.to_batches())
+
+
+def _parts(dimensions: int) -> list[str]:
+    """The numbers of a label that is a vector."""
+    return [f"TRY_CAST(SPLIT_PART(label, '|', {at + 1}) AS DOUBLE)" for at in range(dimensions)]
+
+
+def _told(value: object) -> bool:
+    """True for a value that is neither missing nor nothing but blanks."""
+    return value is not None and bool(category_text(value).strip())
+
+
+def _number(value: object) -> float | None:
+    """A number as it may be written. None for anything else."""
+    if isinstance(value, str):
+        return float(value) if is_number(value) else None
+    return None if value is None else float(value)  # type: ignore[arg-type]
+
+
+def _flag(value: object) -> bool | None:
+    """Yes or no. None for what is neither."""
+    return FLAGS.get("" if value is None else category_text(value).strip().lower())

@@ -1,0 +1,154 @@
+"""The cells of ratings as a source wrote them, in a table of a session. Errors name their rows.
+
+A column of cells is text, whole numbers or floats. A time may be anything.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from agreement_pipeline.engine import Relation
+from agreement_pipeline.text import called
+
+Kind = Literal["text", "whole", "float"]
+
+STRATUM = "stratum:"
+"""How the name of a column begins that tells strata of items apart."""
+BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+NUMBER = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
+"""How a number may be spelt. All engines read such numbers alike."""
+WHOLE = 9e18
+SHOWN = 5
+"""How many rows or values an error shows."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Ratings as they were written, a row each, not checked yet.
+
+    Parameters
+    ----------
+    relation
+        The cells under canonical names. `nth` is the order of the rows, `row` is how an error
+        names one, and `column` the rater's column of a wide table.
+    source
+        The name of the source, for errors.
+    columns
+        What each column is called there.
+    """
+
+    relation: Relation
+    source: str = "ratings"
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """What the cells of each column are. The kinds of times are not told."""
+        from pyarrow import types
+
+        found: dict[str, Kind] = {}
+        for each in self.relation.schema:
+            if types.is_integer(each.type):
+                found[each.name] = "whole"
+            elif types.is_floating(each.type):
+                found[each.name] = "float"
+            elif types.is_string(each.type) or types.is_large_string(each.type):
+                found[each.name] = "text"
+        return found
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns that there are."""
+        return tuple(self.relation.schema.names)
+
+    def quoted(self, name: str) -> str:
+        """A column as it stands in a query."""
+        return self.relation.session.column(name)
+
+    def text(self, name: str) -> str:
+        """A cell as text. Whole numbers have no decimal point."""
+        column, kind = self.quoted(name), self.kinds[name]
+        if kind == "text":
+            return column
+        text = f"CAST({column} AS STRING)"
+        if kind == "whole":
+            return text
+        is_whole = f"{column} = FLOOR({column}) AND ABS({column}) < {WHOLE!r}"
+        return f"CASE WHEN {is_whole} THEN CAST(CAST({column} AS BIGINT) AS STRING) ELSE {text} END"
+
+    def number(self, name: str) -> str:
+        """A cell as a number, or nothing."""
+        column = self.quoted(name)
+        if self.kinds[name] != "text":
+            return f"CAST({column} AS DOUBLE)"
+        return f"CASE WHEN {self.spelt(name)} THEN TRY_CAST({column} AS DOUBLE) END"
+
+    def spelt(self, name: str, dimensions: int = 1) -> str:
+        """A test of text: is it a number, or several of them with `|` between?"""
+        pattern = "[|]".join([rf"\s*{NUMBER}\s*"] * dimensions)
+        return self.relation.session.matches(self.quoted(name), f"^{pattern}$")
+
+    def blank(self, name: str) -> str:
+        """A test: is a cell missing, or nothing but blanks?"""
+        if self.kinds[name] != "text":
+            return f"({self.quoted(name)} IS NULL)"
+        text = self.quoted(name)
+        unusual = f"{text} < '!' OR {text} >= '\u0080'"
+        blanks = self.relation.session.literal(BLANKS)
+        return (
+            f"({text} IS NULL OR CASE WHEN {unusual} THEN TRANSLATE({text}, {blanks}, '') = '' "
+            "ELSE FALSE END)"
+        )
+
+    def among(self, name: str, values: Collection[object]) -> str:
+        """A test: is a cell one of some values? None stands for a missing one."""
+        known = [self.literal(each) for each in values if each is not None]
+        tests = [f"{self.quoted(name)} IN ({', '.join(known)})"] if known else []
+        tests += [f"{self.quoted(name)} IS NULL"] if None in values else []
+        return f"({' OR '.join(tests) or 'FALSE'})"
+
+    def called(self, name: str) -> str:
+        """What a column is called in the source."""
+        return self.columns.get(name, name).removeprefix(STRATUM)
+
+    def any(self, test: str) -> bool:
+        """True if a row meets a test."""
+        found = self.relation.ask(f"SELECT 1 AS x FROM {self.relation} WHERE {test} LIMIT 1")
+        return bool(found.num_rows)
+
+    def at(self, test: str, *names: str) -> str:
+        """The source, the rows that meet a test, and the columns, in words."""
+        if "column" in self.names and {"rater", "label"} & {*names}:
+            found, total = self._first(test, ["row", "column"])
+            places = [f"row {row} column {column!r}" for row, column in found]
+            more = f", … {total - SHOWN} more" if total > SHOWN else ""
+            return f"{self.source}: {', '.join(places)}{more}"
+        found, total = self._first(test, ["row"])
+        rows = [row for (row,) in found]
+        listed = called("row", [*rows, *range(total - len(rows))])
+        return f"{self.source}: {listed}, {called('column', map(self.called, names))}"
+
+    def found(self, test: str, name: str) -> list[object]:
+        """The cells of the rows that meet a test. Only the first are told, the others counted."""
+        table = self.relation
+        some = table.ask(
+            f"SELECT {self.quoted(name)} AS found FROM {table} WHERE {test} "
+            f"ORDER BY nth, row LIMIT {SHOWN}"
+        )["found"].to_pylist()
+        total = table.ask(f"SELECT COUNT(*) AS n FROM {table} WHERE {test}")["n"][0].as_py()
+        return [*some, *range(total - len(some))]
+
+    def _first(self, test: str, names: Sequence[str]) -> tuple[list[tuple[Any, ...]], int]:
+        """The distinct places of the first rows that meet a test, and how many there are."""
+        table, keys = self.relation, ", ".join(map(self.relation.session.column, names))
+        grouped = f"SELECT {keys}, MIN(nth) AS nth FROM {table} WHERE {test} GROUP BY {keys}"
+        found = table.ask(f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {SHOWN}")
+        total = table.ask(f"SELECT COUNT(*) AS n FROM ({grouped}) AS g")["n"][0].as_py()
+        return list(zip(*(found[name].to_pylist() for name in names), strict=True)), total
+
+    def literal(self, value: object) -> str:
+        """A value as it stands in a query."""
+        if isinstance(value, str):
+            return self.relation.session.literal(value)
+        return repr(value) if isinstance(value, int) else f"CAST('{value!r}' AS DOUBLE)"
