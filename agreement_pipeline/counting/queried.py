@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agreement_pipeline.counting.pairs import Aligned
-from agreement_pipeline.ratings import MISSING, Codes, Ratings, numbers_in, whole
+from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings, numbers_in, whole
 from agreement_pipeline.statistics import (
     CategoryCounts,
     Clusters,
@@ -104,7 +104,7 @@ class OfRatings:
         cells, cell = np.unique(item * len(raters) + rater, return_inverse=True)
         counts = np.zeros((len(cells), len(ratings.scale.names)))
         np.add.at(counts, (cell, whole(found["code"])), 1)
-        first = _first_of_met_again(ratings, raters)
+        first = _first_of_met_again(ratings, raters, _names_of(found))
         return ReplicatedLabels(counts, *np.divmod(cells, len(raters)), first).in_order()
 
     def replicated_numbers(
@@ -135,7 +135,7 @@ class OfRatings:
             scale=ratings.scale,
             raters=raters,
             round_raters=round_raters,
-            clusters=_clusters_of(ratings, names),
+            clusters=_clusters(ratings, _numbers_of_clusters(ratings, names)),
         ).in_order()
 
     def replicates(
@@ -172,6 +172,13 @@ class OfRatings:
         return found.side_by_side(np.hstack(codes), (one.scale, other.scale), panels)
 
 
+def index_in(values: Any, value_set: Any) -> Any:
+    """The place of each value in a set, in Arrow."""
+    import pyarrow.compute as pc
+
+    return pc.index_in(values, value_set=value_set)
+
+
 def codes_of(ratings: Ratings, raters: Names, words: Codes) -> Codes:
     """The places on the scale of the labels of some raters. -1 if missing. Shape (P, R)."""
     positions = np.append(ratings.positions, MISSING)
@@ -197,27 +204,25 @@ def _columns(ratings: Ratings, raters: Names) -> Codes:
     return np.array([known.get(name, MISSING) for name in ratings.everyone], dtype=np.int64)
 
 
-def _labels(ratings: Ratings, raters: Names) -> LabelsByRater:
-    """First labels on items that are not gold. Equal rows may be several."""
+def _rows(ratings: Ratings, raters: Names) -> tuple[Codes, Array, Codes]:
+    """First labels on items that are not gold, how many items show each row, and its cluster."""
     patterns = ratings.patterns
     codes = codes_of(ratings, raters, patterns.words)
     kept = ~patterns.gold & np.asarray((codes >= 0).any(1))
-    return LabelsByRater(
-        codes[kept],
-        patterns.items[kept].astype(float),
-        scale=ratings.scale,
-        raters=raters,
-        clusters=_clusters(ratings, patterns.cluster[kept]),
-    )
+    return codes[kept], patterns.items[kept].astype(float), patterns.cluster[kept]
+
+
+def _labels(ratings: Ratings, raters: Names) -> LabelsByRater:
+    """First labels on items that are not gold. Equal rows may be several."""
+    codes, items, numbers = _rows(ratings, raters)
+    clusters = _clusters(ratings, numbers)
+    return LabelsByRater(codes, items, scale=ratings.scale, raters=raters, clusters=clusters)
 
 
 def _of_rows(
-    ratings: Ratings, raters: Names, found: "pa.Table", among: Codes | None = None
+    ratings: Ratings, raters: Names, found: "pa.Table"
 ) -> tuple[LabelsByRater, np.ndarray[Any, Any]]:
-    """The labels of some raters in rows of items, and which rows hold any.
-
-    `among` are the clusters to count, if they are more than those of these rows.
-    """
+    """The labels of some raters in rows of items, and which rows hold any."""
     codes = codes_of(ratings, raters, ratings.words_in(found))
     kept = np.asarray((codes >= 0).any(1))
     items = whole(found["items"]) * (whole(found["weight"]) if "weight" in ratings.has else 1)
@@ -226,29 +231,25 @@ def _of_rows(
         items[kept].astype(float),
         scale=ratings.scale,
         raters=raters,
-        clusters=_clusters(ratings, ratings.clusters_in(found)[kept], among),
+        clusters=_clusters(ratings, ratings.clusters_in(found)[kept]),
     )
     return labels, kept
 
 
-def _clusters(ratings: Ratings, numbers: Codes, among: Codes | None = None) -> Clusters | None:
-    if "cluster" not in ratings.has:
-        return None
-    known = np.unique(numbers) if among is None else among
-    return Clusters(np.searchsorted(known, numbers), np.ones(len(known)))
+def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
+    """The clusters of rows, from their numbers."""
+    return Clusters.named(numbers) if "cluster" in ratings.has else None
 
 
-def _labels_by_item(
-    ratings: Ratings, raters: Names, where: str = "NOT gold", among: Codes | None = None
-) -> tuple[Names, LabelsByRater]:
+def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRater]:
     """First labels, one row an item, in the order of the items' names."""
     import pyarrow as pa
 
     found = ratings.session.ask(
         f"SELECT *, CAST(1 AS BIGINT) AS items FROM ({ratings.by_item()}) AS i "
-        f"WHERE {where} ORDER BY item"
+        "WHERE NOT gold ORDER BY item"
     )
-    labels, kept = _of_rows(ratings, raters, found, among)
+    labels, kept = _of_rows(ratings, raters, found)
     return tuple(found["item"].filter(pa.array(kept)).to_pylist()), labels
 
 
@@ -277,50 +278,32 @@ def _names_of(found: "pa.Table") -> "pa.Array":
     return pc.unique(found["item"].combine_chunks())
 
 
-def _first_of_met_again(ratings: Ratings, raters: Names) -> LabelsByRater:
+def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> LabelsByRater:
     """First labels: of the items that one of them met again one row each, then of all others.
 
     Equal rows of the others are made one.
     """
-    labels = _labels(ratings, raters)
-    places = ", ".join(map(str, _places(ratings, raters))) or "-1"
-    again = (
-        f"SELECT item FROM {ratings.rated} WHERE place IN ({places}) "
-        f"GROUP BY item, place HAVING COUNT(*) >= {2 if ratings.met_again else 2**31}"
+    codes, weights = np.full((len(names), len(raters)), MISSING), _weights(ratings, names)
+    if len(names):
+        first = ratings.first(["item", "place", "code"], items=names.to_pylist(), raters=raters)
+        places = whole(index_in(first["item"], value_set=names))
+        codes[places, _columns(ratings, raters)[whole(first["place"])]] = whole(first["code"])
+    every, times, numbers = _rows(ratings, raters)
+    own, rated = _numbers_of_clusters(ratings.without_gold, names), (codes >= 0).any(1)
+    others, left, clusters = distinct_in(
+        np.vstack([every, codes[rated]]),
+        np.concatenate([times, -weights[rated]]),
+        Clusters(np.concatenate([numbers, own[rated]]), np.ones(1)),
     )
-    among = _among(ratings, raters)
-    first = _labels_by_item(ratings, raters, f"NOT gold AND item IN ({again})", among)[1]
-    joint = (
-        None
-        if labels.clusters is None or first.clusters is None
-        else Clusters(
-            np.concatenate([labels.clusters.places, first.clusters.places]), labels.clusters.times
-        )
-    )
-    codes, weights, clusters = distinct_in(
-        np.vstack([labels.codes, first.codes]),
-        np.concatenate([labels.weights, -first.weights]),
-        joint,
-    )
-    others = weights > 0
+    assert clusters is not None
+    kept = left > 0
     return LabelsByRater(
-        np.vstack([first.codes, codes[others]]),
-        np.concatenate([first.weights, weights[others]]),
+        np.vstack([codes, others[kept]]),
+        np.concatenate([weights, left[kept]]),
         scale=ratings.scale,
         raters=raters,
-        clusters=clusters
-        and first.clusters
-        and Clusters(
-            np.concatenate([first.clusters.places, clusters.places[others]]), clusters.times
-        ),
+        clusters=_clusters(ratings, np.concatenate([own, clusters.places[kept]])),
     )
-
-
-def _among(ratings: Ratings, raters: Names) -> Codes:
-    """The numbers of the clusters of which these raters rated an item."""
-    patterns = ratings.patterns
-    codes = codes_of(ratings, raters, patterns.words)
-    return np.unique(patterns.cluster[~patterns.gold & (codes >= 0).any(1)])
 
 
 def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
@@ -336,7 +319,7 @@ def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
         _weights(ratings, names) if "weight" in ratings.has else None,
         scale=ratings.scale,
         raters=raters,
-        clusters=_clusters_of(ratings.without_gold, names),
+        clusters=_clusters(ratings, _numbers_of_clusters(ratings.without_gold, names)),
     )
     return tuple(names.to_pylist()), made
 
@@ -348,20 +331,18 @@ def _weights(ratings: Ratings, names: "pa.Array") -> np.ndarray[Any, Any]:
     return whole(_known(ratings, names, "weight")).astype(float)
 
 
-def _clusters_of(ratings: Ratings, names: "pa.Array") -> Clusters | None:
-    """The clusters of some items, counted in the order of the clusters' first items."""
-    if "cluster" not in ratings.has:
-        return None
-    from pyarrow.compute import index_in
+def _numbers_of_clusters(ratings: Ratings, names: "pa.Array") -> Codes:
+    """The numbers of the clusters of some items, in the order of the clusters' first items.
 
-    named = _known(ratings, names, "cluster")
-    return Clusters.named(whole(index_in(named, value_set=ratings.ordered_clusters)))
+    They are -1 if there are no clusters.
+    """
+    if "cluster" not in ratings.has:
+        return np.full(len(names), MISSING)
+    return whole(index_in(_known(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
 
 
 def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
     """What is known of some items, which stand in the order of their names."""
-    from pyarrow.compute import index_in
-
     found = ratings.items([column])
     return found[column].take(index_in(names, value_set=found["item"].combine_chunks()))
 
