@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
-from agreement_pipeline.ratings.blocks import counts, held, taken
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
-from agreement_pipeline.ratings.texts import TEXT
+from agreement_pipeline.ratings.texts import TEXT, in_pandas
 from agreement_pipeline.ratings.votes import (
     ADJUDICATED,
     CONFLICT,
@@ -78,15 +78,18 @@ class PanelLabels:
             The labels are vectors of numbers, which have no consensus.
         """
         _refuse_vectors(ratings.scale, round_name)
-        rated, item, items = _panel_ratings(ratings)
-        n_raters = counts(item, len(items))
-        votes = None if ratings.scale.continuous else votes_of(rated, item, len(items))
+        items, item, said = _said_by_panel(ratings)
+        n_raters = np.bincount(item, minlength=len(items))
+        votes = (
+            None
+            if ratings.scale.continuous
+            else votes_of(item, said["code"].to_numpy(), (len(items), len(ratings.scale.names)))
+        )
         label, resolution = (
             leaders_of(votes)
             if votes is not None and not ratings.scale.numeric
-            else means_of(rated.numbers, n_raters)
+            else means_of(said["number"].to_numpy(), n_raters)
         )
-        known = ratings.contents
         chosen, labels = adjudicated.on(items, ratings.scale)
         label[chosen] = labels
         resolution[chosen] = ADJUDICATED
@@ -95,7 +98,7 @@ class PanelLabels:
             (round_name,),
             np.zeros(len(items), dtype=np.int32),
             items,
-            known["text"].reindex(items) if "text" in known else None,
+            _texts_of(ratings, items) if "text" in ratings.has else None,
             label,
             votes,
             n_raters.astype(np.int32),
@@ -304,18 +307,24 @@ def _refuse_vectors(scale: Scale, round_name: str) -> None:
         )
 
 
-def _panel_ratings(ratings: Ratings) -> tuple[Ratings, Rows, pd.Index]:
-    """The ratings that count, the place of each one's item, and the items."""
-    table = ratings.without_gold.current
-    rater = table["rater"].cat
-    panel = ~rater.categories.isin(ratings.classifiers)
-    if not panel.all():
-        table = table[panel[rater.codes]]
-    item, names = table["item"].cat.codes.to_numpy(), table["item"].cat.categories
-    here = held(item, len(names))
-    if not here.all():
-        item, names = taken(np.cumsum(here, dtype=item.dtype) - 1, item), names[here]
-    return replace(ratings, table=table), item, names
+def _said_by_panel(ratings: Ratings) -> tuple[pd.Index, Rows, pa.Table]:
+    """The items, and of each rating that counts: the place of its item, and the label."""
+    scale = ratings.scale
+    said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
+    first = ratings.first(["item", "at", "place", *said])
+    if ratings.classifiers:
+        panel = np.array([name in ratings.raters for name in ratings.everyone])
+        first = first.filter(panel[first["place"]])
+    at = first["at"].to_numpy()
+    begins = np.diff(at, prepend=-1) > 0
+    items = pd.Index(in_pandas(first["item"].filter(begins)), name="item")
+    return items, np.cumsum(begins) - 1, first.select(said)
+
+
+def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series:
+    """The text of each item, missing where it has none."""
+    known: pd.DataFrame = in_pandas(ratings.items(["text"]))
+    return known.set_index("item")["text"].reindex(items)
 
 
 def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:

@@ -10,12 +10,14 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.blocks import BLOCK, parts, taken
+from agreement_pipeline.ratings.blocks import BLOCK, held, parts, taken
 from agreement_pipeline.ratings.checks import checked
 from agreement_pipeline.ratings.coding import preceded, recoded, used
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import BATCH, Batch, RatingsHash
+from agreement_pipeline.ratings.given import as_given, known_of_items, plain
 from agreement_pipeline.ratings.origin import Origin
+from agreement_pipeline.ratings.parquet import growing
 from agreement_pipeline.ratings.row_order import in_order_again
 from agreement_pipeline.ratings.scale import MISSING, Scale
 from agreement_pipeline.ratings.texts import TEXT
@@ -23,6 +25,7 @@ from agreement_pipeline.ratings.where import STRATUM
 from agreement_pipeline.text import called, listed, meant
 
 EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
+"""The columns of ratings that need not be known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,9 +217,32 @@ class Ratings:
     def every(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """All ratings in batches, in the order of item, rater and occurrence.
 
-        The columns are those of `first`.
+        The columns are those of `first`, and those of `items`: what is known of the rating's item.
         """
-        yield from self._in_arrow(self.table, columns).to_batches(BATCH)
+        item, of_items = self.table["item"].cat, content_columns(columns)
+        known = known_of_items(self.contents.reindex(item.categories), of_items)
+        own = [name for name in columns if name not in of_items]
+
+        def batch(rows: slice) -> pa.RecordBatch:
+            part = self._in_arrow(self.table, own, rows)
+            places = pa.array(item.codes.to_numpy()[rows])
+            found = {name: part[name].combine_chunks() for name in own}
+            found |= {name: plain(values.take(places)) for name, values in known.items()}
+            return pa.record_batch([found[name] for name in columns], list(columns))
+
+        return growing(len(self.table), batch)
+
+    def rated(self, names: Collection[str] | None = None) -> pa.ChunkedArray:
+        """The names of the items with a rating, in order. Gold and earlier rounds count.
+
+        Parameters
+        ----------
+        names
+            The items to look at. None: all.
+        """
+        item = _of_items(self.table, names)["item"].cat
+        there = item.categories[held(item.codes.to_numpy(), len(item.categories))]
+        return pa.chunked_array(pa.array(there, from_pandas=True)).cast(pa.string())
 
     def items(
         self, columns: Sequence[str] = (), *, names: Collection[str] | None = None
@@ -238,35 +264,44 @@ class Ratings:
             known = known.assign(cluster_at=pd.factorize(known["cluster"])[0])
         if names is not None:
             known = known[known.index.isin(list(names))]
-        kinds = {"gold": pa.bool_(), "weight": pa.int64(), "cluster_at": pa.int64()}
-        found = {"item": pa.array(known.index, pa.string())}
-        for name in columns:
-            values = known[name].astype(object)
-            found[name] = pa.array(values, kinds.get(name, pa.string()), from_pandas=True)
+        found = {
+            "item": pa.array(known.index, pa.string()),
+            **{name: plain(values) for name, values in known_of_items(known, columns).items()},
+        }
         return pa.table(found)
 
-    def _in_arrow(self, table: pd.DataFrame, columns: Sequence[str]) -> pa.Table:
-        """Some columns of ratings of these."""
-        some, found = replace(self, table=table), dict[str, Any]()
+    def _in_arrow(
+        self, table: pd.DataFrame, columns: Sequence[str], rows: slice = slice(None)
+    ) -> pa.Table:
+        """Some columns of ratings of these, and of some of their rows."""
+        part = table.iloc[rows]
+        some, found = replace(self, table=part), dict[str, Any]()
         for name in columns:
             if name == "at":
-                item = table["item"].cat.codes.to_numpy()
-                found[name] = np.cumsum(np.diff(item, prepend=item[:1]) != 0)
+                item = table["item"].cat
+                there = held(item.codes.to_numpy(), len(item.categories))
+                found[name] = (np.cumsum(there) - 1)[part["item"].cat.codes]
             elif name == "place":
-                places = [self.everyone.index(each) for each in used(table["rater"])]
-                known = dict(zip(used(table["rater"]), places, strict=True))
-                found[name] = pa.array(table["rater"].map(known).astype(int), pa.int64())
+                places = [self.everyone.index(each) for each in used(part["rater"])]
+                known = dict(zip(used(part["rater"]), places, strict=True))
+                found[name] = pa.array(part["rater"].map(known).astype(int), pa.int64())
             elif name == "code":
                 found[name] = pa.array(some.codes, pa.int64())
             elif name == "number" or (name == "label" and self.scale.dimensions > 1):
                 found[name] = pa.array(list(some.numbers), _number_kind(self.scale))
             elif name in ("item", "rater") or (name == "label" and not self.scale.numeric):
-                found[name] = pa.array(table[name].astype(TEXT), pa.string())
+                found[name] = pa.array(part[name].astype(TEXT), pa.string())
             elif name == "assisted":
-                found[name] = pa.array(table[name].astype(object), pa.bool_(), from_pandas=True)
+                found[name] = pa.array(part[name].astype(object), pa.bool_(), from_pandas=True)
             else:
-                found[name] = pa.array(table[name], from_pandas=True)
+                kind = self._kind_of_times if name == "timestamp" else None
+                found[name] = pa.array(part[name], kind, from_pandas=True)
         return pa.table(found)
+
+    @cached_property
+    def _kind_of_times(self) -> pa.DataType:
+        """The type of all times, which some of them may not show."""
+        return as_given(self.table["timestamp"]).type
 
     @cached_property
     def raters(self) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings
@@ -73,7 +75,7 @@ class Demands:
 
 def counts(ratings: Ratings) -> dict[str, int]:
     """The raters of the panel, and the items that two of them rated and that are not gold."""
-    first = ratings.current
-    panel = first[first["rater"].isin(ratings.raters) & ~first["item"].isin(ratings.gold)]
-    each = panel.groupby("item", observed=True)["rater"].nunique()
-    return {"raters": len(ratings.raters), "items": int((each >= 2).sum())}
+    first = ratings.first(["at", "place"])
+    panel = np.array([name in ratings.raters for name in ratings.everyone])
+    n_raters = np.bincount(first["at"].to_numpy()[panel[first["place"]]])
+    return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}
