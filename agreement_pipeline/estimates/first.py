@@ -11,8 +11,7 @@ from agreement_pipeline.ratings import Array, Codes, Ratings
 
 def rated_items(ratings: Ratings, items: Collection[str] | None = None) -> list[str]:
     """The items that are rated in the round itself, in order. Gold items count."""
-    first: list[str] = ratings.first(["item"], items=items, gold=True)["item"].unique().to_pylist()
-    return first
+    return list(ratings.without_earlier.rated(items).to_pylist())
 
 
 def clusters_of(ratings: Ratings, items: list[str]) -> Codes | None:

@@ -311,14 +311,16 @@ def _said_by_panel(ratings: Ratings) -> tuple[pd.Index, Rows, pa.Table]:
     """The items, and of each rating that counts: the place of its item, and the label."""
     scale = ratings.scale
     said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
-    first = ratings.first(["item", "at", "place", *said])
-    if ratings.classifiers:
-        panel = np.array([name in ratings.raters for name in ratings.everyone])
-        first = first.filter(panel[first["place"]])
+    items = pd.Index(in_pandas(ratings.without_gold.without_earlier.rated()), name="item")
+    if not ratings.classifiers:
+        first = ratings.first(["at", *said])
+        return items, first["at"].to_numpy(), first.select(said)
+    panel = np.array([name in ratings.raters for name in ratings.everyone])
+    first = ratings.first(["at", "place", *said])
+    first = first.filter(panel[first["place"]])
     at = first["at"].to_numpy()
     begins = np.diff(at, prepend=-1) > 0
-    items = pd.Index(in_pandas(first["item"].filter(begins)), name="item")
-    return items, np.cumsum(begins) - 1, first.select(said)
+    return items[at[begins]], np.cumsum(begins) - 1, first.select(said)
 
 
 def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.blocks import BLOCK, held, parts, taken
 from agreement_pipeline.ratings.checks import checked
-from agreement_pipeline.ratings.coding import preceded, recoded, used
+from agreement_pipeline.ratings.coding import preceded, recoded, texts_in, used
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import BATCH, Batch, RatingsHash
 from agreement_pipeline.ratings.given import as_given, known_of_items, plain
@@ -20,7 +20,6 @@ from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.parquet import growing
 from agreement_pipeline.ratings.row_order import in_order_again
 from agreement_pipeline.ratings.scale import MISSING, Scale
-from agreement_pipeline.ratings.texts import TEXT
 from agreement_pipeline.ratings.where import STRATUM
 from agreement_pipeline.text import called, listed, meant
 
@@ -174,6 +173,8 @@ class Ratings:
     @property
     def without_earlier(self) -> "Ratings":
         """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
+        if not self.table["earlier"].any():
+            return self
         own = self.table[~self.table["earlier"]].reset_index(drop=True)
         names = {name: own[name].cat.remove_unused_categories() for name in ("item", "rater")}
         return replace(self, table=own.assign(**names))
@@ -220,7 +221,8 @@ class Ratings:
         The columns are those of `first`, and those of `items`: what is known of the rating's item.
         """
         item, of_items = self.table["item"].cat, content_columns(columns)
-        known = known_of_items(self.contents.reindex(item.categories), of_items)
+        contents = self.contents.reindex(item.categories) if of_items else self.contents
+        known = known_of_items(contents, of_items)
         own = [name for name in columns if name not in of_items]
 
         def batch(rows: slice) -> pa.RecordBatch:
@@ -282,15 +284,14 @@ class Ratings:
                 there = held(item.codes.to_numpy(), len(item.categories))
                 found[name] = (np.cumsum(there) - 1)[part["item"].cat.codes]
             elif name == "place":
-                places = [self.everyone.index(each) for each in used(part["rater"])]
-                known = dict(zip(used(part["rater"]), places, strict=True))
-                found[name] = pa.array(part["rater"].map(known).astype(int), pa.int64())
+                places = pd.Index(self.everyone).get_indexer(part["rater"].cat.categories)
+                found[name] = places[part["rater"].cat.codes]
             elif name == "code":
                 found[name] = pa.array(some.codes, pa.int64())
             elif name == "number" or (name == "label" and self.scale.dimensions > 1):
                 found[name] = pa.array(list(some.numbers), _number_kind(self.scale))
             elif name in ("item", "rater") or (name == "label" and not self.scale.numeric):
-                found[name] = pa.array(part[name].astype(TEXT), pa.string())
+                found[name] = pa.array(texts_in(part[name]), pa.string())
             elif name == "assisted":
                 found[name] = pa.array(part[name].astype(object), pa.bool_(), from_pandas=True)
             else:

@@ -120,9 +120,8 @@ class RatingsRows:
     @cached_property
     def _unrated(self) -> pa.Table:
         """What is known of the items without a rating."""
-        ratings = self.ratings
-        items, rated = ratings.items()["item"], ratings.rated()
-        if items.equals(rated):
+        ratings, items = self.ratings, self.ratings.items()["item"]
+        if not len(items) or items.equals(rated := ratings.rated()):
             return ratings.items(names=())
         others = items.filter(pc.invert(pc.is_in(items, rated)))
         return ratings.items(content_columns(ratings.has), names=others.to_pylist())
