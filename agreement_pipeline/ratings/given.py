@@ -11,7 +11,8 @@ from agreement_pipeline.ratings.coding import coded
 from agreement_pipeline.ratings.texts import are_texts, in_pandas
 from agreement_pipeline.text import listed
 
-KINDS = {"gold": pa.bool_(), "weight": pa.int64(), "cluster_at": pa.int64()}
+OF_ITEMS = {"gold": pa.bool_(), "weight": pa.int64(), "cluster_at": pa.int64()}
+"""The types of what is known of items, where it is no text."""
 
 
 def as_given(values: "pd.Series[Any]") -> pa.Array:
@@ -54,13 +55,13 @@ def plain(column: pa.Array) -> pa.Array:
 
 def _known(values: "pd.Series[Any]", name: str) -> pa.Array:
     if name == "text" and isinstance(values.dtype, pd.CategoricalDtype):
-        texts = _texts(pd.Series(values.cat.categories))
+        texts = _texts(pd.Series(values.cat.categories, name=name))
         return pa.DictionaryArray.from_arrays(
             pa.array(codes := values.cat.codes.to_numpy(), mask=codes < 0),
             _whole(pa.array(texts, pa.large_string(), from_pandas=True)),
         )
     told = _texts(values) if name == "text" else values
-    return _whole(pa.array(told, KINDS.get(name, pa.large_string()), from_pandas=True))
+    return _whole(pa.array(told, OF_ITEMS.get(name, pa.large_string()), from_pandas=True))
 
 
 def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -110,4 +111,4 @@ def _kinds_in(values: "pd.Series[Any]") -> str:
     )
 
 
-__all__ = ["as_given", "known_of_items", "plain"]
+__all__ = ["OF_ITEMS", "as_given", "known_of_items", "plain"]

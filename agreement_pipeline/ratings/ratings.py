@@ -218,7 +218,8 @@ class Ratings:
     def every(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """All ratings in batches, in the order of item, rater and occurrence.
 
-        The columns are those of `first`, and those of `items`: what is known of the rating's item.
+        The columns are those of `first`, and `text`, `gold`, `gold_label`, `cluster`, `weight` and
+        `stratum:NAME` of the rating's item.
         """
         item, of_items = self.table["item"].cat, content_columns(columns)
         contents = self.contents.reindex(item.categories) if of_items else self.contents
@@ -266,10 +267,10 @@ class Ratings:
             known = known.assign(cluster_at=pd.factorize(known["cluster"])[0])
         if names is not None:
             known = known[known.index.isin(list(names))]
-        found = {
-            "item": pa.array(known.index, pa.string()),
-            **{name: plain(values) for name, values in known_of_items(known, columns).items()},
-        }
+        found = {"item": pa.array(known.index, pa.string())}
+        for name, values in known_of_items(known, columns).items():
+            some = parts(max(len(values), 1))
+            found[name] = pa.chunked_array([plain(values[part]) for part in some])
         return pa.table(found)
 
     def _in_arrow(

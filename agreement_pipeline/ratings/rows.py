@@ -15,6 +15,7 @@ from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings.blocks import given_back, taken
 from agreement_pipeline.ratings.coding import Coded, coded
 from agreement_pipeline.ratings.contents import content_columns
+from agreement_pipeline.ratings.given import OF_ITEMS
 from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import EXTRAS, Ratings
 from agreement_pipeline.ratings.scale import Scale
@@ -28,8 +29,7 @@ KINDS = {
     "confidence": pa.float64(),
     "assisted": pa.bool_(),
     "drawn": pa.large_string(),
-    "gold": pa.bool_(),
-    "weight": pa.int64(),
+    **OF_ITEMS,
 }
 """The types of columns that are neither text, nor label or time."""
 
