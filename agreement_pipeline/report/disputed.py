@@ -8,7 +8,7 @@ import pandas as pd
 
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.measures import disagreement_of_items
-from agreement_pipeline.ratings import RESOLUTIONS, TEXT, PanelLabels, Ratings, in_pandas
+from agreement_pipeline.ratings import RESOLUTIONS, TEXT, PanelLabels, Ratings
 from agreement_pipeline.report.differing import differing_raters
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.report.texts import cut, texts_of
@@ -113,9 +113,10 @@ def _disagreeing(ratings: Ratings) -> pd.DataFrame:
 
 def _with_labels(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with a column for each rater, and the label that the rater gave."""
-    found = in_pandas(ratings.first(["item", "rater", "label"], items=rows["id"].tolist()))
-    label = found["label"].map(tuple) if ratings.scale.dimensions > 1 else found["label"]
-    given = found.assign(label=label.astype(object))
+    found = ratings.first(["item", "rater", "label"], items=rows["id"].tolist()).to_pydict()
+    if ratings.scale.dimensions > 1:
+        found["label"] = list(map(tuple, found["label"]))
+    given = pd.DataFrame(found, dtype=object)
     said = given.pivot(index="item", columns="rater", values="label").reindex(rows["id"])
     labels = {name: said[name].to_numpy() if name in said else np.nan for name in ratings.raters}
     return pd.concat([rows, pd.DataFrame(labels, index=rows.index)], axis=1)

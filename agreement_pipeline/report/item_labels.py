@@ -38,12 +38,12 @@ class ItemLabels:
 
     @classmethod
     def of(cls, ratings: Ratings, items: Sequence[str], raters: Sequence[str]) -> "ItemLabels":
-        """The labels of some raters of a panel, and the items that the panel rated, in order."""
+        """The labels of some raters of a panel. The items are all that the panel rated."""
         value = "number" if ratings.scale.continuous else "code"
         found = ratings.first(["at", "place", value], raters=ratings.raters)
         place = pd.Index(raters).get_indexer(pd.Index(ratings.everyone))[found["place"].to_numpy()]
-        found, here = found.filter(place >= 0), place[place >= 0]
-        cells = found["at"].to_numpy(), here
+        found = found.filter(place >= 0)
+        cells = found["at"].to_numpy(), place[place >= 0]
         codes, numbers = np.full((len(items), len(raters)), MISSING), None
         if ratings.scale.continuous:
             numbers = np.full(codes.shape, np.nan)

@@ -46,10 +46,8 @@ def _disputed(judged: JudgedRound) -> dict[str, float]:
     shares = {judged.by_item[0][at]: float(judged.disagreement[at]) for at in judged.most_disputed}
     if "weight" in judged.ratings.has:
         found = judged.ratings.items(["weight"], names=shares)
-        for name, weight in zip(
-            found["item"].to_pylist(), found["weight"].to_pylist(), strict=True
-        ):
-            shares[name] *= weight
+        for row in found.to_pylist():
+            shares[row["item"]] *= row["weight"]
     return dict(sorted(shares.items(), key=lambda each: (-each[1], each[0])))
 
 
@@ -63,9 +61,9 @@ def _worst_items(disputed: Mapping[str, float]) -> list[str]:
 
 def _units(judged: JudgedRound, items: set[str], disputed: set[str]) -> dict[str, list[Unit]]:
     """The units of these items that somebody marked, in the order of their places."""
-    ratings, columns = judged.ratings, ["item", "rater", "label"]
+    ratings = judged.ratings
     names = [name for name in ratings.items()["item"].to_pylist() if document_of(name) in items]
-    columns += {"drawn"} & ratings.has
+    columns = ["item", "rater", "label", *({"drawn"} & ratings.has)]
     rows = ratings.first(columns, items=names, raters=judged.raters, gold=True).to_pylist()
     said: defaultdict[str, dict[str, str]] = defaultdict(dict)
     drawn: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
