@@ -11,7 +11,7 @@ from agreement_pipeline.ratings import Array, Codes, Ratings
 
 def rated_items(ratings: Ratings, items: Collection[str] | None = None) -> list[str]:
     """The items that are rated in the round itself, in order. Gold items count."""
-    return list(ratings.without_earlier.rated(items).to_pylist())
+    return list(ratings.without_earlier.rated(items=items).to_pylist())
 
 
 def clusters_of(ratings: Ratings, items: list[str]) -> Codes | None:

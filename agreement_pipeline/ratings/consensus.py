@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
@@ -78,23 +77,25 @@ class PanelLabels:
             The labels are vectors of numbers, which have no consensus.
         """
         _refuse_vectors(ratings.scale, round_name)
-        items, item, said = _said_by_panel(ratings)
-        n_raters = np.bincount(item, minlength=len(items))
-        votes = (
-            None
-            if ratings.scale.continuous
-            else votes_of(item, said["code"].to_numpy(), (len(items), len(ratings.scale.names)))
+        scale, panel = ratings.scale, ratings.raters
+        items = pd.Index(in_pandas(ratings.without_gold.without_earlier.rated(raters=panel)))
+        said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
+        item, *given = (
+            column.to_numpy() for column in ratings.first(["at", *said], raters=panel).columns
         )
+        n_raters = np.bincount(item, minlength=len(items))
+        shape = (len(items), len(scale.names))
+        votes = None if scale.continuous else votes_of(item, given[0], shape)
         label, resolution = (
             leaders_of(votes)
-            if votes is not None and not ratings.scale.numeric
-            else means_of(said["number"].to_numpy(), n_raters)
+            if votes is not None and not scale.numeric
+            else means_of(given[-1], n_raters)
         )
-        chosen, labels = adjudicated.on(items, ratings.scale)
+        chosen, labels = adjudicated.on(items, scale)
         label[chosen] = labels
         resolution[chosen] = ADJUDICATED
         return cls(
-            ratings.scale,
+            scale,
             (round_name,),
             np.zeros(len(items), dtype=np.int32),
             items,
@@ -305,22 +306,6 @@ def _refuse_vectors(scale: Scale, round_name: str) -> None:
             "dimensions; expected one dimension for training labels. "
             "Release each dimension as a round of its own."
         )
-
-
-def _said_by_panel(ratings: Ratings) -> tuple[pd.Index, Rows, pa.Table]:
-    """The items, and of each rating that counts: the place of its item, and the label."""
-    scale = ratings.scale
-    said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
-    items = pd.Index(in_pandas(ratings.without_gold.without_earlier.rated()), name="item")
-    if not ratings.classifiers:
-        first = ratings.first(["at", *said])
-        return items, first["at"].to_numpy(), first.select(said)
-    panel = np.array([name in ratings.raters for name in ratings.everyone])
-    first = ratings.first(["at", "place", *said])
-    first = first.filter(panel[first["place"]])
-    at = first["at"].to_numpy()
-    begins = np.diff(at, prepend=-1) > 0
-    return items[at[begins]], np.cumsum(begins) - 1, first.select(said)
 
 
 def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series:

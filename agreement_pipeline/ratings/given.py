@@ -25,24 +25,20 @@ def as_given(values: "pd.Series[Any]") -> pa.Array:
     """
     texts = are_texts(values)
     try:
-        found = pa.array(values, pa.large_string() if texts else None, from_pandas=True)
+        found = _whole(pa.array(values, pa.large_string() if texts else None, from_pandas=True))
     except (pa.ArrowException, OverflowError):
-        raise _of_several_kinds(
-            values, "; expected only numbers, only texts or only times"
-        ) from None
-    if values.dtype == object and not texts:
-        _refuse_changed(values, in_pandas(pa.chunked_array(found), integer_object_nulls=True))
-    return _whole(found)
+        raise _refused(values, "; expected only numbers, only texts or only times") from None
+    if values.dtype == object and not texts and not _kept(values, found):
+        raise _refused(
+            values,
+            ", which would be read back as other values; expected values of one kind, and times "
+            "of one time zone",
+        )
+    return found
 
 
 def known_of_items(known: pd.DataFrame, columns: Sequence[str]) -> dict[str, pa.Array]:
-    """Some columns of what is known of items. Texts are large, and may be codes.
-
-    Raises
-    ------
-    RatingsError
-        The texts of items are no texts, and would become others.
-    """
+    """Some columns of what is known of items. Texts are large, and may be codes."""
     return {name: _known(known[name], name) for name in columns}
 
 
@@ -54,40 +50,25 @@ def plain(column: pa.Array) -> pa.Array:
 
 
 def _known(values: "pd.Series[Any]", name: str) -> pa.Array:
-    if name == "text" and isinstance(values.dtype, pd.CategoricalDtype):
-        texts = _texts(pd.Series(values.cat.categories, name=name))
-        return pa.DictionaryArray.from_arrays(
-            pa.array(codes := values.cat.codes.to_numpy(), mask=codes < 0),
-            _whole(pa.array(texts, pa.large_string(), from_pandas=True)),
-        )
-    told = _texts(values) if name == "text" else values
-    return _whole(pa.array(told, OF_ITEMS.get(name, pa.large_string()), from_pandas=True))
+    if name == "text" and not isinstance(values.dtype, pd.StringDtype):
+        found = coded(values)
+        places = pa.array(found.codes, mask=found.codes < 0)
+        return pa.DictionaryArray.from_arrays(places, _whole(pa.array(found.texts)))
+    return _whole(pa.array(values, OF_ITEMS.get(name, pa.large_string()), from_pandas=True))
 
 
 def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _texts(values: "pd.Series[Any]") -> "pd.Series[Any]":
-    if isinstance(values.dtype, pd.StringDtype):
-        return values
-    texts = values.astype(object).map(str, na_action="ignore")
-    _refuse_changed(values, texts)
-    return texts
+def _kept(given: "pd.Series[Any]", found: pa.Array) -> bool:
+    """True if a column has the texts that were given, as the digest of ratings sees them."""
+    back = in_pandas(pa.chunked_array([found]), integer_object_nulls=True)
+    first, second = coded(given), coded(back)
+    return first.texts.equals(second.texts) and bool((first.codes == second.codes).all())
 
 
-def _refuse_changed(given: "pd.Series[Any]", kept: "pd.Series[Any]") -> None:
-    """Refuse values whose texts are others, as the digest of ratings sees them."""
-    first, second = coded(given), coded(kept)
-    if not (first.texts.equals(second.texts) and bool((first.codes == second.codes).all())):
-        raise _of_several_kinds(
-            given,
-            ", which would be read back as other values; expected values of one kind, and times "
-            "of one time zone",
-        )
-
-
-def _of_several_kinds(values: "pd.Series[Any]", expected: str) -> RatingsError:
+def _refused(values: "pd.Series[Any]", expected: str) -> RatingsError:
     return RatingsError(
         f"ratings: found column {values.name!r} with {_kinds_in(values)}{expected}. "
         "Write the column as text, which is kept as it stands."

@@ -265,13 +265,13 @@ def _counts(ratings: Ratings) -> dict[str, int]:
         for batch in ratings.every(["earlier", "occurrence"])
     ]
     return {
-        "items": len(ratings.rated()),
+        "items": ratings.n_rated,
         "raters": len(ratings.raters),
         "classifiers": len(ratings.classifiers),
         "ratings": len(ratings),
         "earlier_ratings": sum(earlier for earlier, _ in again),
         "repeated_ratings": sum(repeated for _, repeated in again),
-        "gold_items": len(ratings.rated(ratings.gold)),
+        "gold_items": len(ratings.rated(items=ratings.gold)),
     }
 
 
@@ -280,7 +280,7 @@ def _gold_elsewhere(members: Sequence[Member]) -> dict[str, int]:
     found = {}
     for member in members:
         own = replace(member.ratings, also_gold=frozenset()).gold
-        found[member.round] = len(member.ratings.rated(member.ratings.gold - own))
+        found[member.round] = len(member.ratings.rated(items=member.ratings.gold - own))
     return {name: count for name, count in found.items() if count}
 
 

@@ -75,7 +75,5 @@ class Demands:
 
 def counts(ratings: Ratings) -> dict[str, int]:
     """The raters of the panel, and the items that two of them rated and that are not gold."""
-    first = ratings.first(["at", "place"])
-    panel = np.array([name in ratings.raters for name in ratings.everyone])
-    n_raters = np.bincount(first["at"].to_numpy()[panel[first["place"]]])
+    n_raters = np.bincount(ratings.first(["at"], raters=ratings.raters)["at"])
     return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}

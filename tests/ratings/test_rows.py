@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT, InTurn, RatingsRows, parquet
 from agreement_pipeline.store import Store
 
@@ -43,7 +42,8 @@ def test_each_rating_stands_beside_what_is_known_of_its_item(kind):
         "gold": [False, False, False, False, True],
     }
     assert ratings.rated().to_pylist() == ["a", "b", "d"]
-    assert ratings.rated({"d", "c", "a"}).to_pylist() == ["a", "d"]
+    assert ratings.rated(items={"d", "c", "a"}).to_pylist() == ["a", "d"]
+    assert ratings.rated(raters=("gpt", "ben")).to_pylist() == ["a", "b"]
     assert ratings.without_gold.without_earlier.rated().to_pylist() == ["b"]
 
 
@@ -78,8 +78,13 @@ def test_rows_are_taken_in_turn(sizes):
     assert not len(rows.take(1))
 
 
-def test_texts_that_would_be_read_back_as_others_are_refused(tmp_path):
-    frame = pd.DataFrame({"item": ["a", "b"], "rater": "ana", "label": "no", "text": ["a", 1.0]})
+def test_texts_of_items_that_are_numbers_are_read_back_as_they_are_digested(tmp_path):
+    texts = pd.DataFrame({"objects": ["a", 1.0, None], "numbers": [2.0, None, 0.5]})
     (original := tmp_path / "export.csv").write_bytes(b"as delivered")
-    with pytest.raises(RatingsError, match=r"found column 'text' with \['float', 'str'\], which"):
-        Store(tmp_path / "store").ingest("r", Ratings.from_frame(frame, YES), original)
+    store = Store(tmp_path / "store")
+    for name, said in texts.items():
+        frame = pd.DataFrame({"item": ["a", "b", "c"], "rater": "ana", "label": "no", "text": said})
+        ratings = Ratings.from_frame(frame, YES)
+        found = store.ratings_of(store.ingest(str(name), ratings, original))
+        assert found.items(["text"]).equals(ratings.items(["text"]))
+    assert found.items(["text"])["text"].to_pylist() == ["2", None, "0.5"]
