@@ -2,7 +2,7 @@
 
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.ratings.blocks import counts, given_back, held, parts, taken
-from agreement_pipeline.ratings.birth import EXTRAS, content_columns
+from agreement_pipeline.ratings.birth import Classifiers, content_columns
 from agreement_pipeline.ratings.cells import STRATUM, Cells
 from agreement_pipeline.ratings.coding import Coded, by_distinct, coded, used
 from agreement_pipeline.ratings.consensus import (
@@ -18,15 +18,18 @@ from agreement_pipeline.ratings.footer import Footer
 from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
-from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes, parquet_of
+from agreement_pipeline.ratings.parquet import (
+    InTurn,
+    ParquetRows,
+    Rows,
+    growing,
+    parquet_bytes,
+    parquet_of,
+)
+from agreement_pipeline.ratings.birth import EXTRAS
 from agreement_pipeline.ratings.ratings import Patterns, Ratings, numbers_in, whole
 from agreement_pipeline.ratings.row_order import of_whole_items
-from agreement_pipeline.ratings.rows import (
-    RatingsRows,
-    coded_frame,
-    kinds_in,
-    ratings_of,
-)
+from agreement_pipeline.ratings.rows import RatingsRows, coded_frame, ratings_of
 from agreement_pipeline.ratings.scale import (
     LEVELS,
     MISSING,
@@ -52,7 +55,7 @@ __all__ = [
     "CAPABILITIES",
     "EXTRAS",
     "Cells",
-    "KEY",
+    "Classifiers",
     "LIMITS",
     "Limits",
     "Patterns",
@@ -73,6 +76,7 @@ __all__ = [
     "Codes",
     "Footer",
     "FooterError",
+    "InTurn",
     "Level",
     "Origin",
     "PanelLabels",
@@ -93,10 +97,10 @@ __all__ = [
     "described",
     "expanded_bytes",
     "given_back",
+    "growing",
     "held",
     "in_pandas",
     "is_clock",
-    "kinds_in",
     "lookalikes",
     "meaning",
     "numbers_in",

@@ -61,8 +61,8 @@ class Ratings:
 
     Parameters
     ----------
-    rated
-        The table, one row a rating: `item`, `place` (of the rater), `code` (of the category,
+    table
+        One row a rating: `item`, `place` (of the rater), `code` (of the category,
         from 1) or `d0`, `d1`, … (the numbers of the label), `occurrence`, `earlier` (an earlier
         round gave it, so it counts for intra-rater agreement only), `gold`, and those of `has`.
     known
@@ -92,7 +92,7 @@ class Ratings:
         Where they came from, if it is known. The digest does not say so.
     """
 
-    rated: Relation
+    table: Relation
     known: Relation | None
     scale: Scale
     coded: Scale
@@ -220,7 +220,7 @@ class Ratings:
     @property
     def session(self) -> Session:
         """Where the ratings are."""
-        return self.rated.session
+        return self.table.session
 
     @property
     def engine(self) -> str:
@@ -232,7 +232,7 @@ class Ratings:
     @cached_property
     def everyone(self) -> tuple[str, ...]:
         """All raters who rated, by name: the panel and the classifiers."""
-        found = self.session.ask(f"SELECT DISTINCT place FROM {self.rated} ORDER BY place")
+        found = self.session.ask(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
         return tuple(self.names[place] for place in found["place"].to_pylist())
 
     @cached_property
@@ -242,12 +242,12 @@ class Ratings:
 
     @cached_property
     def _n(self) -> int:
-        return self._number(f"SELECT COUNT(*) AS n FROM {self.rated}")
+        return self._number(f"SELECT COUNT(*) AS n FROM {self.table}")
 
     @cached_property
     def n_rated(self) -> int:
         """How many items were rated, gold items too."""
-        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.rated}")
+        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.table}")
 
     @cached_property
     def n_items(self) -> int:
@@ -257,7 +257,7 @@ class Ratings:
     @cached_property
     def n_of_panel(self) -> int:
         """How many ratings are by raters who are no classifiers."""
-        return self._number(f"SELECT COUNT(*) AS n FROM {self.rated} WHERE {self._of_panel}")
+        return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {self._of_panel}")
 
     @cached_property
     def n_assisted(self) -> int:
@@ -265,7 +265,7 @@ class Ratings:
         if "assisted" not in self.has:
             return 0
         began = f"{self._of_panel} AND assisted"
-        return self._number(f"SELECT COUNT(*) AS n FROM {self.rated} WHERE {began}")
+        return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {began}")
 
     @property
     def says_assisted(self) -> bool:
@@ -273,7 +273,7 @@ class Ratings:
         if "assisted" not in self.has:
             return False
         unknown = f"{self._of_panel} AND assisted IS NULL"
-        return not self._number(f"SELECT COUNT(*) AS n FROM {self.rated} WHERE {unknown}")
+        return not self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {unknown}")
 
     @cached_property
     def gold(self) -> frozenset[str]:
@@ -377,10 +377,7 @@ class Ratings:
             Gold items too.
         """
         some = _Some.of(self.session, items)
-        where = f"{'TRUE' if gold else 'NOT gold'} AND {some.test}"
-        if raters is not None:
-            places = [str(at) for at, name in enumerate(self.names) if name in raters]
-            where += f" AND place IN ({', '.join(places) or '-1'})"
+        where = f"{'TRUE' if gold else 'NOT gold'} AND {some.test} AND {self._by(raters)}"
         return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
     def again(
@@ -399,12 +396,22 @@ class Ratings:
     def every(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
         """All ratings in batches, in the order of item, rater and occurrence.
 
-        The columns are those of `first`.
+        The columns are those of `first`, and what is known of the rating's item: `text`, `gold`,
+        `gold_label`, `cluster`, `weight`, `stratum:NAME`.
         """
-        asked, seen = self._asked(columns), -1
+        asked, last, seen = self._asked(columns), None, -1
+        beside = [name for name in columns if name in ("text", "gold", "gold_label")]
+        rows = str(self.table)
+        if beside:
+            of_items = [f"k.{self.session.column(name)}" for name in beside]
+            kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
+            chosen = ", ".join([*kept, *of_items])
+            rows = (
+                f"(SELECT {chosen} FROM {self.table} AS r LEFT JOIN {self.known} AS k "
+                "ON r.item = k.item) AS b"
+            )
         order = "item, place, occurrence" if self.met_again else "item, place"
-        last = None
-        for part in self.session.batches(f"SELECT {asked} FROM {self.rated} ORDER BY {order}"):
+        for part in self.session.batches(f"SELECT {asked} FROM {rows} ORDER BY {order}"):
             if part.num_rows:
                 at = _places(part["item"], last, seen) if "at" in columns else None
                 yield self._told(part, columns, at)
@@ -495,6 +502,28 @@ class Ratings:
             "of them to count labels. Name the categories."
         )
 
+    def rated(
+        self, *, items: Collection[str] | None = None, raters: Collection[str] | None = None
+    ) -> "pa.ChunkedArray":
+        """The names of the items with a rating, in order. Earlier rounds and gold items count.
+
+        Parameters
+        ----------
+        items, raters
+            The items and the raters to look at. None: all.
+        """
+        some = _Some.of(self.session, items)
+        where = f"{some.test} AND {self._by(raters)}"
+        text = f"SELECT DISTINCT item FROM {self.table} WHERE {where} ORDER BY item"
+        return self.session.ask(text)["item"]
+
+    def _by(self, raters: Collection[str] | None) -> str:
+        """A test of ratings: are they by some of the raters?"""
+        if raters is None:
+            return "TRUE"
+        places = [str(at) for at, name in enumerate(self.names) if name in raters]
+        return f"place IN ({', '.join(places)})" if places else "FALSE"
+
     def items(
         self, columns: Sequence[str] = (), *, names: Collection[str] | None = None
     ) -> "pa.Table":
@@ -537,7 +566,7 @@ class Ratings:
         """The first rows of `to_pandas`."""
         from agreement_pipeline.ratings.frames import frame_of
 
-        rows = f"{self.rated} ORDER BY item, place, occurrence LIMIT {n}"
+        rows = f"{self.table} ORDER BY item, place, occurrence LIMIT {n}"
         return frame_of(self._whole(self._shown, rows).to_batches(), self.everyone, self.scale)
 
     @property
@@ -552,11 +581,11 @@ class Ratings:
     def _all(self) -> Relation:
         """The table, in which the items that are gold elsewhere are gold too."""
         if not self.also_gold:
-            return self.rated
+            return self.table
         names = _Some.of(self.session, self.also_gold)
         kept = ", ".join(self.session.column(name) for name in self._columns if name != "gold")
-        return self.rated.view(
-            f"SELECT {kept}, gold OR {names.test} AS gold FROM {self.rated}", *names.relations
+        return self.table.view(
+            f"SELECT {kept}, gold OR {names.test} AS gold FROM {self.table}", *names.relations
         )
 
     @cached_property
@@ -622,7 +651,7 @@ class Ratings:
             codes = self.codes_in(self.patterns.words, range(len(self.names)))
             return bool(((codes >= 0).sum(1) != self.patterns.n).any())
         keys = "item, place, occurrence"
-        twice = f"SELECT item FROM {self.rated} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
+        twice = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
         return bool(self.session.ask(twice).num_rows)
 
     @property
@@ -663,15 +692,15 @@ class Ratings:
         known = self.known and self.known.view(
             f"SELECT * FROM {self.known} WHERE {' AND '.join(tests)}", *names.relations
         )
-        return replace(self, rated=rated, known=known, also_gold=frozenset())
+        return replace(self, table=rated, known=known, also_gold=frozenset())
 
     @property
     def without_earlier(self) -> "Ratings":
         """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
         if not self.preceded:
             return self
-        own = self.rated.view(f"SELECT * FROM {self.rated} WHERE NOT earlier")
-        return replace(self, rated=own, preceded=False)
+        own = self.table.view(f"SELECT * FROM {self.table} WHERE NOT earlier")
+        return replace(self, table=own, preceded=False)
 
     @property
     def unassisted(self) -> "Ratings":
@@ -684,8 +713,8 @@ class Ratings:
     @cached_property
     def _unassisted(self) -> "Ratings":
         began = f"COALESCE({self._of_panel} AND assisted, FALSE)"
-        left = self.rated.view(f"SELECT * FROM {self.rated} WHERE NOT {began}")
-        return replace(self, rated=left)
+        left = self.table.view(f"SELECT * FROM {self.table} WHERE NOT {began}")
+        return replace(self, table=left)
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
         """The ratings of the items in some strata of a column.
@@ -694,9 +723,9 @@ class Ratings:
         """
         names = ", ".join(map(self.session.literal, strata)) or "NULL"
         test = f"{self.session.column(STRATUM + column)} IN ({names})"
-        rated = self.rated.view(f"SELECT * FROM {self.rated} WHERE {test}")
+        rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
         known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
-        part = replace(self, rated=rated, known=known)
+        part = replace(self, table=rated, known=known)
         kept = tuple(name for name in self.classifiers if name in part.everyone)
         return replace(part, classifiers=kept)
 
@@ -715,7 +744,7 @@ class Ratings:
         of_item = [name for name in told if name in ("item", "place", "word", "unit", "gold")]
         of_item += content_columns(told)
         keys = ", ".join(map(quoted, dict.fromkeys(of_item)))
-        mine = f"(SELECT DISTINCT {keys} FROM {self.rated}) AS o"
+        mine = f"(SELECT DISTINCT {keys} FROM {self.table}) AS o"
         before = [each._beside(self) for each in earlier]
         parts = []
         for turn, rows in enumerate(before):
@@ -728,13 +757,13 @@ class Ratings:
         columns = ", ".join(map(quoted, told))
         parts.append(
             f"SELECT {columns}, nth, FALSE AS earlier, {len(before)} AS turn, occurrence AS was "
-            f"FROM {self.rated}"
+            f"FROM {self.table}"
         )
         number = "ROW_NUMBER() OVER (PARTITION BY item, place ORDER BY turn, was) AS occurrence"
         rated = self.session.keep(
             f"SELECT {columns}, nth, earlier, {number} FROM ({' UNION ALL '.join(parts)}) AS b"
         )
-        found = replace(self, rated=rated, met_again=True, preceded=True)
+        found = replace(self, table=rated, met_again=True, preceded=True)
         if self.coded.categories and found._number(
             f"SELECT COUNT(*) AS n FROM {rated} WHERE code = 0"
         ):
@@ -750,7 +779,7 @@ class Ratings:
 
         The code of a label that is not on its scale is 0.
         """
-        session, table = later.session, self.rated
+        session, table = later.session, self.table
         if session is not self.session:
             schema = table.schema
             batches = self.session.batches(f"SELECT * FROM {table}")
@@ -796,9 +825,9 @@ class Ratings:
         }
         quoted = self.session.column
         chosen = ", ".join(f"{moved.get(n, quoted(n))} AS {quoted(n)}" for n in self._columns)
-        rated = self.rated.view(f"SELECT {chosen} FROM {self.rated}")
+        rated = self.table.view(f"SELECT {chosen} FROM {self.table}")
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
-        return replace(self, rated=rated, names=ordered, classifiers=classifiers)
+        return replace(self, table=rated, names=ordered, classifiers=classifiers)
 
 
 @dataclass(frozen=True)
