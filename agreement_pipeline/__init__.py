@@ -12,8 +12,8 @@ from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
     from agreement_pipeline.contract import Contract
+    from agreement_pipeline.counting import read_contingency, read_counts
     from agreement_pipeline.engines import read as open_ratings
-    from agreement_pipeline.engines import read_contingency, read_counts
     from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
     from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
     from agreement_pipeline.intervals import Inference, Interval

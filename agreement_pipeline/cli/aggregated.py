@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from agreement_pipeline.cli.options import AGGREGATED, on_disk, open_tables
-from agreement_pipeline.engines import read_contingency, read_counts
-from agreement_pipeline.ratings import Rated, Scale
+from agreement_pipeline.counting import Rated, read_contingency, read_counts
+from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Limits
 
 OF_RATINGS = (

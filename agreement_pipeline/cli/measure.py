@@ -23,6 +23,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_aside, say_found
 from agreement_pipeline.cli.parameters import SHARES, SOURCE, OneOf
+from agreement_pipeline.counting import Rated
 from agreement_pipeline.estimates import (
     MOST_SHOWN,
     SCOPE_KINDS,
@@ -34,7 +35,6 @@ from agreement_pipeline.estimates import (
     survey,
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
-from agreement_pipeline.ratings import Rated
 from agreement_pipeline.report import estimate_rows
 from agreement_pipeline.units import RULES
 

@@ -22,7 +22,7 @@ _COUNTING: dict[type, Any] = {
 }
 
 
-def engine_for(ratings: Rated) -> Any:
+def counting_of(ratings: Rated) -> Any:
     """What makes statistics of these ratings."""
     return _COUNTING[type(ratings)]
 
@@ -51,7 +51,7 @@ __all__ = [
     "CountsOfItems",
     "OfRatings",
     "Rated",
-    "engine_for",
+    "counting_of",
     "read_contingency",
     "read_counts",
     "refuse_unread",

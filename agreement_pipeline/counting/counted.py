@@ -9,8 +9,8 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.counting.queried import OfRatings
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,

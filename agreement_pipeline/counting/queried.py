@@ -65,16 +65,18 @@ class OfRatings:
             nothing = _labels(ratings, raters)
             return nothing.with_confidence(np.full(nothing.codes.shape, np.nan)).in_order()
         places = _places(ratings, raters)
-        sure = [f"MAX(CASE WHEN place = {at} THEN confidence END) AS s{at}" for at in places]
+        stated = [f"MAX(CASE WHEN place = {at} THEN confidence END) AS s{at}" for at in places]
         of_items = [name for name in ("cluster", "weight") if name in ratings.has]
         keys = ", ".join([*ratings.packing.columns, *of_items, *(f"s{at}" for at in places)])
         found = ratings.session.ask(
-            f"SELECT {keys}, COUNT(*) AS items FROM ({ratings.by_item(sure)}) AS i "
+            f"SELECT {keys}, COUNT(*) AS items FROM ({ratings.by_item(stated)}) AS i "
             f"WHERE NOT gold GROUP BY {keys}"
         )
         labels, kept = _of_rows(ratings, raters, found)
-        said = [np.asarray(found[f"s{at}"].to_numpy(), dtype=float) for at in places]
-        return labels.with_confidence(np.column_stack(said)[kept]).in_order()
+        sure = np.empty(labels.codes.shape)
+        for column, place in enumerate(places):
+            sure[:, column] = found[f"s{place}"].to_numpy()[kept]
+        return labels.with_confidence(sure).in_order()
 
     def numbers(self, ratings: Ratings, classifiers: Names = ()) -> NumbersByRater:
         """Put first ratings into columns as numbers: the panel's and then some classifiers'.
@@ -313,7 +315,7 @@ def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
     values = np.full((len(names), len(raters), ratings.scale.dimensions), np.nan)
     numbers = numbers_in(found["number"].combine_chunks())
     columns = _columns(ratings, raters)[whole(found["place"])]
-    values[whole(found["at"]), columns] = numbers.reshape(len(columns), -1)
+    values[whole(found["at"]), columns] = numbers.reshape(len(columns), ratings.scale.dimensions)
     made = NumbersByRater(
         values,
         _weights(ratings, names) if "weight" in ratings.has else None,

@@ -8,14 +8,13 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from agreement_pipeline.engine.session import Relation, Unreadable, new_name, quoted
+from agreement_pipeline.engine.session import BATCH, Relation, Unreadable, new_name, quoted
 from agreement_pipeline.errors import RatingsError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ENGINE = "duckdb"
-BATCH = 100_000
 TABLE, VIEW = "cells", "v"
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
@@ -116,11 +115,11 @@ class DuckDB:
         except self.errors as error:
             raise Unreadable.of(ENGINE, error) from None
 
-    def batches(self, sql: str) -> Iterator["pa.RecordBatch"]:
+    def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
         """The answer to a query in batches."""
         cursor = self.connection.cursor()
         try:
-            yield from cursor.sql(sql).to_arrow_reader(BATCH)
+            yield from cursor.sql(sql).to_arrow_reader(rows)
         except (self.errors, OSError) as error:
             raise Unreadable.of(ENGINE, error) from None
 

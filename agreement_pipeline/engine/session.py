@@ -10,6 +10,8 @@ from agreement_pipeline.errors import RatingsError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+BATCH = 100_000
+"""How many rows of an answer come at once."""
 _numbers = count()
 
 
@@ -56,8 +58,8 @@ class Session(Protocol):
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""
 
-    def batches(self, sql: str) -> Iterator["pa.RecordBatch"]:
-        """The answer to a query in batches. It is never held whole."""
+    def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
+        """The answer to a query in batches of some rows. It is never held whole."""
 
     def literal(self, text: str) -> str:
         """A text as it stands in a query."""
@@ -118,4 +120,4 @@ def quoted(text: str, mark: str) -> str:
     return mark + text.replace(mark, mark * 2) + mark
 
 
-__all__ = ["Relation", "Session", "Unreadable", "new_name", "quoted"]
+__all__ = ["BATCH", "Relation", "Session", "Unreadable", "new_name", "quoted"]

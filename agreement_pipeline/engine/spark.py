@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from agreement_pipeline.engine.session import Relation, Unreadable, new_name, quoted
+from agreement_pipeline.engine.session import BATCH, Relation, Unreadable, new_name, quoted
 from agreement_pipeline.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ class Spark:
         except Exception as error:
             raise Unreadable.of(ENGINE, error) from None
 
-    def batches(self, sql: str) -> Iterator["pa.RecordBatch"]:
+    def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
         """The answer to a query in batches."""
-        yield from self.ask(sql).to_batches()
+        yield from self.ask(sql).to_batches(rows)
 
     def literal(self, text: str) -> str:
         """A text as it stands in a query."""

@@ -1,5 +1,6 @@
 """One comparison of two rounds, or of two classifiers or raters of one round."""
 
+from agreement_pipeline.counting import Rated, refuse_unread
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.comparison import (
     between_classifiers,
@@ -9,7 +10,6 @@ from agreement_pipeline.estimates.comparison import (
 from agreement_pipeline.estimates.differences import Difference
 from agreement_pipeline.estimates.estimating import DEFAULT
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import Rated, refuse_unread
 from agreement_pipeline.text import called
 
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import Rated, counting_of
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.common_prevalence import at_common_prevalence
 from agreement_pipeline.estimates.differences import Difference, difference
@@ -16,7 +16,7 @@ from agreement_pipeline.estimates.scopes import basis_of, require_defined
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SUBJECTS, Needs
-from agreement_pipeline.ratings import Rated, Scale
+from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     LabelsByRater,
     NumbersByRater,
@@ -60,7 +60,7 @@ def between_rounds(
     one, other = _on_categories_of_both(one, other)
     for ratings in (one, other):
         require_defined(ratings.scale, measure)
-    shared = len(set(engine_for(one).items(one)) & set(engine_for(other).items(other)))
+    shared = len(set(counting_of(one).items(one)) & set(counting_of(other).items(other)))
     clusters = len(one.cluster_names & other.cluster_names)
     paired = shared > 0 or clusters > 0
     continuous = one.scale.continuous or other.scale.continuous
@@ -68,7 +68,7 @@ def between_rounds(
         raise _not_paired(measure, shared, clusters)
     if paired and needs in FIRST_LABELS:
         statistics = [
-            _of_labels_alone(needs, labels) for labels in engine_for(one).aligned(one, other)
+            _of_labels_alone(needs, labels) for labels in counting_of(one).aligned(one, other)
         ]
     else:
         statistics = [_of_round(ratings, measure) for ratings in (one, other)]
@@ -159,7 +159,7 @@ def between_classifiers(
     _require(measure, "panel")
     require_defined(ratings.scale, measure)
     _require_names(ratings.classifiers, one, other)
-    joint = engine_for(ratings).by_rater(ratings, ratings.classifiers)
+    joint = counting_of(ratings).by_rater(ratings, ratings.classifiers)
     panel = [name for name in joint.raters if name not in ratings.classifiers]
     statistics = [joint.only((*panel, name)).against(name) for name in (one, other)]
     what = _of_category(measure, category)
@@ -193,12 +193,12 @@ def between_raters(
     require_defined(ratings.scale, measure)
     statistics: list[Any]
     if registered(measure).needs == "panel":
-        everybody = engine_for(ratings).by_rater(ratings)
+        everybody = counting_of(ratings).by_rater(ratings)
         _require_names(everybody.raters, one, other)
         statistics = [everybody.against(name) for name in (one, other)]
         shared = _shared(everybody, one, other)
     else:
-        replicates = engine_for(ratings).replicates(ratings)
+        replicates = counting_of(ratings).replicates(ratings)
         _require_names(replicates.raters, one, other)
         statistics = [replicates.of(name) for name in (one, other)]
         shared = len(np.intersect1d(*(each.item for each in statistics)))
@@ -259,13 +259,13 @@ def _of_numbers(ratings: Rated, needs: Sequence[Needs]) -> list[Any]:
             f"comparison: found measures of {subjects}, on numbers without categories; expected "
             f"both of {SUBJECTS['replicates']}, or neither. Choose another measure."
         )
-    engine = engine_for(ratings)
+    engine = counting_of(ratings)
     return [engine.replicates(ratings) if all(again) else engine.numbers(ratings)] * 2
 
 
 def _of_labels(ratings: Rated, needs: Sequence[str]) -> list[Any]:
     """One statistic for each measure, on the same rows."""
-    engine = engine_for(ratings)
+    engine = counting_of(ratings)
     replicates = engine.replicated_labels(ratings) if "replicates" in needs else None
     labels = engine.labels(ratings) if replicates is None else replicates.first
     return [replicates if need == "replicates" else _as_needed(need, labels) for need in needs]

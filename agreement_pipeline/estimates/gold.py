@@ -6,8 +6,9 @@ from typing import cast
 import numpy as np
 import pyarrow.compute as pc
 
+from agreement_pipeline.counting import Rated
 from agreement_pipeline.estimates.first import clusters_of, first_labels, rated_items
-from agreement_pipeline.ratings import Rated, Ratings
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.statistics import Clusters, LabelsByRater
 
 RIGHT = "the right label"

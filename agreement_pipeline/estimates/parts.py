@@ -7,13 +7,12 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import Rated, counting_of
 from agreement_pipeline.estimates.gold import against_gold
 from agreement_pipeline.estimates.scope import ROUND, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown, pairs_of
 from agreement_pipeline.estimates.strata import Stratum, strata_of
 from agreement_pipeline.measures import Needs
-from agreement_pipeline.ratings import Rated
 from agreement_pipeline.statistics import (
     CountsWithoutEach,
     LabelsByRater,
@@ -98,14 +97,14 @@ def _of_counts(ratings: Rated, asked: Asked) -> Parts:
     if not (ratings.scale.continuous or asked.named):
         yield from _of_unnamed_counts(ratings, asked)
         return
-    table = engine_for(ratings).by_rater(ratings)
+    table = counting_of(ratings).by_rater(ratings)
     yield from _of_table(table, asked)
     for pair in asked.pairs(table.raters):
         yield Scope.of_pair(*pair), partial(table.only, pair)
 
 
 def _of_unnamed_counts(ratings: Rated, asked: Asked) -> Parts:
-    engine = engine_for(ratings)
+    engine = counting_of(ratings)
     if asked.whole:
         yield ROUND, partial(engine.counts, ratings)
     if "without" not in asked.kinds and "pair" not in asked.kinds:
@@ -119,7 +118,7 @@ def _of_unnamed_counts(ratings: Rated, asked: Asked) -> Parts:
 
 
 def _of_values(ratings: Rated, asked: Asked) -> Parts:
-    yield from _of_table(engine_for(ratings).numbers(ratings), asked)
+    yield from _of_table(counting_of(ratings).numbers(ratings), asked)
 
 
 def _of_table(table: LabelsByRater | NumbersByRater, asked: Asked) -> Parts:
@@ -131,7 +130,7 @@ def _of_table(table: LabelsByRater | NumbersByRater, asked: Asked) -> Parts:
 
 
 def _of_patterns(ratings: Rated, asked: Asked) -> Parts:
-    labels = engine_for(ratings).labels(ratings)
+    labels = counting_of(ratings).labels(ratings)
     if asked.whole:
         yield ROUND, partial(_itself, labels)
     for pair in asked.pairs(labels.raters):
@@ -139,7 +138,7 @@ def _of_patterns(ratings: Rated, asked: Asked) -> Parts:
 
 
 def _of_confidence(ratings: Rated, asked: Asked) -> Parts:
-    confident = engine_for(ratings).confident_labels(ratings)
+    confident = counting_of(ratings).confident_labels(ratings)
     if asked.whole:
         yield ROUND, partial(_itself, confident)
     for pair in asked.pairs(confident.raters):
@@ -150,7 +149,7 @@ def _of_panel(ratings: Rated, asked: Asked) -> Parts:
     for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
         yield Scope("classifier", classifier), partial(_beside, ratings, classifier)
     if "rater" in asked.kinds:
-        everybody = engine_for(ratings).by_rater(ratings)
+        everybody = counting_of(ratings).by_rater(ratings)
         for rater in asked.raters("rater", everybody.raters):
             yield Scope("rater", rater), partial(everybody.against, rater)
 
@@ -161,7 +160,7 @@ def _of_groups(ratings: Rated, asked: Asked) -> Parts:
 
 
 def _of_replicates(ratings: Rated, asked: Asked) -> Parts:
-    engine = engine_for(ratings)
+    engine = counting_of(ratings)
     if asked.whole or "rater" in asked.kinds:
         yield from _of_panel_again(engine.replicates(ratings), asked)
     for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
@@ -176,11 +175,11 @@ def _of_panel_again(replicates: ReplicatedLabels | ReplicatedNumbers, asked: Ask
 
 
 def _beside(ratings: Rated, classifier: str) -> Statistic:
-    return engine_for(ratings).by_rater(ratings, (classifier,)).against(classifier)
+    return counting_of(ratings).by_rater(ratings, (classifier,)).against(classifier)
 
 
 def _in_groups(ratings: Rated) -> Statistic:
-    engine = engine_for(ratings)
+    engine = counting_of(ratings)
     classifiers = engine.classifiers(ratings)
     return engine.labels(ratings, classifiers).in_groups(classifiers)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import Rated, counting_of, refuse_unread
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
@@ -20,7 +20,7 @@ from agreement_pipeline.estimates.shown import Shown
 from agreement_pipeline.estimates.strata import Stratum, strata_of, together
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, each_in_order, points_of
 from agreement_pipeline.measures import MEASURES, Measure, Needs
-from agreement_pipeline.ratings import Rated, Scale, refuse_unread
+from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
 
@@ -254,7 +254,7 @@ def _at_look(inference: Inference, ratings: Rated) -> Inference:
     """The inference with the size of the whole round, which says at which look of a plan it is."""
     if inference.looks is None:
         return inference
-    panel = engine_for(ratings).by_rater(ratings)
+    panel = counting_of(ratings).by_rater(ratings)
     n = panel.n_items if panel.clusters is None else panel.clusters.n
     return replace(inference, judged_on=n)
 

@@ -5,8 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
-from agreement_pipeline.engines import engine_for
-from agreement_pipeline.ratings import Array, Codes, Rated
+from agreement_pipeline.counting import Rated, counting_of
+from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, raters_apart
 
 MOST_SHOWN = 10
@@ -48,7 +48,7 @@ class Shown:
         """
         if len(ratings.raters) <= most:
             return cls.whole(ratings.raters)
-        panel = engine_for(ratings).by_rater(ratings)
+        panel = counting_of(ratings).by_rater(ratings)
         raters, pairs = _compared(panel, most)
         again, n_again = _met_again(ratings, most)
         n = panel.n_raters
@@ -100,7 +100,7 @@ def _compared(panel: LabelsByRater | NumbersByRater, most: int) -> tuple[Names, 
 
 def _met_again(ratings: Rated, most: int) -> tuple[Names, int]:
     """The raters who met most items again, and how many raters met any."""
-    replicates = engine_for(ratings).replicates(ratings)
+    replicates = counting_of(ratings).replicates(ratings)
     times = np.bincount(replicates.rater, minlength=len(replicates.raters)).astype(float)
     items = {name: times[place] for place, name in enumerate(replicates.raters) if times[place]}
     raters = sorted(items)

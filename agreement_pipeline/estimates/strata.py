@@ -12,9 +12,9 @@ from typing import NamedTuple, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import Rated, counting_of
 from agreement_pipeline.estimates.scope import Scope
-from agreement_pipeline.ratings import STRATUM, Rated, Ratings
+from agreement_pipeline.ratings import STRATUM, Ratings
 from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum
 
 
@@ -43,7 +43,7 @@ class Stratum(NamedTuple):
 
     def counts(self) -> CountsOfStratum:
         """The counts of the round, and which rows are of the stratum."""
-        items, counts = engine_for(self.whole).by_item(self.whole)
+        items, counts = counting_of(self.whole).by_item(self.whole)
         if not isinstance(counts, CategoryCounts):
             raise TypeError("numbers on a scale without categories")
         column = STRATUM + self.column

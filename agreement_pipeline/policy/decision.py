@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
 from agreement_pipeline.policy import reasons
@@ -23,7 +24,7 @@ from agreement_pipeline.policy.how_often import (
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
-from agreement_pipeline.ratings import CAPABILITIES, Ratings, refuse_unread
+from agreement_pipeline.ratings import CAPABILITIES, Ratings
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import listed
 from agreement_pipeline.version import __version__

@@ -14,7 +14,7 @@ from functools import partial
 from hashlib import sha256
 from zipfile import BadZipFile
 
-from agreement_pipeline.engines import CountedRatings, summed
+from agreement_pipeline.counting import CountedRatings, summed
 from agreement_pipeline.errors import AgreementError, StoreError
 from agreement_pipeline.store import RoundVersion, Store
 from agreement_pipeline.version import __version__

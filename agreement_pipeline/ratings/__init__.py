@@ -1,8 +1,8 @@
 """The checked ratings, and what a label may be."""
 
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
+from agreement_pipeline.ratings.birth import EXTRAS, Classifiers, content_columns
 from agreement_pipeline.ratings.blocks import counts, given_back, held, parts, taken
-from agreement_pipeline.ratings.birth import Classifiers, content_columns
 from agreement_pipeline.ratings.cells import STRATUM, Cells
 from agreement_pipeline.ratings.coding import Coded, by_distinct, coded, used
 from agreement_pipeline.ratings.consensus import (
@@ -26,7 +26,6 @@ from agreement_pipeline.ratings.parquet import (
     parquet_bytes,
     parquet_of,
 )
-from agreement_pipeline.ratings.birth import EXTRAS
 from agreement_pipeline.ratings.ratings import Patterns, Ratings, numbers_in, whole
 from agreement_pipeline.ratings.row_order import of_whole_items
 from agreement_pipeline.ratings.rows import RatingsRows, coded_frame, ratings_of

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LABELS = ("label", "code", "number")
+AT_ONCE = 2_048
+"""How many ratings come at once with what is known of their items."""
 FEW = 200
 """How many names stand in the text of a query."""
 
@@ -411,7 +413,8 @@ class Ratings:
                 "ON r.item = k.item) AS b"
             )
         order = "item, place, occurrence" if self.met_again else "item, place"
-        for part in self.session.batches(f"SELECT {asked} FROM {rows} ORDER BY {order}"):
+        text = f"SELECT {asked} FROM {rows} ORDER BY {order}"
+        for part in self.session.batches(text, *([AT_ONCE] if beside else [])):
             if part.num_rows:
                 at = _places(part["item"], last, seen) if "at" in columns else None
                 yield self._told(part, columns, at)
@@ -433,9 +436,8 @@ class Ratings:
         """What is asked of the table for some columns."""
         of_label = ["code"] if self.coded.categories else _dimensions(self.scale)
         needs = {"at": ["item"], "rater": ["place"], **dict.fromkeys(LABELS, of_label)}
-        return ", ".join(
-            dict.fromkeys(each for name in columns for each in needs.get(name, [name]))
-        )
+        every = dict.fromkeys(each for name in columns for each in needs.get(name, [name]))
+        return ", ".join(map(self.session.column, every)) or "item"
 
     def _told(
         self, part: "pa.RecordBatch", columns: Sequence[str], at: Codes | None

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mapped_files import let_go
+from agreement_pipeline.ratings.birth import EXTRAS, content_columns
 from agreement_pipeline.ratings.blocks import given_back, taken
 from agreement_pipeline.ratings.coding import Coded, coded
-from agreement_pipeline.ratings.birth import EXTRAS, content_columns
 from agreement_pipeline.ratings.given import OF_ITEMS
 from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import Ratings

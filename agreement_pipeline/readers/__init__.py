@@ -6,6 +6,7 @@ A reader gives the ratings of a source as rows under canonical names.
 from importlib import import_module
 from pkgutil import iter_modules
 
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.aggregated import whole_numbers
 from agreement_pipeline.readers.cells import Cells, file_cells
 from agreement_pipeline.readers.class_labels import named_in_schema
@@ -22,8 +23,6 @@ from agreement_pipeline.readers.files import UNFINISHED
 from agreement_pipeline.readers.following import how_far
 from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.left_out import labels_left_out
-from agreement_pipeline.ratings.limits import LIMITS, Limits
-from agreement_pipeline.readers.meeting import refuse_lonely
 from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending
 from agreement_pipeline.readers.reading import (
     Classifiers,
@@ -83,7 +82,6 @@ __all__ = [
     "read_marked",
     "read_rounds",
     "reader_of",
-    "refuse_lonely",
     "register",
     "rows_of",
     "text_batches",

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from agreement_pipeline.ratings import Scale, coded
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.cells import file_cells
 from agreement_pipeline.readers.columns import OPTIONAL, Columns
-from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import TABLE as NAME
 from agreement_pipeline.readers.registry import reader_of

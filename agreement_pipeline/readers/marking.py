@@ -6,9 +6,9 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT
+from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.columns import Columns
 from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import MarkedRows, Reader, Source, reader_of
 from agreement_pipeline.readers.rules import Rules

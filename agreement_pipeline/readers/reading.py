@@ -8,10 +8,10 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Level, Ratings, Scale, are_texts, coded, refuse_all_tiny
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.gathering import texts_of_times
-from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.marking import marked_rows, with_contents
 from agreement_pipeline.readers.meeting import refuse_unusable
 from agreement_pipeline.readers.packed import unpacked

@@ -10,10 +10,10 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, Origin
+from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.columns import Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.rules import LeftOut, Rules
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed

@@ -9,10 +9,10 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, Origin
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.packed import is_packed, unpacked
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules

@@ -14,6 +14,7 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import TEXT, category_text, coded, given_back
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.cells import (
     Cells,
     file_cells,
@@ -30,7 +31,6 @@ from agreement_pipeline.readers.columns import (
 )
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.joined import joined
-from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import TABLE as NAME
 from agreement_pipeline.readers.registry import Reader, Rows, Source, register
 from agreement_pipeline.readers.rules import (

@@ -8,11 +8,11 @@ import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import coded
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.gathering import ZONED, plain
-from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import (
     MarkedRows,
     Reader,

@@ -17,9 +17,9 @@ import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import TEXT, category_text, coded
+from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.gathering import ZONED, Growing, hashes_of, plain
-from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.rules import FIELD, LeftOut, tally
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import called, listed

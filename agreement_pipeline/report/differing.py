@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings
 from agreement_pipeline.statistics import LabelsByRater
@@ -43,7 +43,7 @@ def differing_raters(ratings: Ratings) -> pd.DataFrame | None:
     """
     if ratings.scale.continuous:
         return None
-    panel = engine_for(ratings).labels(ratings.without_gold).with_scale(ratings.scale)
+    panel = counting_of(ratings).labels(ratings.without_gold).with_scale(ratings.scale)
     counts = _counts(panel)
     compared = [_compared(panel, counts, rater) for rater in range(panel.n_raters)]
     pairs, differing = np.array(compared).reshape(-1, 2).T

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.measures import disagreement_of_items
 from agreement_pipeline.ratings import RESOLUTIONS, TEXT, PanelLabels, Ratings
 from agreement_pipeline.report.differing import differing_raters
@@ -95,7 +95,7 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
 
 def _disagreeing(ratings: Ratings) -> pd.DataFrame:
     """The columns of `disputed_rows` but for those of the raters."""
-    items, table = engine_for(ratings).by_item(ratings)
+    items, table = counting_of(ratings).by_item(ratings)
     disagreement = disagreement_of_items(table)
     order = np.argsort(-disagreement, kind="stable")
     order = order[: np.count_nonzero(disagreement > 0)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import TEXT, Array, Ratings
 from agreement_pipeline.statistics import CategoryCounts
@@ -18,7 +18,7 @@ def influence_of_items(ratings: Ratings) -> pd.Series | None:
     Items with equal counts have equal influence, so α is computed once for each distinct row. An
     item without which α is undefined has no influence. None if the scale has no categories.
     """
-    items, table = engine_for(ratings).by_item(ratings)
+    items, table = counting_of(ratings).by_item(ratings)
     if not isinstance(table, CategoryCounts):
         return None
     rows, row_of, met = np.unique(table.counts, axis=0, return_inverse=True, return_counts=True)

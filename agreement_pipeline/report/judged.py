@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.policy import Assessment, Decision, Policy
@@ -68,7 +68,7 @@ class JudgedRound:
     @cached_property
     def raters(self) -> tuple[str, ...]:
         """The raters that the page shows, by name."""
-        return tuple(sorted({*self.shown.raters} & {*engine_for(self.ratings).panel(self.ratings)}))
+        return tuple(sorted({*self.shown.raters} & {*counting_of(self.ratings).panel(self.ratings)}))
 
     @cached_property
     def labellers(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class JudgedRound:
     @cached_property
     def by_item(self) -> tuple[tuple[str, ...], CategoryCounts | NumbersByRater]:
         """The items, and what the panel said of each."""
-        found: tuple[tuple[str, ...], CategoryCounts | NumbersByRater] = engine_for(
+        found: tuple[tuple[str, ...], CategoryCounts | NumbersByRater] = counting_of(
             self.ratings
         ).by_item(self.ratings)
         return found
@@ -104,7 +104,7 @@ class JudgedRound:
     @cached_property
     def apart(self) -> Apart:
         """How far apart these raters are."""
-        panel = engine_for(self.ratings).by_rater(self.ratings)
+        panel = counting_of(self.ratings).by_rater(self.ratings)
         return raters_apart(panel.only(self.labellers))
 
     @cached_property

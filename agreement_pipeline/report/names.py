@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.ratings import Ratings
 
 BEFORE, FEWEST = "rater-", 4
@@ -13,7 +13,7 @@ TELLING = 3
 
 def numbered(ratings: Ratings) -> Mapping[str, str]:
     """A number for each rater of a table, in an order that does not depend on the names."""
-    order = engine_for(ratings).panel(ratings)
+    order = counting_of(ratings).panel(ratings)
     others = [name for name in ratings.raters if name not in order]
     digits = len(str(len(ratings.raters)))
     taken = {*ratings.classifiers}

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess
-from agreement_pipeline.ratings import Ratings, refuse_unread
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.answer import Cell
 from agreement_pipeline.report.figure import NAMES_OF_TONES
 from agreement_pipeline.report.history import decision_word, round_counts

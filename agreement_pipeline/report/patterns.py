@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.section import Section
 
@@ -13,7 +13,7 @@ def patterns(ratings: Ratings) -> Section:
     A pattern by rater is a row of labels, one for each rater. A pattern by category is the number
     of raters in each category.
     """
-    by_rater = engine_for(ratings).labels(ratings)
+    by_rater = counting_of(ratings).labels(ratings)
     by_category = by_rater.with_scale(ratings.scale).counts().merged()
     names = list(by_category.scale.names)
     rows = pd.DataFrame(by_category.counts.astype(int), columns=names).assign(

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Shown, shrunken_self_agreement
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy
@@ -17,7 +17,7 @@ def towards_the_pool(
     """A row for each rater who met an item twice; None if the scale lists no categories."""
     if ratings.scale.continuous:
         return None
-    replicates = engine_for(ratings).replicated_labels(ratings)
+    replicates = counting_of(ratings).replicated_labels(ratings)
     inference = Inference(policy.confidence_level, policy.n_resamples, seed=seed_of(replicates))
     found = shrunken_self_agreement(replicates, inference)
     return rater_rows([each for each in found if shown is None or each.scope.name in shown.again])

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import (
     Drawn,
     Estimate,
@@ -56,7 +56,7 @@ def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> pd
     if measure is None or ratings.scale.continuous or len(ratings.raters) < 2:
         return None
     asked = shown or Shown.whole(ratings.raters)
-    pool = _pool(engine_for(ratings).panel(ratings))
+    pool = _pool(counting_of(ratings).panel(ratings))
     every = replace(asked, raters=tuple(dict.fromkeys((*asked.raters, *pool))))
     found = list(measured(ratings, [measure, GOLD], policy, ("rater",), every))
     return profile_rows(ratings, found, policy, asked.raters, pool)
@@ -115,7 +115,7 @@ def _given(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, int]:
 
 def _again(ratings: Ratings, policy: Policy) -> Mapping[str, str]:
     """The agreement of raters with themselves, drawn towards that of all. Empty if undefined."""
-    replicates = engine_for(ratings).replicated_labels(ratings)
+    replicates = counting_of(ratings).replicated_labels(ratings)
     inference = Inference(policy.confidence_level, seed=seed_of(replicates))
     found = shrunken_self_agreement(replicates, inference)
     return {each.scope.name: number(each.value, SENTENCE) for each in found}
@@ -148,7 +148,7 @@ def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]
     A category is named if its interval leaves out 0, with one level for all categories of a rater.
     None is named where items come in clusters, since the interval takes each as drawn by itself.
     """
-    labels = engine_for(ratings).labels(ratings).with_scale(ratings.scale)
+    labels = counting_of(ratings).labels(ratings).with_scale(ratings.scale)
     names = labels.scale.names
     if labels.clusters is not None:
         return

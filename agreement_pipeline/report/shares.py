@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.statistics import CategoryCounts
@@ -12,7 +12,7 @@ from agreement_pipeline.statistics import CategoryCounts
 
 def shares_of(ratings: Ratings) -> Mapping[str, float]:
     """The share of each category among the panel's labels. Gold items are left out."""
-    counts = engine_for(ratings).counts(ratings).with_scale(ratings.scale)
+    counts = counting_of(ratings).counts(ratings).with_scale(ratings.scale)
     return _shares(counts.scale.names, counts.weights @ counts.counts)
 
 

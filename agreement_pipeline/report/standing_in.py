@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Shown, values_of
 from agreement_pipeline.measures import AlternativeAnnotatorTest, alternative_annotator_test
 from agreement_pipeline.policy import Policy
@@ -39,7 +39,7 @@ def standing_in(
     if not ratings.classifiers:
         return None
     measure = compared_by(ratings.scale)
-    engine = engine_for(ratings)
+    engine = counting_of(ratings)
     tests = {
         name: alternative_annotator_test(engine.by_rater(ratings, (name,)).against(name))
         for name in ratings.classifiers

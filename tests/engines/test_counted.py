@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agreement_pipeline import readers
-from agreement_pipeline.engines import CountedRatings, engine_for, summed
+from agreement_pipeline.counting import CountedRatings, counting_of, summed
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import Shown, applicable, survey
 from agreement_pipeline.intervals import Inference
@@ -26,7 +26,7 @@ def parts_of(whole, n):
 
 
 def statistics(ratings):
-    engine = engine_for(ratings)
+    engine = counting_of(ratings)
     found = [engine.by_rater(ratings, ratings.classifiers), engine.by_rater(ratings)]
     if not ratings.scale.continuous:
         found += [engine.counts(ratings), engine.confident_labels(ratings)]
@@ -96,4 +96,4 @@ def test_single_items_are_gone(tmp_path):
     counted = CountedRatings.of(readers.read(path))
     for asked in ("items", "by_item", "said"):
         with pytest.raises(RatingsError, match="a question about single items"):
-            getattr(engine_for(counted), asked)(counted)
+            getattr(counting_of(counted), asked)(counted)

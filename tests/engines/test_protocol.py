@@ -5,7 +5,8 @@ import inspect
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import ENGINES, Engine, engine_for
+from agreement_pipeline.counting import counting_of
+from agreement_pipeline.engines import ENGINES, Engine
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -44,11 +45,11 @@ def test_an_engine_does_all_that_is_asked_of_one(engine):
 
 
 def test_the_engine_of_ratings_is_a_registered_one(ratings):
-    assert engine_for(ratings) in ENGINES.values()
+    assert counting_of(ratings) in ENGINES.values()
 
 
 def test_an_engine_gives_numbers_only_if_the_scale_has_no_categories(ratings):
-    engine, continuous = engine_for(ratings), ratings.scale.continuous
+    engine, continuous = counting_of(ratings), ratings.scale.continuous
     first, again = (NumbersByRater, ReplicatedNumbers) if continuous else (None, None)
     assert type(engine.by_rater(ratings)) is (first or LabelsByRater)
     assert type(engine.replicates(ratings)) is (again or ReplicatedLabels)
@@ -58,13 +59,13 @@ def test_an_engine_gives_numbers_only_if_the_scale_has_no_categories(ratings):
 
 
 def test_an_engine_knows_who_rated_what_in_the_round_itself(ratings):
-    engine = engine_for(ratings)
+    engine = counting_of(ratings)
     assert sorted(engine.panel(ratings)) == ["ana", "ben"]
     assert engine.classifiers(ratings) == ("model",)
     assert engine.items(ratings) == ("i1", "i2")
 
 
 def test_classifiers_asked_for_stand_in_the_last_columns(ratings):
-    beside = engine_for(ratings).by_rater(ratings, ("model",)).against("model")
+    beside = counting_of(ratings).by_rater(ratings, ("model",)).against("model")
     assert (beside.classifier, sorted(beside.raters)) == ("model", ["ana", "ben"])
     assert (beside.n_items, beside.n_ratings) == (1, 1)

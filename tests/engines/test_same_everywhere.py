@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import readers
-from agreement_pipeline.engines import engine_for, read
+from agreement_pipeline.counting import counting_of
+from agreement_pipeline.engines import read
 from agreement_pipeline.estimates import applicable, between_rounds, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -66,7 +67,7 @@ def plain(value):
 
 def statistic(ratings, asked, *arguments):
     """What an engine says of ratings."""
-    return getattr(engine_for(ratings), asked)(ratings, *arguments)
+    return getattr(counting_of(ratings), asked)(ratings, *arguments)
 
 
 def estimates(ratings):

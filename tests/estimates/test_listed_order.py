@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Scale, readers
-from agreement_pipeline.engines import CountedRatings, read, read_contingency, read_counts
+from agreement_pipeline.counting import CountedRatings, read_contingency, read_counts
+from agreement_pipeline.engines import read
 from agreement_pipeline.estimates import (
     SCOPE_KINDS,
     applicable,

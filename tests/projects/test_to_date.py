@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import readers
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.estimates import survey
 from agreement_pipeline.intervals import Inference
@@ -71,7 +71,7 @@ def test_rounds_with_other_items_give_what_one_table_gives(tmp_path):
 def test_more_rounds_than_are_added_at_once(tmp_path):
     frames = [rated(10 * n, 4, ("ana", "ben"), n) for n in range(70)]
     total, whole = to_date(filled(tmp_path, frames)), ratings_of(pd.concat(frames))
-    assert plain(engine_for(total).counts(total)) == plain(engine_for(whole).counts(whole))
+    assert plain(counting_of(total).counts(total)) == plain(counting_of(whole).counts(whole))
 
 
 def test_a_round_that_was_counted_is_not_read_again(tmp_path, monkeypatch):

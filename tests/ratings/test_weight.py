@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     ParquetRows,
@@ -36,7 +36,7 @@ def many(weights):
 
 def test_an_item_that_weighs_five_is_five_items():
     weights = {"i": 5, "j": 2}
-    found, slow = (engine_for(one).counts(one) for one in (rated(weights), many(weights)))
+    found, slow = (counting_of(one).counts(one) for one in (rated(weights), many(weights)))
     assert found.counts.tolist() == slow.counts.tolist()
     assert found.weights.tolist() == slow.weights.tolist() == [2, 5]
     assert found.n_items == 7
@@ -44,18 +44,18 @@ def test_an_item_that_weighs_five_is_five_items():
 
 def test_numbers_are_weighed_too():
     ratings = rated({"i": 5, "j": 2}, Scale(None, "interval"), [1.5, 2, 3, 4])
-    assert sorted(engine_for(ratings).numbers(ratings).weights.tolist()) == [2, 5]
+    assert sorted(counting_of(ratings).numbers(ratings).weights.tolist()) == [2, 5]
 
 
 def test_two_rounds_are_put_side_by_side_with_the_weights():
     one, other = rated({"i": 5, "j": 2}), rated({"i": 5, "j": 2})
-    first, second = engine_for(one).aligned(one, other)
+    first, second = counting_of(one).aligned(one, other)
     assert first.n_items == second.n_items == 7
     with pytest.raises(
         RatingsError,
         match=r"weight: found item 'j' with two weights in two rounds; expected one weight",
     ):
-        engine_for(one).aligned(one, rated({"i": 5, "j": 3}))
+        counting_of(one).aligned(one, rated({"i": 5, "j": 3}))
 
 
 def test_a_weight_is_in_the_digest_and_in_the_stored_rows():

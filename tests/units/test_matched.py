@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from agreement_pipeline.engines import engine_for
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
@@ -281,7 +281,7 @@ def test_specific_agreement_of_marked_units_is_pairwise_f1():
         for rater in "abc"
     ]
     units = units_of(marked, UnitSettings("spans", rule="matched"), AB)
-    counts = engine_for(units.marking).counts(units.marking)
+    counts = counting_of(units.marking).counts(units.marking)
     found = dict(zip(counts.scale.names, MEASURES["specific_agreement"](counts).value, strict=True))
     same_place = pairwise_f1(marked, lambda one, other: one.geometry == other.geometry)
     assert found["marked"] == pytest.approx(same_place)
