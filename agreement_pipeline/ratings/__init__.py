@@ -28,7 +28,7 @@ from agreement_pipeline.ratings.parquet import (
 )
 from agreement_pipeline.ratings.ratings import Patterns, Ratings, numbers_in, whole
 from agreement_pipeline.ratings.row_order import of_whole_items
-from agreement_pipeline.ratings.rows import RatingsRows, coded_frame, ratings_of
+from agreement_pipeline.ratings.rows import RatingsRows, ratings_of, stored_cells
 from agreement_pipeline.ratings.scale import (
     LEVELS,
     MISSING,
@@ -53,14 +53,9 @@ from agreement_pipeline.ratings.votes import RESOLUTIONS
 __all__ = [
     "CAPABILITIES",
     "EXTRAS",
-    "Cells",
-    "Classifiers",
-    "LIMITS",
-    "Limits",
-    "Patterns",
-    "whole",
     "LARGEST",
     "LEVELS",
+    "LIMITS",
     "MISSING",
     "NOT_ADJUDICATED",
     "RESOLUTIONS",
@@ -71,15 +66,19 @@ __all__ = [
     "Array",
     "Batch",
     "Category",
+    "Cells",
+    "Classifiers",
     "Coded",
     "Codes",
     "Footer",
     "FooterError",
     "InTurn",
     "Level",
+    "Limits",
     "Origin",
     "PanelLabels",
     "ParquetRows",
+    "Patterns",
     "Ratings",
     "RatingsHash",
     "RatingsRows",
@@ -89,7 +88,6 @@ __all__ = [
     "by_distinct",
     "category_text",
     "coded",
-    "coded_frame",
     "consensus",
     "content_columns",
     "counts",
@@ -113,7 +111,9 @@ __all__ = [
     "refuse_all_tiny",
     "resolved",
     "seconds",
+    "stored_cells",
     "taken",
     "unresolved",
     "used",
+    "whole",
 ]

@@ -1,17 +1,21 @@
 """The cells of ratings as a source wrote them, in a table of a session. Errors name their rows.
 
-A column of cells is text, whole numbers or floats. A time may be anything.
+A column of cells is text, whole numbers, floats or flags. A time may be anything.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agreement_pipeline.engine import Relation
+from agreement_pipeline.ratings.spelling import category_text
 from agreement_pipeline.text import called
 
-Kind = Literal["text", "whole", "float"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["text", "whole", "float", "flag"]
 
 STRATUM = "stratum:"
 """How the name of a column begins that tells strata of items apart."""
@@ -53,6 +57,8 @@ class Cells:
                 found[each.name] = "whole"
             elif types.is_floating(each.type):
                 found[each.name] = "float"
+            elif types.is_boolean(each.type):
+                found[each.name] = "flag"
             elif types.is_string(each.type) or types.is_large_string(each.type):
                 found[each.name] = "text"
         return found
@@ -71,6 +77,8 @@ class Cells:
         column, kind = self.quoted(name), self.kinds[name]
         if kind == "text":
             return column
+        if kind == "flag":
+            return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
         text = f"CAST({column} AS STRING)"
         if kind == "whole":
             return text
@@ -152,3 +160,38 @@ class Cells:
         if isinstance(value, str):
             return self.relation.session.literal(value)
         return repr(value) if isinstance(value, int) else f"CAST('{value!r}' AS DOUBLE)"
+
+
+def cells_in(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """A batch of Arrow as cells: what is no text, number, flag or time becomes text.
+
+    Vectors of numbers have `|` between the numbers. No digit of them is lost.
+    """
+    import pyarrow as pa
+
+    columns = [_cells_in(batch.column(at)) for at in range(batch.num_columns)]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _cells_in(column: "pa.Array") -> "pa.Array":
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+        return column
+    if types.is_string(kind) or types.is_large_string(kind):
+        return column
+    if types.is_timestamp(kind) and kind.tz is None:
+        return column
+    coded = column.dictionary_encode() if not types.is_list(kind) else None
+    if coded is None:
+        return pa.array([each and _vector(each) for each in column.to_pylist()], pa.string())
+    texts = pa.array([*map(category_text, coded.dictionary.to_pylist())], pa.string())
+    return texts.take(coded.indices)
+
+
+def _vector(numbers: Sequence[Any]) -> str:
+    return "|".join(repr(each) if isinstance(each, float) else str(each) for each in numbers)

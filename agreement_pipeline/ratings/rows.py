@@ -1,35 +1,31 @@
 """Ratings as the rows of a table, and back."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings.birth import EXTRAS, content_columns
-from agreement_pipeline.ratings.blocks import given_back, taken
-from agreement_pipeline.ratings.coding import Coded, coded
-from agreement_pipeline.ratings.given import OF_ITEMS
+from agreement_pipeline.ratings.cells import Cells, cells_in
+from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
-from agreement_pipeline.ratings.texts import TEXT, in_pandas
 from agreement_pipeline.text import called
 
-CODED = ("round", "item", "rater", "kind", "label")
 KINDS = {
     "occurrence": pa.int64(),
     "earlier": pa.bool_(),
     "confidence": pa.float64(),
     "assisted": pa.bool_(),
     "drawn": pa.large_string(),
-    **OF_ITEMS,
+    "gold": pa.bool_(),
+    "weight": pa.int64(),
 }
 """The types of columns that are neither text, nor label or time."""
 
@@ -127,92 +123,35 @@ class RatingsRows:
         return ratings.items(content_columns(ratings.has), names=others.to_pylist())
 
 
-def ratings_of(frame: pd.DataFrame, scale: Scale, *, source: str) -> Ratings:
-    """The ratings in the columns of `RatingsRows`, checked again.
+def stored_cells(rows: ParquetRows, source: str) -> Cells:
+    """The rows of a Parquet file of `RatingsRows` in a session, not checked yet.
 
     Raises
     ------
     RatingsError
-        The columns do not hold ratings.
+        The file cannot be read, or its columns do not hold ratings.
     """
     needed = ("item", "rater", "occurrence", "label", "kind", "earlier")
-    missing = [name for name in needed if name not in frame]
+    missing = [name for name in needed if name not in rows.schema.names]
     if missing:
         raise RatingsError(
             f"{source}: found no {called('column', missing)}; expected them in stored ratings. "
             "Store the round again."
         )
-    classifiers = frame.loc[frame["kind"] == "classifier", "rater"].unique()
-    return Ratings.from_frame(frame, scale, classifiers=sorted(classifiers), source=source)
+    batches = (cells_in(batch) for part in rows.parts() for batch in part.to_batches())
+    empty = cells_in(pa.RecordBatch.from_pylist([], rows.schema))
+    relation = duckdb_session().load(empty.schema, batches)
+    return Cells(relation.view(f"SELECT *, nth + 1 AS row FROM {relation}"), source)
 
 
-def coded_frame(rows: ParquetRows) -> pd.DataFrame:
-    """The columns of a Parquet file of ratings. Texts that come often are categoricals.
-
-    Each row group has codes of its own.
+def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Ratings:
+    """The ratings in stored cells, checked again.
 
     Raises
     ------
     RatingsError
-        The file cannot be read.
+        The cells do not hold ratings.
     """
-    columns: dict[str, list[_Codes | pa.ChunkedArray]] = {}
-    for part in rows.parts((*CODED, *content_columns(rows.schema.names))):
-        for name, column in zip(part.column_names, part.columns, strict=True):
-            columns.setdefault(name, []).append(_compact(name, column))
-    frame = pd.DataFrame({name: _together(columns.pop(name)) for name in list(columns)})
-    given_back()
-    return frame
-
-
-class _Codes(NamedTuple):
-    """A part of a column of texts: distinct texts, and the place of each row's among them."""
-
-    places: np.ndarray[Any, Any]
-    texts: pa.Array
-
-
-def _compact(name: str, column: pa.ChunkedArray) -> _Codes | pa.ChunkedArray:
-    """A part of a column in little memory."""
-    if pa.types.is_dictionary(column.type):
-        whole = column.unify_dictionaries().combine_chunks()
-        places = whole.indices.fill_null(-1).to_numpy()
-        small = np.int8 if len(whole.dictionary) < 128 else np.int32
-        return _Codes(places.astype(small), whole.dictionary.cast(pa.large_string()))
-    return _short(column) if name == "occurrence" else column
-
-
-def _short(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Whole numbers in half the memory, if they fit."""
-    if not pa.types.is_int64(column.type):
-        return column
-    try:
-        return column.cast(pa.int32())
-    except pa.ArrowInvalid:
-        return column
-
-
-def _together(parts: Sequence[_Codes | pa.ChunkedArray]) -> Any:
-    """A whole column."""
-    codes = [part for part in parts if isinstance(part, _Codes)]
-    if codes:
-        return _joined(codes)
-    whole = [part for part in parts if not isinstance(part, _Codes)]
-    if len({part.type for part in whole}) > 1:
-        whole = [part.cast(pa.int64()) for part in whole]
-    chunks = [chunk for part in whole for chunk in part.chunks]
-    return in_pandas(pa.chunked_array(chunks), integer_object_nulls=True)
-
-
-def _joined(parts: Sequence[_Codes]) -> pd.Categorical:
-    """Parts of a column of texts as one. Few texts keep their codes small."""
-    texts = pa.chunked_array([part.texts for part in parts], pa.large_string())
-    found = coded(pd.Series(pd.array(texts, dtype=TEXT)))
-    kind = np.int8 if len(found.texts) < 128 else np.int32
-    places, at = np.empty(sum(len(part.places) for part in parts), dtype=kind), 0
-    starts = np.cumsum([0, *(len(part.texts) for part in parts)])
-    for part, start in zip(parts, starts, strict=False):
-        here = np.append(found.codes[start : start + len(part.texts)], -1).astype(kind)
-        places[at : at + len(part.places)] = taken(here, part.places)
-        at += len(part.places)
-    return Coded(places, found.texts).categorical()
+    models = f"SELECT DISTINCT rater FROM {cells.relation} WHERE kind = 'classifier'"
+    classifiers = cells.relation.ask(f"{models} ORDER BY rater")["rater"].to_pylist()
+    return Ratings.from_cells(cells, scale, classifiers=classifiers, origin=origin)

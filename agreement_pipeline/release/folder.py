@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.ratings import ParquetRows, Rows, coded_frame
+from agreement_pipeline.ratings import Cells, ParquetRows, Rows, stored_cells
 from agreement_pipeline.release.contents import (
     DOCUMENTS,
     MANIFEST,
@@ -64,8 +62,8 @@ def read_folder(path: Folder) -> dict[str, Content]:
     return {MANIFEST: manifest, **data}
 
 
-def frame_in(data: Mapping[str, Content], name: str, path: Folder) -> pd.DataFrame:
-    """The columns in a Parquet file of a release. Texts are codes.
+def cells_of(data: Mapping[str, Content], name: str, path: Folder) -> Cells:
+    """The ratings in a Parquet file of a release, not checked yet.
 
     Raises
     ------
@@ -73,7 +71,7 @@ def frame_in(data: Mapping[str, Content], name: str, path: Folder) -> pd.DataFra
         The bytes are not a Parquet file.
     """
     try:
-        return coded_frame(ParquetRows(data[name]))
+        return stored_cells(ParquetRows(data[name]), name)
     except AgreementError as cause:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 

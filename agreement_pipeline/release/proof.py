@@ -21,6 +21,7 @@ from agreement_pipeline.policy import DIGEST, Assessment, Policy, Waiver, Waiver
 from agreement_pipeline.ratings import (
     EXTRAS,
     Adjudicated,
+    Cells,
     Origin,
     PanelLabels,
     Ratings,
@@ -44,7 +45,7 @@ from agreement_pipeline.release.contents import (
     documents,
     identity,
 )
-from agreement_pipeline.release.folder import frame_in, holds_rows, json_in
+from agreement_pipeline.release.folder import cells_of, holds_rows, json_in
 from agreement_pipeline.release.members import Member, gold_in
 from agreement_pipeline.release.same import Paths, difference
 from agreement_pipeline.release.tables import (
@@ -186,14 +187,16 @@ def _derived(
     known: dict[Hashable, Assessment] | None,
 ) -> tuple[list[Member], PanelLabels]:
     try:
-        annotations = frame_in(data, ANNOTATIONS, path)
+        annotations = cells_of(data, ANNOTATIONS, path)
         if manifest["schema"] != SCHEMA:
             raise KeyError("schema")
         check_round_name(manifest["project"], "project")
-        if set(annotations["round"].unique()) != {each["round"] for each in manifest["rounds"]}:
+        table = annotations.relation
+        named = table.ask(f"SELECT DISTINCT round FROM {table}")["round"].to_pylist()
+        if {*named} != {each["round"] for each in manifest["rounds"]}:
             raise KeyError("rounds")
         rounds = [_ratings(annotations, entry, by) for entry in manifest["rounds"]]
-        del annotations
+        del annotations, table
         gold = gold_in(rounds)
         members = [
             _member(replace(ratings, also_gold=gold), entry, by, known)
@@ -217,14 +220,16 @@ def _derived(
         ) from None
 
 
-def _ratings(annotations: pd.DataFrame, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
-    here = annotations["round"] == check_round_name(entry["round"])
-    known = [name for name in (*EXTRAS, *content_columns(annotations)) if name in annotations]
-    absent = [name for name in known if name not in entry["columns"]]
-    rows = annotations.drop(columns=["round", *absent])
-    ratings = ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)
+def _ratings(annotations: Cells, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
+    table, name = annotations.relation, check_round_name(entry["round"])
+    optional = [*EXTRAS, *content_columns(annotations.names)]
+    absent = [each for each in optional if each not in entry["columns"]]
+    kept = [table.session.column(each) for each in annotations.names if each not in absent]
+    here = table.view(
+        f"SELECT {', '.join(kept)} FROM {table} WHERE round = {table.session.literal(name)}"
+    )
     origin = Origin.from_mapping(entry["origin"]) if "origin" in entry else None
-    return replace(ratings, origin=origin)
+    return ratings_of(replace(annotations, relation=here), by.scale, origin)
 
 
 def _member(

@@ -1,7 +1,6 @@
 """The checked ratings of a round as a stored table, and back."""
 
 import json
-from dataclasses import replace
 
 from agreement_pipeline.errors import RatingsError, StoreError
 from agreement_pipeline.large_files import Content
@@ -11,9 +10,9 @@ from agreement_pipeline.ratings import (
     Ratings,
     RatingsRows,
     Scale,
-    coded_frame,
     parquet_of,
     ratings_of,
+    stored_cells,
 )
 
 SCALE, ORIGIN = b"agreement_pipeline.scale", b"agreement_pipeline.origin"
@@ -41,7 +40,7 @@ def table_ratings(table: Content, source: str) -> Ratings:
         said = rows.schema.metadata
         scale = Scale.from_mapping(json.loads(said[SCALE]))
         origin = Origin.from_mapping(json.loads(said[ORIGIN])) if ORIGIN in said else None
-        return replace(ratings_of(coded_frame(rows), scale, source=source), origin=origin)
+        return ratings_of(stored_cells(rows, source), scale, origin)
     except (RatingsError, KeyError, TypeError, ValueError) as cause:
         raise StoreError(
             f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
