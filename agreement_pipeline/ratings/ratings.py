@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.blocks import BLOCK, parts, taken
+from agreement_pipeline.ratings.blocks import BLOCK, held, parts, taken
 from agreement_pipeline.ratings.checks import checked
 from agreement_pipeline.ratings.coding import preceded, recoded, used
 from agreement_pipeline.ratings.contents import content_columns
@@ -144,6 +144,16 @@ class Ratings:
     def everyone(self) -> tuple[str, ...]:
         """All raters, by name: the panel and the classifiers. A `place` counts among them."""
         return tuple(used(self.table["rater"]))
+
+    @property
+    def rated(self) -> pa.ChunkedArray:
+        """The names of all rated items, sorted. The `at` of `every` counts among them.
+
+        Gold items are there, and so are those that only an earlier round or a classifier rated.
+        """
+        item = self.table["item"].cat
+        there = item.categories[held(item.codes.to_numpy(), len(item.categories))]
+        return pa.chunked_array(pa.array(there))
 
     @property
     def has(self) -> frozenset[str]:

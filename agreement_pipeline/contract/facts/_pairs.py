@@ -81,4 +81,4 @@ def _some(panel: "Panel") -> tuple[Codes, Codes, Codes]:
     if not drawn.all():
         kept = taken(drawn, item)
         places, item = places[kept], item[kept]
-    return item, panel.rater[places], panel.labels(places)
+    return item, panel.rater[places], panel.label[places]

@@ -49,7 +49,7 @@ def _disputed(panel: Panel) -> tuple[Codes, Codes]:
     It is the share of pairs of raters who differ. On a scale of numbers it is 1 if the variance is
     higher than that of most items, and 0 if not. Neither grows with the number of raters.
     """
-    item, label = panel.item[panel.first], panel.labels(panel.first)
+    item, label = panel.item[panel.first], panel.label[panel.first]
     each = np.bincount(item, minlength=len(panel.items)).astype(float)
     met = np.flatnonzero(each > 1)
     n = each[met]

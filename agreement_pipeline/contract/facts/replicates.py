@@ -1,17 +1,15 @@
 """Replicates that are none: a rater cannot have forgotten the item, or did not look again."""
 
-from typing import Any
-
 import numpy as np
+import pyarrow as pa
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
-from agreement_pipeline.contract.facts.panel import Panel
-from agreement_pipeline.ratings import is_clock, seconds
+from agreement_pipeline.contract.facts.panel import Codes, Panel, begins
+from agreement_pipeline.ratings import in_pandas, is_clock, seconds
 
 MINUTE = 60
 READ = 200_000
 FEWEST = 20
-Codes = np.ndarray[Any, Any]
 NUMBERED = "are not numbered 1, 2, … by rater and item"
 NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
 
@@ -37,14 +35,16 @@ def replicates_back_in_time(panel: Panel) -> Fact:
 @fact
 def replicates_back_to_back(panel: Panel) -> Fact:
     """The share of replicates between which and the rating before the rater rated nothing else."""
-    again = _again(panel)
-    if "timestamp" not in panel.table or not len(again):
+    again = panel.again
+    if not _has_times(panel):
         return Fact(None, NO_TIMES)
     ratings_of = np.bincount(panel.rater, minlength=len(panel.raters))
     raters = np.unique(panel.rater[again])
     read = raters[: max(1, int(np.searchsorted(np.cumsum(ratings_of[raters]), READ)))]
     rows = np.flatnonzero(np.isin(panel.rater, read))
-    times = seconds(panel.table["timestamp"].iloc[rows])
+    batches = panel.ratings.every(["place", "timestamp"])
+    some = [batch.filter(pa.array(np.isin(batch["place"], read))) for batch in batches]
+    times = seconds(in_pandas(pa.Table.from_batches(some))["timestamp"])
     if not is_clock(times):
         return Fact(None, NO_TIMES)
     order = np.lexsort((times, panel.rater[rows]))
@@ -62,13 +62,12 @@ def change_in_replicates(panel: Panel) -> Fact:
 
     Raters who look again change their mind now and then.
     """
-    again, pairs = _again(panel), panel.pairs
+    again, pairs = panel.again, panel.pairs
     met = int(pairs.met.sum())
     expected = len(again) * int(pairs.differed.sum()) / met if met else 0.0
     if expected < FEWEST:
         return Fact(None, "too few replicates to tell if raters looked again")
-    label = panel.labels(np.concatenate([again - 1, again]))
-    changed = int((label[: len(again)] != label[len(again) :]).sum())
+    changed = int((panel.label[again] != panel.label[again - 1]).sum())
     words = (
         f"{changed} of {len(again)} replicates change the label, and two raters differ on about "
         f"{expected:.0f} of as many items"
@@ -79,8 +78,8 @@ def change_in_replicates(panel: Panel) -> Fact:
 @fact
 def occurrences_out_of_order(panel: Panel) -> Fact:
     """The share of ratings whose occurrence is not how often the rater has met the item."""
-    occurrence = panel.table["occurrence"].to_numpy()
-    if panel.begins.all():
+    occurrence = panel.occurrence
+    if not len(panel.again):
         return _share(occurrence != 1, NUMBERED, "ratings")
     starts = np.flatnonzero(panel.begins)
     sizes = np.diff(np.append(starts, len(occurrence)))
@@ -88,17 +87,20 @@ def occurrences_out_of_order(panel: Panel) -> Fact:
     return _share(occurrence != number, NUMBERED, "ratings")
 
 
-def _again(panel: Panel) -> Codes:
-    """The places of the replicates. The rating before stands before each."""
-    return np.flatnonzero(~panel.begins)
+def _has_times(panel: Panel) -> bool:
+    """True if there are replicates, and times of ratings."""
+    return "timestamp" in panel.ratings.has and len(panel.again) > 0
 
 
 def _apart(panel: Panel) -> tuple[Codes, bool]:
     """The seconds between each replicate and the rating before, and if times tell minutes."""
-    again = _again(panel)
-    if "timestamp" not in panel.table or not len(again):
+    if not _has_times(panel):
         return np.empty(0), False
-    times = seconds(panel.table["timestamp"].iloc[np.concatenate([again - 1, again])])
+    met = panel.ratings.again(["at", "place", "timestamp"], gold=True)
+    met = met.filter(pa.array(panel.people[met["place"]]))
+    again = np.flatnonzero(~begins(met["at"].to_numpy(), met["place"].to_numpy()))
+    pairs = met.take(np.concatenate([again - 1, again]))
+    times = seconds(in_pandas(pairs)["timestamp"])
     apart = times[len(again) :] - times[: len(again)]
     return apart[~np.isnan(apart)], is_clock(times)
 
