@@ -8,7 +8,10 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.contract.facts import FACTS, Panel
+from agreement_pipeline.contract.facts.panel import Codes, some
 from agreement_pipeline.ratings import EXTRAS, TEXT, Coded, counts, in_pandas, of_whole_items
+
+PART = 1 << 20
 
 
 class Derived(NamedTuple):
@@ -43,21 +46,21 @@ def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     }
     for name in EXTRAS:
         if name in panel.ratings.has:
-            found[name] = _extra(panel, name) if name in asked else unasked.categorical()
+            known = name in asked and len(label) > 0
+            found[name] = _extra(panel, name) if known else unasked.categorical()
     return pd.DataFrame(found, copy=False)
 
 
 def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     """A row for each item of the round's own ratings by the panel."""
-    item, rated = panel.items_at(panel.first), panel.rated
+    rated = panel.rated
     replicated = np.zeros(len(panel.items), dtype=bool)
     replicated[panel.item[panel.again]] = True
-    label = pd.factorize(panel.label[panel.first])[0]
     frame = pd.DataFrame(
         {
             "item": panel.items[rated],
-            "n_raters": counts(item, len(panel.items))[rated],
-            "n_labels": counts(_items_of_labels(item, label), len(panel.items))[rated],
+            "n_raters": panel.n_raters[rated],
+            "n_labels": _n_labels(panel)[rated],
             "replicated": replicated[rated],
         }
     )
@@ -79,18 +82,19 @@ def in_words(fact: str) -> str:
 
 
 def _extra(panel: Panel, name: str) -> pd.Series:
-    batches = list(panel.ratings.every([name]))
-    column = in_pandas(pa.Table.from_batches(batches))[name]
+    column: pd.Series = in_pandas(pa.Table.from_batches(panel.ratings.every([name])))[name]
     return column.astype("boolean") if name == "assisted" else column
 
 
-def _items_of_labels(item: np.ndarray[Any, Any], label: np.ndarray[Any, Any]) -> Any:
-    """The item of each different label that an item has. Items are in order."""
-    n_labels, found = np.int64(label.max(initial=0) + 1), []
-    for part in of_whole_items(item):
-        keys = np.sort(item[part] * n_labels + label[part])
-        found.append((keys[np.diff(keys, prepend=-1) > 0] // n_labels).astype(item.dtype))
-    return np.concatenate(found)
+def _n_labels(panel: Panel) -> Codes:
+    """How many different labels each item has."""
+    item, label = some(panel.item, panel.first), some(panel.label, panel.first)
+    codes = pd.factorize(label)[0] if panel.ratings.scale.numeric else label
+    n_codes, found = np.int64(codes.max(initial=0) + 1), []
+    for part in of_whole_items(item, PART):
+        keys = np.sort(item[part] * n_codes + codes[part])
+        found.append((keys[np.diff(keys, prepend=-1) > 0] // n_codes).astype(item.dtype))
+    return counts(np.concatenate(found), len(panel.items))
 
 
 ROWS = Derived("rows", ["item", "rater"], rows_of)

@@ -146,7 +146,7 @@ class Ratings:
         return tuple(used(self.table["rater"]))
 
     @property
-    def rated(self) -> pa.ChunkedArray:
+    def all_items(self) -> pa.ChunkedArray:
         """The names of all rated items, sorted. The `at` of `every` counts among them.
 
         Gold items are there, and so are those that only an earlier round or a classifier rated.
@@ -218,7 +218,9 @@ class Ratings:
         Only the ratings of the rater who did. Earlier rounds count. The rest is as in `first`.
         """
         table = _of_items((self if gold else self.without_gold).table, items)
-        twice = table.duplicated(["item", "rater"], keep=False)
+        item, rater = (table[name].cat.codes.to_numpy() for name in ("item", "rater"))
+        same = (item[1:] == item[:-1]) & (rater[1:] == rater[:-1])
+        twice = np.append(same, False) | np.append(False, same)[: len(table)]
         return self._in_arrow(table[twice].reset_index(drop=True), columns)
 
     def every(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -251,7 +253,7 @@ class Ratings:
         kinds = {"gold": pa.bool_(), "weight": pa.int64(), "cluster_at": pa.int64()}
         found = {"item": pa.array(known.index, pa.string())}
         for name in columns:
-            values = known[name].astype(object)
+            values = known[name].astype(object if name in kinds else TEXT)
             found[name] = pa.array(values, kinds.get(name, pa.string()), from_pandas=True)
         return pa.table(found)
 

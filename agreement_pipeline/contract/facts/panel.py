@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from agreement_pipeline.contract.facts._pairs import Pairs
-from agreement_pipeline.ratings import TEXT, Ratings, held, in_pandas, taken
+from agreement_pipeline.ratings import TEXT, Ratings, counts, in_pandas, is_clock, seconds, taken
 
+MEETINGS = 400_000
+CROWD = 500
 Codes = np.ndarray[Any, Any]
 
 
@@ -87,7 +90,8 @@ class Panel:
     @cached_property
     def items(self) -> pd.Index:
         """The names of the items. A code is a place among them."""
-        return pd.Index(in_pandas(self.ratings.rated), dtype=TEXT)
+        names: pd.Index = pd.Index(pd.array(self.ratings.all_items, dtype=TEXT))
+        return names
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -105,6 +109,18 @@ class Panel:
         return np.flatnonzero(~self.begins)
 
     @cached_property
+    def apart(self) -> tuple[Codes, bool]:
+        """The seconds between each replicate and the rating before, and if times tell minutes."""
+        if "timestamp" not in self.ratings.has or not len(self.again):
+            return np.empty(0), False
+        met = self.ratings.again(["at", "place", "timestamp"], gold=True)
+        met = met.filter(pa.array(self.people[met["place"]]))
+        again = np.flatnonzero(~begins(met["at"].to_numpy(), met["place"].to_numpy()))
+        times = seconds(in_pandas(met["timestamp"].take(np.concatenate([again - 1, again]))))
+        apart = times[len(again) :] - times[: len(again)]
+        return apart[~np.isnan(apart)], is_clock(times)
+
+    @cached_property
     def first(self) -> Codes:
         """The places of the round's own first ratings: what agreement between raters rests on."""
         earlier = self._of_panel("earlier")
@@ -114,9 +130,14 @@ class Panel:
         return np.asarray(own[begins(self.item[own], self.rater[own])])
 
     @cached_property
+    def n_raters(self) -> Codes:
+        """How many raters rated each item in this round."""
+        return counts(some(self.item, self.first), len(self.items))
+
+    @cached_property
     def rated(self) -> Codes:
         """The codes of the items that the panel rated in this round."""
-        return np.flatnonzero(held(self.items_at(self.first), len(self.items)))
+        return np.flatnonzero(self.n_raters)
 
     @cached_property
     def gold(self) -> Codes:
@@ -127,25 +148,28 @@ class Panel:
         return np.asarray(self.items.isin(gold))
 
     @cached_property
-    def deciding(self) -> Codes:
-        """The places of the first ratings of items that are not gold."""
-        gold = self.gold
-        return self.first[~gold[self.items_at(self.first)]] if gold.any() else self.first
-
-    @cached_property
     def pairs(self) -> Pairs:
-        """The pairs of raters, and how often they differ on items that are not gold."""
-        return Pairs.of(self)
+        """The pairs of raters, and how often they differ on items that are not gold.
 
-    def items_at(self, places: Codes) -> Codes:
-        """The codes of the items at some different places, in order."""
-        return self.item if len(places) == len(self.item) else taken(self.item, places)
+        If raters met very often, a sample of the items is read. The draw follows from the digest
+        of the ratings, so nobody can leave copies out of it. An item with a crowd of raters is left
+        out.
+        """
+        each = np.where(self.gold, 0, self.n_raters)
+        meetings = np.where(each > CROWD, 0, each * (each - 1) // 2)
+        share = MEETINGS / max(int(meetings.sum()), MEETINGS)
+        drawn = meetings > 0
+        if share < 1:
+            seed = int(self.ratings.digest[:16], 16)
+            drawn &= np.random.default_rng(seed).random(len(each)) < share
+        places = self.first[taken(drawn, some(self.item, self.first))]
+        return Pairs.of(*(some(column, places) for column in (self.item, self.rater, self.label)))
 
     def contents(self, name: str) -> pd.Series | None:
         """A column of what is known of the rated items; None if it was not delivered."""
         if name not in self.ratings.has:
             return None
-        known = in_pandas(self.ratings.items([name])).set_index("item")[name]
+        known: pd.Series = in_pandas(self.ratings.items([name])).set_index("item")[name]
         items = self.items[self.rated]
         return known if known.index.equals(items) else known.reindex(items)
 
@@ -159,6 +183,11 @@ def begins(item: Codes, rater: Codes) -> Codes:
     """True for each rating of another item or by another rater than the one before it."""
     other = (item[1:] != item[:-1]) | (rater[1:] != rater[:-1])
     return np.append(np.ones(min(1, len(item)), dtype=bool), other)
+
+
+def some(column: Codes, places: Codes) -> Codes:
+    """A column at some different places, in order."""
+    return column if len(places) == len(column) else taken(column, places)
 
 
 def _places(held: Codes) -> Codes:

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
-from agreement_pipeline.contract.facts.panel import Codes, Panel, begins
+from agreement_pipeline.contract.facts.panel import Codes, Panel
 from agreement_pipeline.ratings import in_pandas, is_clock, seconds
 
 MINUTE = 60
@@ -17,7 +17,7 @@ NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
 @fact
 def replicates_of_the_same_minute(panel: Panel) -> Fact:
     """The share of replicates that follow the rating before within a minute."""
-    apart, clock = _apart(panel)
+    apart, clock = panel.apart
     if not clock:
         return Fact(None, NO_TIMES)
     return _share(np.abs(apart) < MINUTE, "were given within a minute of the rating before")
@@ -26,7 +26,7 @@ def replicates_of_the_same_minute(panel: Panel) -> Fact:
 @fact
 def replicates_back_in_time(panel: Panel) -> Fact:
     """The share of replicates that are dated before the rating that they repeat."""
-    apart, _ = _apart(panel)
+    apart, _ = panel.apart
     if not len(apart):
         return Fact(None, "replicates have no times, so nothing was checked")
     return _share(apart < 0, "are dated before the rating that they repeat")
@@ -36,7 +36,7 @@ def replicates_back_in_time(panel: Panel) -> Fact:
 def replicates_back_to_back(panel: Panel) -> Fact:
     """The share of replicates between which and the rating before the rater rated nothing else."""
     again = panel.again
-    if not _has_times(panel):
+    if "timestamp" not in panel.ratings.has or not len(again):
         return Fact(None, NO_TIMES)
     ratings_of = np.bincount(panel.rater, minlength=len(panel.raters))
     raters = np.unique(panel.rater[again])
@@ -85,24 +85,6 @@ def occurrences_out_of_order(panel: Panel) -> Fact:
     sizes = np.diff(np.append(starts, len(occurrence)))
     number = np.arange(len(occurrence)) - np.repeat(starts, sizes) + 1
     return _share(occurrence != number, NUMBERED, "ratings")
-
-
-def _has_times(panel: Panel) -> bool:
-    """True if there are replicates, and times of ratings."""
-    return "timestamp" in panel.ratings.has and len(panel.again) > 0
-
-
-def _apart(panel: Panel) -> tuple[Codes, bool]:
-    """The seconds between each replicate and the rating before, and if times tell minutes."""
-    if not _has_times(panel):
-        return np.empty(0), False
-    met = panel.ratings.again(["at", "place", "timestamp"], gold=True)
-    met = met.filter(pa.array(panel.people[met["place"]]))
-    again = np.flatnonzero(~begins(met["at"].to_numpy(), met["place"].to_numpy()))
-    pairs = met.take(np.concatenate([again - 1, again]))
-    times = seconds(in_pandas(pairs)["timestamp"])
-    apart = times[len(again) :] - times[: len(again)]
-    return apart[~np.isnan(apart)], is_clock(times)
 
 
 def _share(which: Codes, what: str, of: str = "replicates") -> Fact:
