@@ -35,7 +35,9 @@ def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     if not scale.numeric:
         label = Coded(label, pd.Index(scale.names, dtype=TEXT)).categorical()
     elif scale.dimensions > 1:
-        label = pd.Series(list(map(tuple, label.tolist())), dtype=object)
+        distinct, places = panel.vectors
+        vectors = pd.Index(list(map(tuple, distinct.tolist())), tupleize_cols=False)
+        label = Coded(places, vectors).categorical()
     unasked = Coded(np.full(len(label), -1, dtype=np.int8), pd.Index([], dtype=TEXT))
     found = {
         "item": Coded(columns["at"], panel.items).categorical(),

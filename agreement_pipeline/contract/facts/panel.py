@@ -67,25 +67,29 @@ class Panel:
     @cached_property
     def item(self) -> Codes:
         """The code of each rating's item."""
-        return self._of_panel("at")
+        return self._of_panel(self.columns["at"])
 
     @cached_property
     def rater(self) -> Codes:
         """The code of each rating's rater."""
-        return self._of_panel("place")
+        return self._of_panel(self.columns["place"])
 
     @cached_property
     def label(self) -> Codes:
         """The label of each rating: a number if labels are numbers, else a code."""
-        label = self._of_panel("label")
-        if label.ndim == 1:
-            return label
-        return np.unique(label, axis=0, return_inverse=True)[1].reshape(-1)
+        several = self.ratings.scale.dimensions > 1
+        return self._of_panel(self.vectors[1] if several else self.columns["label"])
+
+    @cached_property
+    def vectors(self) -> tuple[Codes, Codes]:
+        """The different vectors that are labels, and the place of each rating's among them."""
+        distinct, places = np.unique(self.columns["label"], axis=0, return_inverse=True)
+        return distinct, places.reshape(-1)
 
     @property
     def occurrence(self) -> Codes:
         """Which time it was that the rater met the item, as delivered."""
-        return self._of_panel("occurrence")
+        return self._of_panel(self.columns["occurrence"])
 
     @cached_property
     def items(self) -> pd.Index:
@@ -123,7 +127,7 @@ class Panel:
     @cached_property
     def first(self) -> Codes:
         """The places of the round's own first ratings: what agreement between raters rests on."""
-        earlier = self._of_panel("earlier")
+        earlier = self._of_panel(self.columns["earlier"])
         if not earlier.any():
             return _places(self.begins)
         own = _places(~earlier)
@@ -173,9 +177,8 @@ class Panel:
         items = self.items[self.rated]
         return known if known.index.equals(items) else known.reindex(items)
 
-    def _of_panel(self, name: str) -> Codes:
+    def _of_panel(self, column: Codes) -> Codes:
         """A column without the ratings by classifiers."""
-        column = self.columns[name]
         return column if self.people.all() else column[taken(self.people, self.columns["place"])]
 
 
