@@ -163,6 +163,19 @@ class Ratings:
     def __len__(self) -> int:
         return len(self.table)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """All ratings as a frame, in the order of item, rater and occurrence."""
+        return self.table
+
+    def head(self, n: int) -> pd.DataFrame:
+        """The first `n` rows of `to_pandas`. Their columns have the types that all rows have."""
+        return self.table.head(n)
+
+    @property
+    def n_rated(self) -> int:
+        """How many items have a rating. Gold items and those of earlier rounds count too."""
+        return len(used(self.table["item"]))
+
     @property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
@@ -186,7 +199,12 @@ class Ratings:
         return replace(self, table=own.assign(**names))
 
     def first(
-        self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
+        self,
+        columns: Sequence[str],
+        *,
+        items: Collection[str] | None = None,
+        raters: Collection[str] | None = None,
+        gold: bool = False,
     ) -> pa.Table:
         """The round's own first ratings, in the order of item and rater.
 
@@ -204,11 +222,14 @@ class Ratings:
             - `occurrence`, `earlier`, `confidence`, `assisted`, `drawn`, `timestamp`
         items
             The items to look at. None: all.
+        raters
+            The raters to look at, and the items of the answer are then theirs. None: everyone.
         gold
             Gold items too.
         """
         own = self if gold else self.without_gold
-        return self._in_arrow(_of_items(own.current, items), columns)
+        found = _of(_of(own.current, "item", items), "rater", raters)
+        return self._in_arrow(found, columns)
 
     def again(
         self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
@@ -217,7 +238,7 @@ class Ratings:
 
         Only the ratings of the rater who did. Earlier rounds count. The rest is as in `first`.
         """
-        table = _of_items((self if gold else self.without_gold).table, items)
+        table = _of((self if gold else self.without_gold).table, "item", items)
         item, rater = (table[name].cat.codes.to_numpy() for name in ("item", "rater"))
         same = (item[1:] == item[:-1]) & (rater[1:] == rater[:-1])
         twice = np.append(same, False) | np.append(False, same)[: len(table)]
@@ -473,12 +494,12 @@ class Ratings:
         )
 
 
-def _of_items(table: pd.DataFrame, items: Collection[str] | None) -> pd.DataFrame:
-    """The ratings of some items."""
-    if items is None:
+def _of(table: pd.DataFrame, column: str, names: Collection[str] | None) -> pd.DataFrame:
+    """The ratings of some items or raters."""
+    if names is None:
         return table
-    of = table["item"].cat
-    return table[of.categories.isin(list(items))[of.codes]].reset_index(drop=True)
+    of = table[column].cat
+    return table[of.categories.isin(list(names))[of.codes]].reset_index(drop=True)
 
 
 def _number_kind(scale: Scale) -> pa.DataType:

@@ -1,0 +1,168 @@
+"""DuckDB: an engine inside this process. What does not fit in its memory goes to disk."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from os import cpu_count, getpid
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any
+
+from agreement_pipeline.engine.session import Relation, Unreadable, new_name, quoted
+from agreement_pipeline.errors import RatingsError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENGINE = "duckdb"
+BATCH = 100_000
+TABLE, VIEW = "cells", "v"
+BY_BOUNDS = "filter_pushdown,statistics_propagation"
+"""What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
+MANY_THREADS = 400_000_000
+"""Bytes from which all cores count. On less, they take more time in all than one core."""
+
+
+def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
+    """The session of this process under a memory limit, such as 500MB.
+
+    Raises
+    ------
+    RatingsError
+        The limit is no size.
+    """
+    return _of_process(getpid(), memory_limit)
+
+
+@cache
+def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
+    """A session of one process: a forked one must not use that of its parent."""
+    return DuckDB(memory_limit)
+
+
+class DuckDB:
+    """A connection to a DuckDB of its own, in memory. What exceeds the limit goes to disk."""
+
+    engine = ENGINE
+
+    def __init__(self, memory_limit: str | None) -> None:
+        import duckdb
+
+        self.errors = duckdb.Error
+        self.connection = duckdb.connect(
+            config={
+                "preserve_insertion_order": "true",
+                "autoload_known_extensions": "false",
+                "python_enable_replacements": "false",
+                "temp_directory": str(Path(gettempdir(), f"agreement_pipeline_{getpid()}")),
+            }
+        )
+        self.connection.execute(f"SET disabled_optimizers = '{BY_BOUNDS}'")
+        self._forgotten: deque[str] = deque()
+        if memory_limit is not None:
+            self._limit(memory_limit)
+        self._use_threads(1 if memory_limit is None else 2)
+
+    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
+        """Put Arrow batches into a table, in their order."""
+        import pyarrow as pa
+
+        refusals: list[Exception] = []
+        reader = pa.RecordBatchReader.from_batches(schema, _noting(batches, refusals))
+        name, cursor = new_name(TABLE), self._cursor()
+        cursor.register(f"{name}_arrow", reader)
+        try:
+            cursor.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_arrow")
+        except (self.errors, OSError) as error:
+            raise refusals[0] if refusals else Unreadable.of(ENGINE, error) from None
+        finally:
+            cursor.unregister(f"{name}_arrow")
+        table = Relation(self, name)
+        return table.view(f"SELECT *, rowid AS nth FROM {table}")
+
+    def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
+        """See some columns of a Parquet file, under other names, where the file lies."""
+        place = Path(path)
+        if not place.exists() or place.stat().st_size >= MANY_THREADS:
+            self._use_threads(max(2, cpu_count() or 1))
+        chosen = [f"{self.column(of)} AS {self.column(name)}" for name, of in columns.items()]
+        return self.view(
+            f"SELECT {', '.join(chosen)}, file_row_number AS nth "
+            f"FROM read_parquet([{self.literal(path)}], file_row_number = true)"
+        )
+
+    def view(self, sql: str, *of: Relation) -> Relation:
+        """Keep a query that asks some relations."""
+        name = new_name(VIEW)
+        try:
+            self._cursor().execute(f"CREATE VIEW {name} AS {sql}")
+        except self.errors as error:
+            raise Unreadable.of(ENGINE, error) from None
+        return Relation(self, name, of)
+
+    def ask(self, sql: str) -> "pa.Table":
+        """The answer to a query."""
+        try:
+            return self.connection.cursor().sql(sql).to_arrow_table()
+        except self.errors as error:
+            raise Unreadable.of(ENGINE, error) from None
+
+    def batches(self, sql: str) -> Iterator["pa.RecordBatch"]:
+        """The answer to a query in batches."""
+        cursor = self.connection.cursor()
+        try:
+            yield from cursor.sql(sql).to_arrow_reader(BATCH)
+        except (self.errors, OSError) as error:
+            raise Unreadable.of(ENGINE, error) from None
+
+    def literal(self, text: str) -> str:
+        """A text as it stands in a query."""
+        return quoted(text, "'")
+
+    def column(self, name: str) -> str:
+        """The name of a column as it stands in a query."""
+        return quoted(name, '"')
+
+    def matches(self, text: str, pattern: str) -> str:
+        """A test of a text by a regular expression."""
+        return f"regexp_matches({text}, {self.literal(pattern)})"
+
+    def forget(self, name: str) -> None:
+        """Drop a table or a view before something new is made."""
+        self._forgotten.append(name)
+
+    def _cursor(self) -> Any:
+        """A cursor that makes something. What nobody holds any more is dropped before."""
+        cursor = self.connection.cursor()
+        while self._forgotten:
+            name = self._forgotten.popleft()
+            kind = "TABLE" if name.startswith(f"{TABLE}_") else "VIEW"
+            cursor.execute(f"DROP {kind} IF EXISTS {name}")
+        return cursor
+
+    def _limit(self, memory: str) -> None:
+        try:
+            self.connection.execute(f"SET memory_limit = {self.literal(memory)}")
+        except self.errors:
+            raise RatingsError(
+                f"memory limit: found {memory!r}; expected a size such as 500MB or 4GB. Correct it."
+            ) from None
+
+    def _use_threads(self, number: int) -> None:
+        """Use so many threads at least. One thread alone would not move groups to disk."""
+        self.threads = max(number, getattr(self, "threads", 0))
+        self.connection.execute(f"SET threads = {self.threads}")
+
+
+def _noting(
+    batches: Iterable["pa.RecordBatch"], refusals: list[Exception]
+) -> Iterator["pa.RecordBatch"]:
+    """Batches. Arrow keeps only the words of an error that stops them, so it is kept here."""
+    try:
+        yield from batches
+    except Exception as error:
+        refusals.append(error)
+        raise
+
+
+__all__ = ["DuckDB", "duckdb_session"]

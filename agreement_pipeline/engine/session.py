@@ -1,0 +1,118 @@
+"""What the queries ask of an SQL engine, and what they ask about: a table or a view of it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Protocol
+from weakref import finalize
+
+from agreement_pipeline.errors import RatingsError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_numbers = count()
+
+
+class Unreadable(RatingsError):  # noqa: N818
+    """An SQL engine cannot answer."""
+
+    code = "engine_cannot_read"
+
+    @classmethod
+    def of(cls, engine: str, error: Exception) -> "Unreadable":
+        """Make the error for what the library of an engine says."""
+        said = str(error).strip().splitlines()[0]
+        return cls(
+            f"{engine}: found a source that the engine cannot read ({said}); expected a plain "
+            "table. Correct it, or save it in another format."
+        )
+
+
+class Session(Protocol):
+    """A connection to an SQL engine."""
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine."""
+
+    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> "Relation":
+        """Put Arrow batches into a table. A column `nth` counts its rows from 0.
+
+        What is raised while the batches are made is raised here, and leaves no table.
+        """
+
+    def parquet(self, path: str, columns: Mapping[str, str]) -> "Relation":
+        """See some columns of a Parquet file, under other names, where the file lies.
+
+        A column `nth` counts its rows from 0.
+        """
+
+    def view(self, sql: str, *of: "Relation") -> "Relation":
+        """Keep a query that asks some relations."""
+
+    def ask(self, sql: str) -> "pa.Table":
+        """The answer to a query."""
+
+    def batches(self, sql: str) -> Iterator["pa.RecordBatch"]:
+        """The answer to a query in batches. It is never held whole."""
+
+    def literal(self, text: str) -> str:
+        """A text as it stands in a query."""
+
+    def column(self, name: str) -> str:
+        """The name of a column as it stands in a query."""
+
+    def matches(self, text: str, pattern: str) -> str:
+        """A test of a text by a regular expression."""
+
+    def forget(self, name: str) -> None:
+        """Drop a table or a view, once nothing runs."""
+
+
+class Relation:
+    """A table or a view of a session. It is dropped when nobody holds it any more.
+
+    In the text of a query it stands for its name.
+
+    Parameters
+    ----------
+    session
+        Where it is.
+    name
+        What it is called there.
+    of
+        What it asks. They stay as long as it does.
+    """
+
+    def __init__(self, session: Session, name: str, of: Sequence["Relation"] = ()) -> None:
+        self.session, self.name, self.of = session, name, tuple(of)
+        finalize(self, session.forget, name).atexit = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def view(self, sql: str, *others: "Relation") -> "Relation":
+        """Keep a query that asks it, and perhaps others."""
+        return self.session.view(sql, self, *others)
+
+    def ask(self, sql: str) -> "pa.Table":
+        """The answer to a query that asks it."""
+        return self.session.ask(sql)
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """Its columns."""
+        return self.session.ask(f"SELECT * FROM {self} LIMIT 0").schema
+
+
+def new_name(kind: str) -> str:
+    """A name that no other table or view of this process has."""
+    return f"{kind}_{next(_numbers)}"
+
+
+def quoted(text: str, mark: str) -> str:
+    """A text between two marks. The mark within it is doubled."""
+    return mark + text.replace(mark, mark * 2) + mark
+
+
+__all__ = ["Relation", "Session", "Unreadable", "new_name", "quoted"]

@@ -1,0 +1,115 @@
+"""Spark: tables that lie on a cluster."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from agreement_pipeline.engine.session import Relation, Unreadable, new_name, quoted
+from agreement_pipeline.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENGINE = "spark"
+
+
+def is_spark_frame(source: Any) -> bool:
+    """True for a Spark DataFrame. Spark is not imported to find out."""
+    return "pyspark" in sys.modules and type(source).__module__.startswith("pyspark.sql")
+
+
+def spark_session(source: Any = None) -> "Spark":
+    """The session of a Spark DataFrame, or the one that is active, or a local one.
+
+    Raises
+    ------
+    MissingExtraError
+        PySpark is not installed.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtraError.of("engine spark", "pyspark", "spark") from None
+    if is_spark_frame(source):
+        return _of(source.sparkSession)
+    return _of(SparkSession.getActiveSession() or SparkSession.builder.getOrCreate())
+
+
+@cache
+def _of(session: Any) -> "Spark":
+    return Spark(session)
+
+
+class Spark:
+    """A Spark session."""
+
+    engine = ENGINE
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+
+    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
+        """Put Arrow batches into a table. They go through this process."""
+        import pyarrow as pa
+
+        table = pa.Table.from_batches(batches, schema)
+        nth = pa.array(range(len(table)), pa.int64())
+        return self._seen(self.session.createDataFrame(table.append_column("nth", nth)))
+
+    def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
+        """See some columns of a Parquet file, under other names, where the file lies."""
+        return self.frame(self.session.read.parquet(path), columns)
+
+    def frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
+        """See some columns of a DataFrame under other names. Its rows have no order: `nth` is 0."""
+        chosen = [frame[self.column(of)].alias(name) for name, of in columns.items()]
+        seen = self._seen(frame.select(*chosen))
+        return seen.view(f"SELECT *, CAST(0 AS BIGINT) AS nth FROM {seen}")
+
+    def view(self, sql: str, *of: Relation) -> Relation:
+        """Keep a query that asks some relations."""
+        name = new_name("v")
+        self._run(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
+        return Relation(self, name, of)
+
+    def ask(self, sql: str) -> "pa.Table":
+        """The answer to a query."""
+        frame = self._run(sql)
+        try:
+            return frame.toArrow()
+        except Exception as error:
+            raise Unreadable.of(ENGINE, error) from None
+
+    def batches(self, sql: str) -> Iterator["pa.RecordBatch"]:
+        """The answer to a query in batches."""
+        yield from self.ask(sql).to_batches()
+
+    def literal(self, text: str) -> str:
+        """A text as it stands in a query."""
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def column(self, name: str) -> str:
+        """The name of a column as it stands in a query."""
+        return quoted(name, "`")
+
+    def matches(self, text: str, pattern: str) -> str:
+        """A test of a text by a regular expression."""
+        return f"({text} RLIKE {self.literal(pattern)})"
+
+    def forget(self, name: str) -> None:
+        """Nothing is kept but the query."""
+
+    def _seen(self, frame: Any) -> Relation:
+        name = new_name("v")
+        frame.createOrReplaceTempView(name)
+        return Relation(self, name)
+
+    def _run(self, sql: str) -> Any:
+        try:
+            return self.session.sql(sql)
+        except Exception as error:
+            raise Unreadable.of(ENGINE, error) from None
+
+
+__all__ = ["Spark", "is_spark_frame", "spark_session"]
