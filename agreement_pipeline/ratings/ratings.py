@@ -146,16 +146,6 @@ class Ratings:
         return tuple(used(self.table["rater"]))
 
     @property
-    def all_items(self) -> pa.ChunkedArray:
-        """The names of all rated items, sorted. The `at` of `every` counts among them.
-
-        Gold items are there, and so are those that only an earlier round or a classifier rated.
-        """
-        item = self.table["item"].cat
-        there = item.categories[held(item.codes.to_numpy(), len(item.categories))]
-        return pa.chunked_array(pa.array(there))
-
-    @property
     def has(self) -> frozenset[str]:
         """The optional columns that are known, of ratings and of items."""
         return frozenset({*self.table} & {*EXTRAS}) | frozenset(content_columns(self.contents))
@@ -175,6 +165,13 @@ class Ratings:
     def n_rated(self) -> int:
         """How many items have a rating. Gold items and those of earlier rounds count too."""
         return len(used(self.table["item"]))
+
+    @property
+    def rated(self) -> pa.ChunkedArray:
+        """The names of these items, sorted. The `at` of `every` counts among them."""
+        item = self.table["item"].cat
+        there = held(item.codes.to_numpy(), len(item.categories))
+        return pa.chunked_array(pa.array(item.categories[there]))
 
     @property
     def n_items(self) -> int:

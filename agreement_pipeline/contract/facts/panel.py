@@ -37,7 +37,7 @@ class Panel:
         `label` is a number or a vector of them, or the place of a category on the scale.
         """
         scale, n_rows = self.ratings.scale, len(self.ratings)
-        label = "number" if scale.numeric else "code"
+        label = "label" if scale.numeric else "code"
         kinds: dict[str, Any] = {
             "at": np.int32,
             "place": np.min_scalar_type(-len(self.raters)),
@@ -82,9 +82,15 @@ class Panel:
 
     @cached_property
     def vectors(self) -> tuple[Codes, Codes]:
-        """The different vectors that are labels, and the place of each rating's among them."""
-        distinct, places = np.unique(self.columns["label"], axis=0, return_inverse=True)
-        return distinct, places.reshape(-1)
+        """The different vectors that are labels, sorted, and the place of each rating's."""
+        label = self.columns["label"]
+        places: Codes = np.zeros(len(label), dtype=np.int64)
+        for numbers in label.T:
+            codes, distinct = pd.factorize(numbers, sort=True)
+            places = pd.factorize(places * len(distinct) + codes, sort=True)[0]
+        found = np.empty((places.max(initial=-1) + 1, label.shape[1]))
+        found[places] = label
+        return found, places
 
     @property
     def occurrence(self) -> Codes:
@@ -94,7 +100,7 @@ class Panel:
     @cached_property
     def items(self) -> pd.Index:
         """The names of the items. A code is a place among them."""
-        names: pd.Index = pd.Index(pd.array(self.ratings.all_items, dtype=TEXT))
+        names: pd.Index = pd.Index(pd.array(self.ratings.rated, dtype=TEXT))
         return names
 
     @property
