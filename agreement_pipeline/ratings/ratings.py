@@ -169,6 +169,13 @@ class Ratings:
         return len(used(self.table["item"]))
 
     @property
+    def rated(self) -> pa.ChunkedArray:
+        """The names of these items, sorted. The `at` of `every` counts among them."""
+        item = self.table["item"].cat
+        there = held(item.codes.to_numpy(), len(item.categories))
+        return pa.chunked_array(pa.array(item.categories[there]))
+
+    @property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
         return len(used(self.without_gold.current["item"]))
@@ -233,7 +240,9 @@ class Ratings:
         Only the ratings of the rater who did. Earlier rounds count. The rest is as in `first`.
         """
         table = _of((self if gold else self.without_gold).table, "item", items)
-        twice = table.duplicated(["item", "rater"], keep=False)
+        item, rater = (table[name].cat.codes.to_numpy() for name in ("item", "rater"))
+        same = (item[1:] == item[:-1]) & (rater[1:] == rater[:-1])
+        twice = np.append(same, False) | np.append(False, same)[: len(table)]
         return self._in_arrow(table[twice].reset_index(drop=True), columns)
 
     def every(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
