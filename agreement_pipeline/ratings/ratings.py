@@ -169,13 +169,6 @@ class Ratings:
         return len(used(self.table["item"]))
 
     @property
-    def rated(self) -> pa.ChunkedArray:
-        """The names of these items, sorted. The `at` of `every` counts among them."""
-        item = self.table["item"].cat
-        there = held(item.codes.to_numpy(), len(item.categories))
-        return pa.chunked_array(pa.array(item.categories[there]))
-
-    @property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
         return len(used(self.without_gold.current["item"]))

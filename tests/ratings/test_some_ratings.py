@@ -35,8 +35,8 @@ def test_the_items_of_some_raters_are_counted_among_theirs():
 
 def test_items_of_gold_and_of_earlier_rounds_are_rated_too():
     assert (RATINGS.n_rated, RATINGS.without_earlier.n_rated, RATINGS.n_items) == (4, 3, 2)
-    assert RATINGS.rated.to_pylist() == ["i1", "i2", "i3", "i4"]
-    assert RATINGS.without_gold.without_earlier.rated.to_pylist() == ["i2", "i3"]
+    assert RATINGS.rated().to_pylist() == ["i1", "i2", "i3", "i4"]
+    assert RATINGS.without_gold.without_earlier.rated().to_pylist() == ["i2", "i3"]
 
 
 def test_the_ratings_that_a_rater_met_again_stand_in_the_order_of_all():

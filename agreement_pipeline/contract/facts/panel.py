@@ -100,7 +100,7 @@ class Panel:
     @cached_property
     def items(self) -> pd.Index:
         """The names of the items. A code is a place among them."""
-        names: pd.Index = pd.Index(pd.array(self.ratings.rated, dtype=TEXT))
+        names: pd.Index = pd.Index(pd.array(self.ratings.rated(), dtype=TEXT))
         return names
 
     @property
