@@ -35,6 +35,26 @@ def test_the_items_of_some_raters_are_counted_among_theirs():
 
 def test_items_of_gold_and_of_earlier_rounds_are_rated_too():
     assert (RATINGS.n_rated, RATINGS.without_earlier.n_rated, RATINGS.n_items) == (4, 3, 2)
+    assert RATINGS.rated().to_pylist() == ["i1", "i2", "i3", "i4"]
+    assert RATINGS.without_gold.without_earlier.rated().to_pylist() == ["i2", "i3"]
+
+
+def test_the_ratings_that_a_rater_met_again_stand_in_the_order_of_all():
+    rows = [
+        ("i1", "ana", 1),
+        ("i1", "ben", 1),
+        ("i1", "ben", 2),
+        ("i2", "ana", 3),
+        ("i2", "ana", 4),
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "occurrence"]).assign(label="no")
+    found = Ratings.from_frame(frame, Scale(("no", "yes"))).again(["at", "place", "occurrence"])
+    assert list(map(tuple, map(dict.values, found.to_pylist()))) == [
+        (0, 1, 1),
+        (0, 1, 2),
+        (1, 0, 3),
+        (1, 0, 4),
+    ]
 
 
 def test_the_first_rows_are_those_of_the_frame_with_its_types():
