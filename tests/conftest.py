@@ -1,11 +1,9 @@
 """What tests share: data sets beside the repository, ratings as a small table, and a bucket."""
 
 import gc
-import io
 import pickle
 import subprocess
 import sys
-from dataclasses import fields
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -18,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import EXTRAS, Ratings, Scale, content_columns
 from agreement_pipeline.store import pseudonyms
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -134,16 +132,14 @@ def known_keys(monkeypatch):
 
 
 def written(contract, ratings):
-    """All that a contract asks of ratings, and all that they hold.
-
-    The bytes do not show which parts are one object.
-    """
-    held = [getattr(ratings, field.name) for field in fields(ratings)]
-    file = io.BytesIO()
-    pickler = pickle.Pickler(file)
-    pickler.fast = True
-    pickler.dump((contract.to_mapping(), held))
-    return file.getvalue()
+    """All that a contract asks of ratings, and all that they hold."""
+    extras = [name for name in EXTRAS if name in ratings.has]
+    label = "label" if ratings.scale.numeric else "code"
+    columns = ["item", "rater", label, "occurrence", "earlier", *extras]
+    rows = [batch.to_pylist() for batch in ratings.every(columns)]
+    known = ratings.items(content_columns(ratings.has)).to_pylist()
+    said = (ratings.scale, ratings.classifiers, sorted(ratings.gold), ratings.origin)
+    return pickle.dumps((contract.to_mapping(), rows, known, said))
 
 
 @pytest.fixture(scope="session")

@@ -183,8 +183,7 @@ def index_in(values: Any, value_set: Any) -> Any:
 
 def codes_of(ratings: Ratings, raters: Names, words: Codes) -> Codes:
     """The places on the scale of the labels of some raters. -1 if missing. Shape (P, R)."""
-    positions = np.append(ratings.positions, MISSING)
-    return np.asarray(positions[ratings.codes_in(words, _places(ratings, raters))])
+    return ratings.positions(ratings.codes_in(words, _places(ratings, raters)))
 
 
 def _present(ratings: Ratings) -> Names:

@@ -16,7 +16,7 @@ from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.packing import Packing
 from agreement_pipeline.ratings.scale import MISSING, Codes, Level, Scale
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -476,27 +476,36 @@ class Ratings:
             flat = pa.array(np.column_stack(values).ravel())
             starts = np.arange(part.num_rows + 1, dtype=np.int32) * len(values)
             return pa.ListArray.from_arrays(pa.array(starts), flat)
-        codes = self.positions[part["code"].to_numpy() - 1]
+        codes = self.positions(part["code"].to_numpy() - 1)
         if name == "code":
             return pa.array(codes)
         if name == "number" or self.scale.numeric:
             return pa.array(self.scale.scores[codes])
         return _named(codes, self.scale.names)
 
-    @cached_property
-    def positions(self) -> Codes:
-        """The place on the scale of each category that the codes are of.
+    def positions(self, codes: Codes) -> Codes:
+        """The place on the scale of each code of the table, which counts from 0; -1 stays.
 
         Raises
         ------
         RatingsError
-            The scale has no categories.
+            The scale has no categories, or lacks one that was given.
         """
         if self.scale.categories is None or self.coded.categories is None:
             raise self._no_categories()
         if self.coded.categories == self.scale.categories:
-            return np.arange(len(self.scale.categories))
-        return np.array([self.scale.index(each) for each in self.coded.categories], dtype=np.int64)
+            return codes
+        names = self.scale.names
+        known = [names.index(each) if each in names else MISSING for each in self.coded.names]
+        found = np.append(np.array(known, dtype=np.int64), MISSING)[codes]
+        off = np.unique(codes[(found == MISSING) & (codes != MISSING)])
+        if len(off):
+            labels = [self.coded.names[code] for code in off]
+            raise RatingsError(
+                f"ratings: found {called('label', labels)}; expected one of {listed(names, 12)}. "
+                "Correct the label or add it to the scale."
+            )
+        return found
 
     def _no_categories(self) -> RatingsError:
         return RatingsError(
