@@ -29,19 +29,12 @@ from agreement_pipeline.readers.columns import (
     rater_columns,
 )
 from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.frame_rules import kept, linked, stratified, with_models
 from agreement_pipeline.readers.joined import joined
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import TABLE as NAME
 from agreement_pipeline.readers.registry import Reader, Rows, Source, register
-from agreement_pipeline.readers.rules import (
-    FIELD,
-    RULES,
-    Rules,
-    kept,
-    linked,
-    stratified,
-    with_models,
-)
+from agreement_pipeline.readers.rules import FIELD, RULES, Rules
 from agreement_pipeline.text import called, listed
 
 NAMED = ("item", "rater", "label", "round", "cluster")

@@ -11,6 +11,7 @@ from agreement_pipeline.ratings import coded
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.frame_rules import kept, linked, stratified, tally, with_models
 from agreement_pipeline.readers.gathering import ZONED, plain
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import (
@@ -21,16 +22,7 @@ from agreement_pipeline.readers.registry import (
     reader_of,
     register,
 )
-from agreement_pipeline.readers.rules import (
-    FIELD,
-    RULES,
-    Rules,
-    kept,
-    linked,
-    stratified,
-    tally,
-    with_models,
-)
+from agreement_pipeline.readers.rules import FIELD, RULES, Rules
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tools import (
     CANONICAL,
