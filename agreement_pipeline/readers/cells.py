@@ -17,6 +17,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import TEXT, Footer, category_text, expanded_bytes, in_pandas
 from agreement_pipeline.readers.class_labels import in_names, named_in_schema
+from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
@@ -25,7 +26,6 @@ from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.json_stream import is_cut
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.lines import blocks_of
-from agreement_pipeline.readers.twice import refuse_twice
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 KINDS = {

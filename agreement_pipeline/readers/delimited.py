@@ -16,10 +16,10 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import TEXT, in_pandas
+from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import Steady, readable, text_bytes, text_of
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.lines import Lines, lines_of
-from agreement_pipeline.readers.twice import refuse_twice
 from agreement_pipeline.text import counted
 
 BLOCK_BYTES = 1 << 19

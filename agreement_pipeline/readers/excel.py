@@ -7,8 +7,8 @@ import pandas as pd
 
 from agreement_pipeline.errors import MissingExtraError, RatingsError
 from agreement_pipeline.ratings import TEXT, category_text
+from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.limits import Limits
-from agreement_pipeline.readers.twice import refuse_twice
 from agreement_pipeline.text import listed
 
 
