@@ -13,7 +13,7 @@ from agreement_pipeline.version import __version__
 if TYPE_CHECKING:
     from agreement_pipeline.contract import Contract
     from agreement_pipeline.counting import read_contingency, read_counts
-    from agreement_pipeline.engines import read as open_ratings
+    from agreement_pipeline.readers import read as open_ratings
     from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
     from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
     from agreement_pipeline.intervals import Inference, Interval
@@ -67,11 +67,11 @@ else:
             "load_policy": "policy",
             "load_waiver": "policy",
             "measure": "estimates",
-            "open_ratings": "engines:read",
+            "open_ratings": "readers:read",
             "open_release": "release",
             "plan": "policy",
-            "read_contingency": "engines",
-            "read_counts": "engines",
+            "read_contingency": "counting",
+            "read_counts": "counting",
             "read_marked": "readers",
             "read_ratings": "readers:read",
             "release_of": "orchestration",

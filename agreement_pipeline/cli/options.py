@@ -26,11 +26,9 @@ from agreement_pipeline.cli.parameters import (
     MeasureName,
     OneOf,
 )
-from agreement_pipeline.engines import CHOICES, engine_of
-from agreement_pipeline.engines import read as read_for
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import LEVELS, QueriedRatings, Ratings, Scale
-from agreement_pipeline.readers import Columns, Limits, Rules, read, unnamed
+from agreement_pipeline.ratings import LEVELS, Ratings, Scale
+from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -198,7 +196,7 @@ ENGINE = (
         type=OneOf(CHOICES),
         metavar="NAME",
         default="auto",
-        help="What counts: auto, memory, duckdb or spark. See docs/scale.md.",
+        help="Where ratings are counted: auto, duckdb or spark. See docs/scale.md.",
     ),
     option(
         "--memory-limit",
@@ -278,27 +276,17 @@ def store_option(**settings: Any) -> Callable[[F], F]:
 
 
 def read_table(path: Path, reading: Mapping[str, Any]) -> Ratings:
-    """The ratings in a table, read into memory as the shared options say."""
-    place, settings = on_disk(path), _settings(reading)
-    ratings = read(place, **settings)
-    _say_unnamed(place, settings)
-    return ratings
+    """The ratings in a table, read as the shared options say."""
+    (found,) = open_tables([path], reading)
+    return found
 
 
-def open_tables(
-    sources: Sequence[str | Path], reading: Mapping[str, Any]
-) -> list[Ratings | QueriedRatings]:
-    """The ratings in some tables, for one engine that suits them all."""
-    sources = [on_disk(each) for each in sources]
-    engine = reading["engine"]
-    if engine == "auto":
-        suited = {engine_of(source, reading["layout"]) for source in sources}
-        engine = "auto" if len(suited) == 1 else "duckdb"
-    limit = reading["memory_limit"]
-    settings = _settings(reading)
-    found = [read_for(each, **settings, engine=engine, memory_limit=limit) for each in sources]
-    for each in sources:
-        _say_unnamed(each, settings)
+def open_tables(sources: Sequence[str | Path], reading: Mapping[str, Any]) -> list[Ratings]:
+    """The ratings in some tables, read as the shared options say."""
+    places, settings = [on_disk(each) for each in sources], _settings(reading)
+    found = [read(place, **settings) for place in places]
+    for place in places:
+        _say_unnamed(place, settings)
     return found
 
 
@@ -327,6 +315,8 @@ def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:
         "round_name": reading["of_round"],
         "limits": Limits(**dict(reading["limit"])),
         "rules": _rules(reading),
+        "engine": reading.get("engine", "auto"),
+        "memory_limit": reading.get("memory_limit"),
     }
 
 

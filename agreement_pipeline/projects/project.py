@@ -8,7 +8,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.engines import read_through
 from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver
 from agreement_pipeline.projects.adjudicated import read_adjudicated
@@ -278,7 +277,7 @@ class Project:
 
     def _read_alone(self, delivery: Delivery) -> Ratings:
         said = self.settings
-        return self._reader(
+        return read(
             delivery.here,
             said.columns,
             layout=said.layout,
@@ -292,12 +291,6 @@ class Project:
             round_name=delivery.round if said.columns.round else None,
             limits=said.limits,
             rules=said.rules,
+            engine=said.engine,
+            memory_limit=said.memory_limit,
         )
-
-    @property
-    def _reader(self) -> Callable[..., Ratings]:
-        """What reads a delivery: the reader in memory, or the engine that the project names."""
-        said = self.settings
-        if said.engine in IN_MEMORY:
-            return read
-        return partial(read_through, engine=said.engine, memory_limit=said.memory_limit)

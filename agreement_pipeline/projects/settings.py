@@ -9,11 +9,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
-from agreement_pipeline.engines import EngineName, only_in_memory
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.projects.cron import is_cron_expression
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import READERS, Columns, Layout, Limits, Rejected, Rules
+from agreement_pipeline.readers import READERS, Columns, EngineName, Layout, Limits, Rejected, Rules
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings
 
@@ -52,8 +51,6 @@ NOT_OF_READING = {
 """The settings that do not change what is read of a file. All others do, also later ones."""
 
 SIZE = re.compile(r"\d{1,9}(\.\d{1,3})? ?[KMGT]i?B")
-IN_MEMORY = ("auto", "memory")
-"""The engines under which a file is read into memory from the start."""
 SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
 
 
@@ -142,10 +139,10 @@ class ProjectSettings(BaseModel):
     limits
         How large a table may be, and the names in it.
     engine
-        What reads and checks delivered tables: memory, duckdb or spark. auto means memory.
+        Where deliveries are put and counted: duckdb, in the process, or spark. auto means duckdb.
         The ratings, digests and decisions are the same.
     memory_limit
-        The most memory that DuckDB takes while it reads, such as 500MB. The rest goes to disk.
+        The most memory that DuckDB takes, such as 500MB. The rest goes to disk.
     root
         The folder that relative paths start from.
     """
@@ -225,20 +222,11 @@ class ProjectSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _read_by_the_engine(self) -> "ProjectSettings":
-        """What no round can be read by is refused before one comes."""
-        only = only_in_memory(self.columns, self.rules)
-        only = "all_rounds" if self.all_rounds else only
-        only = "the layout wide" if self.layout == "wide" else only
-        if only and self.engine not in IN_MEMORY:
+    def _limit_of_duckdb(self) -> "ProjectSettings":
+        if self.memory_limit is not None and self.engine == "spark":
             raise ValueError(
-                f"found {only} for the engine {self.engine}; expected a plain table, since only "
-                "its ratings are read where they lie. Leave the engine out, or say memory."
-            )
-        if self.memory_limit is not None and self.engine != "duckdb":
-            raise ValueError(
-                f"found memory_limit for the engine {self.engine}; expected the engine duckdb, "
-                "since no other has such a limit. Say engine: duckdb, or leave memory_limit out."
+                "found memory_limit for the engine spark; expected the engine duckdb, since Spark "
+                "has limits of its own. Leave memory_limit out."
             )
         return self
 

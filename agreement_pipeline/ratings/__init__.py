@@ -15,6 +15,14 @@ from agreement_pipeline.ratings.consensus import (
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.footer import Footer
+from agreement_pipeline.ratings.frames import (
+    cells_of_frame,
+    is_text,
+    is_time,
+    plain,
+    plain_type,
+    written,
+)
 from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
@@ -67,6 +75,12 @@ __all__ = [
     "Batch",
     "Category",
     "Cells",
+    "cells_of_frame",
+    "is_text",
+    "is_time",
+    "plain",
+    "plain_type",
+    "written",
     "Classifiers",
     "Coded",
     "Codes",

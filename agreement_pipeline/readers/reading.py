@@ -1,27 +1,35 @@
-"""Checked ratings from a file or a DataFrame, for projects and the command line alike."""
+"""Checked ratings from whatever holds them, for projects and the command line alike."""
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
 
-import pandas as pd
-
+from agreement_pipeline.engine import (
+    Relation,
+    Session,
+    duckdb_session,
+    is_spark_frame,
+    spark_session,
+)
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Ratings, Scale, are_texts, coded, refuse_all_tiny
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import Cells, Classifiers, Level, Ratings, Scale
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.readers.gathering import texts_of_times
-from agreement_pipeline.readers.marking import marked_rows, with_contents
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.meeting import refuse_unusable
 from agreement_pipeline.readers.packed import unpacked
-from agreement_pipeline.readers.registry import Rows, Source, reader_of
-from agreement_pipeline.readers.rules import RULES, Rules
+from agreement_pipeline.readers.registry import MarkedRows, Reader, Rows, Source, reader_of
+from agreement_pipeline.readers.rules import RULES, Rules, names_of, text_of
 from agreement_pipeline.readers.sources import of_round, refuse_incapable, rows_of, with_origin
+from agreement_pipeline.text import listed
 from agreement_pipeline.units import Marked, UnitSettings, units_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+EngineName = Literal["auto", "duckdb", "spark"]
+CHOICES: tuple[str, ...] = get_args(EngineName)
 OF_RATERS = "the columns of raters"
-Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
 
 
 def read(
@@ -36,13 +44,17 @@ def read(
     round_name: str | None = None,
     limits: Limits = LIMITS,
     rules: Rules = RULES,
+    engine: str = "auto",
+    memory_limit: str | None = None,
 ) -> Ratings:
     """Read ratings and check them.
 
     Parameters
     ----------
     source
-        The path of an export that a registered reader recognises, or a DataFrame.
+        The path of an export that a registered reader recognises. Or a folder, a pattern such as
+        `round/*.parquet`, the URL of a Parquet file, a DataFrame of pandas, Polars or Spark, or
+        anything that gives Arrow batches.
     columns
         What the columns of the source are called. In a tool's export `label` is the question.
     layout
@@ -60,6 +72,11 @@ def read(
         How large the source may be.
     rules
         Which rows count, which items are one, and what the units of label objects are.
+    engine
+        Where the ratings are put and counted: duckdb, in this process, or spark. auto means Spark
+        for a Spark DataFrame and DuckDB for all else. The numbers are the same.
+    memory_limit
+        The most memory that DuckDB takes, such as 500MB. The rest goes to disk.
 
     Raises
     ------
@@ -67,9 +84,12 @@ def read(
         A check of the source or of its ratings fails.
     ProjectError
         The columns belong to the other layout.
+    MissingExtraError
+        Spark is not installed.
 
     Examples
     --------
+    >>> import pandas as pd
     >>> rows = [("i1", "ana", "yes"), ("i1", "ben", "no"), ("i2", "ana", "no")]
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
@@ -81,13 +101,24 @@ def read(
         if usable:
             refuse_unusable(ratings, where)
         return ratings
-    rows = rows_of(source, columns, layout, limits, rules)
+    session = _session(source, engine, memory_limit)
+    rows = rows_of(source, columns, layout, limits, rules, session)
     if not rules.all_rounds or round_name is not None:
         rows = of_round(rows, round_name)
     ratings = checked_rows(rows, scale=scale, level=level, classifiers=classifiers, limits=limits)
     if usable:
         refuse_unusable(ratings, rows.source)
     return ratings
+
+
+def _session(source: Source, engine: str, memory_limit: str | None) -> Session:
+    if engine not in CHOICES:
+        raise RatingsError(
+            f"engine: found {engine!r}; expected one of {listed(CHOICES)}. Correct the name."
+        )
+    if engine == "spark" or is_spark_frame(source):
+        return spark_session(source)
+    return duckdb_session(memory_limit)
 
 
 def _units_in(
@@ -104,9 +135,9 @@ def _units_in(
     rows, marked = _marked_in(source, units.kind, columns, round_name, limits, rules)
     found = replace(
         units_of(marked, units, scale, source=rows.source),
-        classifiers=tuple(sorted({*_chosen(classifiers, rows), *_models(rows)})),
+        classifiers=_classifiers(classifiers, rows),
     )
-    whole = replace(found, rows=with_contents(found.rows, rows.frame))
+    whole = replace(found, rows=_with_contents(found.rows, rows.cells))
     part = "" if units.part == "all" else units.part
     origin = None if rows.origin is None else replace(rows.origin, part=part)
     return replace(whole.ratings, origin=origin), rows.source
@@ -169,13 +200,47 @@ def _marked_in(
     rules: Rules,
 ) -> tuple[Rows, list[Marked]]:
     """The rows of an export, and what is marked in each of them."""
-    reader, marked = marked_rows(source, kind, columns, limits, rules)
+    reader, marked = _marked_rows(source, kind, columns, limits, rules)
     rows = with_origin(reader, marked.rows)
     needed = rules.requires if rules.requires is not None else ("none", *reader.needs)
     refuse_incapable(reader, needed, rows)
     if not rules.all_rounds or round_name is not None:
         rows = of_round(rows, round_name)
     return rows, marked.marked_in(rows)
+
+
+def _marked_rows(
+    source: str | Source, kind: str, columns: Columns, limits: Limits, rules: Rules
+) -> tuple[Reader, MarkedRows]:
+    """The label objects of one kind in an export, and its reader."""
+    if not isinstance(source, str | Path):
+        raise RatingsError(
+            f"a DataFrame: found a table for units of {kind}; expected the export of a tool. Make "
+            "units of it with agreement_pipeline.units."
+        )
+    refuse_unfinished(Path(source))
+    with unpacked(Path(source), limits) as path:
+        reader = reader_of(path, rules.reader)
+        if reader.marked is None:
+            raise RatingsError(
+                f"{path.name}: found {reader.title} for units of {kind}; expected the export of a "
+                "tool. Leave `units` out, or export the objects."
+            )
+        return reader, reader.marked(path, kind, columns, limits, rules)
+
+
+def _with_contents(units: "pd.DataFrame", cells: Relation) -> "pd.DataFrame":
+    """The units with what is known of their items: whether they are gold, and their cluster."""
+    names = [name for name in ("gold", "cluster") if name in names_of(cells)]
+    if not names:
+        return units
+    known = cells.ask(
+        f"SELECT item, {', '.join(names)} FROM (SELECT *, ROW_NUMBER() OVER "
+        f"(PARTITION BY item ORDER BY nth) AS place FROM {cells}) AS said WHERE place = 1"
+    )
+    items, of_item = known["item"].to_pylist(), units["cluster"].astype(object)
+    each = {name: dict(zip(items, known[name].to_pylist(), strict=True)) for name in names}
+    return units.assign(**{name: of_item.map(said) for name, said in each.items()})
 
 
 def checked_rows(
@@ -193,30 +258,16 @@ def checked_rows(
     RatingsError
         A check of the ratings fails.
     """
-    labels = f"column {rows.columns['label']!r}" if "label" in rows.columns else OF_RATERS
-    where = f"{rows.source}: {labels}"
-    _refuse_no_label(rows, where)
-    if scale is None:
-        _refuse_many_categories(rows.frame, level, limits, where)
-    ratings = Ratings.from_frame(
-        rows.frame,
-        scale or _widest(rows.frame["label"], level, where),
-        classifiers=sorted({*_chosen(classifiers, rows), *_models(rows)}),
-        source=rows.source,
-        columns=rows.columns,
+    _refuse_no_label(rows)
+    return Ratings.from_cells(
+        Cells(rows.cells, rows.source, rows.columns),
+        scale,
+        level=level,
+        classifiers=classifiers,
+        models=rows.classifiers,
+        limits=limits,
+        origin=rows.origin,
     )
-    if ratings.scale.numeric:
-        refuse_all_tiny(ratings.numbers, where)
-    if scale is None:
-        ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
-    return replace(ratings, table=_told(ratings.table, rows.ending), origin=rows.origin)
-
-
-def _told(table: pd.DataFrame, ending: str | None) -> pd.DataFrame:
-    """A table of ratings whose times are texts, if they have an ending."""
-    if ending is None:
-        return table
-    return table.assign(timestamp=texts_of_times(table["timestamp"], ending))
 
 
 def read_rounds(
@@ -234,49 +285,28 @@ def read_rounds(
         return reader_of(place, reader).rounds(place, columns, limits)
 
 
-def _models(rows: Rows) -> set[str]:
-    return {*rows.classifiers} & {*coded(rows.frame["rater"]).texts} if rows.classifiers else set()
+def _classifiers(asked: Classifiers, rows: Rows) -> tuple[str, ...]:
+    """The classifiers that are asked for, and the models among the raters."""
+    raters = _raters(rows)
+    named = asked(raters, rows.source) if callable(asked) else asked
+    return tuple(sorted({*named, *({*rows.classifiers} & {*raters})}))
 
 
-def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:
-    if callable(classifiers):
-        return classifiers(_distinct(rows.frame["rater"]), rows.source)
-    return classifiers
+def _raters(rows: Rows) -> list[str]:
+    rater = text_of(rows.cells, "rater")
+    found = rows.cells.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows.cells}")
+    return sorted(each for each in found["rater"].to_pylist() if each is not None)
 
 
-def _refuse_no_label(rows: Rows, where: str) -> None:
-    if rows.frame["label"].notna().any():
+def _refuse_no_label(rows: Rows) -> None:
+    table = rows.cells
+    if table.ask(f"SELECT 1 AS x FROM {table} WHERE label IS NOT NULL LIMIT 1").num_rows:
         return
     left_out = rows.origin.words if rows.origin else ""
     found, step = "no label in any row", "Check that the export is complete"
     if left_out:
         found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
-    raise RatingsError(f"{where}: found {found}; expected at least one rating. {step}.")
-
-
-def _refuse_many_categories(frame: pd.DataFrame, level: Level, limits: Limits, where: str) -> None:
-    if level in ("nominal", "ordinal"):
-        different = len(coded(frame["label"]).texts)
-        limits.refuse_beyond("categories", different, where, "different labels")
-
-
-def _widest(labels: pd.Series, level: Level, where: str) -> Scale:
-    """A scale that holds every label that the level allows."""
-    if level in ("interval", "ratio"):
-        return Scale(None, level)
-    return _suggested(labels, level, where)
-
-
-def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:
-    try:
-        return Scale.from_labels(_distinct(labels), level)
-    except RatingsError as error:
-        raise RatingsError(f"{where}: {error}") from None
-
-
-def _distinct(labels: pd.Series) -> Iterable[object]:
-    """The labels without those that are missing, each once if they are of one kind."""
-    if isinstance(labels.dtype, pd.CategoricalDtype):
-        return coded(labels).texts
-    there = labels.dropna()
-    return there if there.dtype == object and not are_texts(there) else there.unique()
+    of = f"column {rows.columns['label']!r}" if "label" in rows.columns else OF_RATERS
+    raise RatingsError(
+        f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
+    )

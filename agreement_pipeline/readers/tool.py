@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import coded
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import cells_of_frame, coded
+from agreement_pipeline.readers.as_frame import frame_of
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.gathering import ZONED, plain
+from agreement_pipeline.readers.frame_rules import kept, linked, stratified, tally, with_models
+from agreement_pipeline.readers.gathering import ZONED, plain, texts_of_times
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import (
     MarkedRows,
     Reader,
@@ -21,16 +24,7 @@ from agreement_pipeline.readers.registry import (
     reader_of,
     register,
 )
-from agreement_pipeline.readers.rules import (
-    FIELD,
-    RULES,
-    Rules,
-    kept,
-    linked,
-    stratified,
-    tally,
-    with_models,
-)
+from agreement_pipeline.readers.rules import FIELD, RULES, LeftOut, Rules
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tools import (
     CANONICAL,
@@ -53,6 +47,27 @@ WITHIN = ("status", "kind", "created", "updated", "record", *(ZONED + name for n
 """What is no longer needed of a rating."""
 NEEDED = ("item", "rater", "label", "status", "kind", "created", "updated", "record")
 """What of `CANONICAL` is read always."""
+
+
+@dataclass(frozen=True, eq=False)
+class _FrameRows:
+    """The ratings of an export as a frame. `ending` is what stands at the end of times."""
+
+    frame: pd.DataFrame
+    columns: dict[str, str]
+    source: str
+    classifiers: tuple[str, ...]
+    left_out: LeftOut
+    ending: str | None
+
+    def loaded(self, session: Session | None) -> Rows:
+        """The rows in a session."""
+        frame = self.frame
+        if self.ending is not None:
+            frame = frame.assign(timestamp=texts_of_times(frame["timestamp"], self.ending))
+        told = frame.reset_index()
+        cells = (session or duckdb_session()).load(*cells_of_frame(told))
+        return Rows(cells, self.columns, self.source, self.classifiers, self.left_out)
 
 
 @dataclass(frozen=True)
@@ -124,6 +139,7 @@ class Tool:
         layout: Layout = "long",
         limits: Limits = LIMITS,
         rules: Rules = RULES,
+        session: Session | None = None,
     ) -> Rows:
         """The ratings of one question."""
         _refuse_wide(layout, source)
@@ -134,7 +150,7 @@ class Tool:
         said = [value for name, value in columns.named.items() if name in named]
         asked = (*said, *rules.fields, *columns.models.values())
         refuse_unknown(asked, gathered, (*CANONICAL, GOLD), path.name)
-        return _rated(gathered, named, columns, rules, path.name)
+        return _rated(gathered, named, columns, rules, path.name).loaded(session)
 
     def marked(
         self, path: Path, kind: str, columns: Columns, limits: Limits, rules: Rules
@@ -145,7 +161,7 @@ class Tool:
         alike = replace(self, submissions=numbered, omits_none=False)
         rows = alike.rows(path, columns, "long", limits, rules)
         return MarkedRows(
-            rows, lambda some: numbered.marked(some.frame, some.classifiers, some.source)
+            rows, lambda some: numbered.marked(frame_of(some), some.classifiers, some.source)
         )
 
     def rounds(
@@ -205,7 +221,7 @@ def _bare(submission: Submission) -> Submission:
 
 def _rated(
     gathered: Gathered, named: Mapping[str, str], columns: Columns, rules: Rules, source: str
-) -> Rows:
+) -> "_FrameRows":
     frame = _canonical(gathered, named, rules)
     answers_of_gold = frame[(frame["kind"] == "gold").to_numpy()]
     gold = coded(answers_of_gold["item"]).texts
@@ -228,7 +244,7 @@ def _rated(
     names = {"timestamp": "created", **named, "label": columns.label}
     ending = _ending(rated)
     rated = rated[[name for name in rated if name not in WITHIN]]
-    return Rows(
+    return _FrameRows(
         rated,
         {str(name): names.get(str(name), str(name)) for name in rated},
         source,

@@ -17,10 +17,11 @@ import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import TEXT, category_text, coded
-from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns
+from agreement_pipeline.readers.frame_rules import tally
 from agreement_pipeline.readers.gathering import ZONED, Growing, hashes_of, plain
-from agreement_pipeline.readers.rules import FIELD, LeftOut, tally
+from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.readers.rules import FIELD, LeftOut
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import called, listed
 from agreement_pipeline.text import counted as number_of
