@@ -10,7 +10,6 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Level, Ratings, Scale, are_texts, coded, refuse_all_tiny
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.readers.gathering import texts_of_times
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.marking import marked_rows, with_contents
 from agreement_pipeline.readers.meeting import refuse_unusable
@@ -209,14 +208,7 @@ def checked_rows(
         refuse_all_tiny(ratings.numbers, where)
     if scale is None:
         ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
-    return replace(ratings, table=_told(ratings.table, rows.ending), origin=rows.origin)
-
-
-def _told(table: pd.DataFrame, ending: str | None) -> pd.DataFrame:
-    """A table of ratings whose times are texts, if they have an ending."""
-    if ending is None:
-        return table
-    return table.assign(timestamp=texts_of_times(table["timestamp"], ending))
+    return replace(ratings, origin=rows.origin)
 
 
 def read_rounds(

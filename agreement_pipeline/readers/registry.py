@@ -42,8 +42,6 @@ class Rows:
         How many rows of the source are no ratings, by round and reason.
     reader, shows
         The name of the reader, and what the source can show. Empty if it is not known.
-    ending
-        If the times shall be texts: what stands at their end, for example the mark of a zone.
     """
 
     frame: pd.DataFrame
@@ -53,7 +51,6 @@ class Rows:
     left_out: LeftOut = field(default_factory=Counter)
     reader: str = ""
     shows: frozenset[str] = frozenset()
-    ending: str | None = None
 
     @property
     def origin(self) -> Origin | None:
