@@ -22,7 +22,7 @@ from agreement_pipeline.ratings import STRATUM, in_pandas
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.gathering import CANONICAL, KINDS, UNKNOWN, Gathered, gather
+from agreement_pipeline.readers.gathering import CANONICAL, UNKNOWN, Gathered, gather
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import (
     MarkedRows,
@@ -224,7 +224,7 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
     names = ", ".join((*CANONICAL, *found.columns.values()))
     table = found.cells.ask(f"SELECT {names} FROM {found.cells} ORDER BY nth")
     frame = in_pandas(table)
-    for name in KINDS:
+    for name in ("seconds", "confidence", "assisted"):
         frame[name] = pd.Series(table[name].to_pylist(), dtype=object)
     return frame.set_axis([*CANONICAL, *found.columns], axis="columns")
 
@@ -286,12 +286,13 @@ def _canonical(gathered: Gathered, named: Mapping[str, str], asked: Iterable[str
     made = {**{name: name for name in own}, "row": "record"}
     if "assisted" in there:
         made["assisted"] = "assisted"
-    if cells.ask(f"SELECT 1 FROM {cells} WHERE created IS NOT NULL LIMIT 1").num_rows:
-        made["timestamp"] = "created"
+    made["timestamp"] = "created"
     for name, of in named.items():
         told = gathered.told(of)
         if told is not None and not name == of == "assisted":
             made[name] = told
+    if not _texts(cells, f"SELECT 1 FROM {cells} WHERE {made['timestamp']} IS NOT NULL LIMIT 1"):
+        del made["timestamp"]
     made |= {FIELD + name: told for name in asked if (told := gathered.told(name)) is not None}
     column = cells.session.column
     shown = ", ".join(f"{sql} AS {column(name)}" for name, sql in made.items())
