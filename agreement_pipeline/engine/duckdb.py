@@ -91,6 +91,10 @@ class DuckDB:
             f"FROM read_parquet([{self.literal(path)}], file_row_number = true)"
         )
 
+    def schema_of(self, path: str) -> "pa.Schema":
+        """The columns of a Parquet file, where the file lies."""
+        return self.ask(f"SELECT * FROM read_parquet([{self.literal(path)}]) LIMIT 0").schema
+
     def view(self, sql: str, *of: Relation) -> Relation:
         """Keep a query that asks some relations."""
         name = new_name(VIEW)

@@ -1,6 +1,7 @@
 """What the queries ask of an SQL engine, and what they ask about: a table or a view of it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 from weakref import finalize
@@ -46,6 +47,9 @@ class Session(Protocol):
 
         A column `nth` counts its rows from 0.
         """
+
+    def schema_of(self, path: str) -> "pa.Schema":
+        """The columns of a Parquet file, where the file lies."""
 
     def view(self, sql: str, *of: "Relation") -> "Relation":
         """Keep a query that asks some relations."""
@@ -99,7 +103,7 @@ class Relation:
         """The answer to a query that asks it."""
         return self.session.ask(sql)
 
-    @property
+    @cached_property
     def schema(self) -> "pa.Schema":
         """Its columns."""
         return self.session.ask(f"SELECT * FROM {self} LIMIT 0").schema

@@ -61,6 +61,14 @@ class Spark:
         """See some columns of a Parquet file, under other names, where the file lies."""
         return self.frame(self.session.read.parquet(path), columns)
 
+    def schema_of(self, path: str) -> "pa.Schema":
+        """The columns of a Parquet file, where the file lies."""
+        return self.schema_of_frame(self.session.read.parquet(path))
+
+    def schema_of_frame(self, frame: Any) -> "pa.Schema":
+        """The columns of a DataFrame."""
+        return frame.limit(0).toArrow().schema
+
     def frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
         """See some columns of a DataFrame under other names. Its rows have no order: `nth` is 0."""
         chosen = [frame[self.column(of)].alias(name) for name, of in columns.items()]

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.engines import sql
+from agreement_pipeline.engines._old_reading import Rows, checked_rows, of_round
 from agreement_pipeline.engines.faults import Faults
 from agreement_pipeline.engines.keys import Keys, Known, kinds_of
 from agreement_pipeline.engines.queries import Queries
@@ -27,10 +28,7 @@ from agreement_pipeline.readers import (
     Columns,
     Layout,
     Limits,
-    Rows,
-    checked_rows,
     chosen_columns,
-    of_round,
     refuse_lonely,
 )
 

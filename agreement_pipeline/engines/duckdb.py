@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
+from agreement_pipeline.engines._old_reading import Cells, file_cells, text_batches
 from agreement_pipeline.engines.protocol import ENGINES
 from agreement_pipeline.engines.queried import Queried
 from agreement_pipeline.engines.session import (
@@ -19,7 +20,7 @@ from agreement_pipeline.engines.session import (
     refuse_numbered_labels,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import LIMITS, Cells, file_cells, footer_of, text_batches
+from agreement_pipeline.readers import LIMITS, footer_of
 
 ENGINE = "duckdb"
 BATCH = 100_000

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.engines import sql
+from agreement_pipeline.engines._old_reading import Rows, checked_rows
 from agreement_pipeline.engines.queries import Queries
 from agreement_pipeline.engines.session import Session, Unreadable
 from agreement_pipeline.errors import RatingsError
@@ -20,7 +21,6 @@ from agreement_pipeline.ratings import (
     lookalikes,
     meaning,
 )
-from agreement_pipeline.readers import Rows, checked_rows
 
 if TYPE_CHECKING:
     from agreement_pipeline.engines.birth import Asked

@@ -15,6 +15,14 @@ from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.footer import Footer
+from agreement_pipeline.ratings.frames import (
+    cells_of_frame,
+    is_text,
+    is_time,
+    plain,
+    plain_type,
+    written,
+)
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes, parquet_of
@@ -86,6 +94,7 @@ __all__ = [
     "are_texts",
     "by_distinct",
     "category_text",
+    "cells_of_frame",
     "coded",
     "coded_frame",
     "consensus",
@@ -97,6 +106,8 @@ __all__ = [
     "held",
     "in_pandas",
     "is_clock",
+    "is_text",
+    "is_time",
     "kinds_in",
     "lookalikes",
     "meaning",
@@ -106,6 +117,8 @@ __all__ = [
     "parquet_bytes",
     "parquet_of",
     "parts",
+    "plain",
+    "plain_type",
     "printed",
     "ratings_of",
     "refuse_all_tiny",
@@ -115,4 +128,5 @@ __all__ = [
     "taken",
     "unresolved",
     "used",
+    "written",
 ]

@@ -7,7 +7,6 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from agreement_pipeline.readers.aggregated import whole_numbers
-from agreement_pipeline.readers.cells import Cells, file_cells
 from agreement_pipeline.readers.class_labels import named_in_schema
 from agreement_pipeline.readers.columns import (
     COLUMNS,
@@ -20,11 +19,10 @@ from agreement_pipeline.readers.columns import (
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import UNFINISHED
 from agreement_pipeline.readers.following import how_far
-from agreement_pipeline.readers.footers import footer_of
-from agreement_pipeline.readers.left_out import labels_left_out
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.meeting import refuse_lonely
 from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending
+from agreement_pipeline.readers.parquet import footer_of
 from agreement_pipeline.readers.reading import (
     Classifiers,
     checked_rows,
@@ -43,7 +41,7 @@ from agreement_pipeline.readers.registry import (
 )
 from agreement_pipeline.readers.rules import RULES, Rejected, Rules
 from agreement_pipeline.readers.sources import of_round, origin_of_table, rows_of, unnamed
-from agreement_pipeline.readers.table import text_batches
+from agreement_pipeline.readers.table import labels_left_out
 from agreement_pipeline.readers.tool import answers
 
 for _module in iter_modules(__path__):
@@ -55,7 +53,6 @@ __all__ = [
     "READERS",
     "RULES",
     "UNFINISHED",
-    "Cells",
     "Classifiers",
     "Columns",
     "Export",
@@ -69,7 +66,6 @@ __all__ = [
     "answers",
     "checked_rows",
     "chosen_columns",
-    "file_cells",
     "footer_of",
     "how_far",
     "is_of_a_tool",
@@ -86,7 +82,6 @@ __all__ = [
     "refuse_lonely",
     "register",
     "rows_of",
-    "text_batches",
     "unnamed",
     "unnamed_columns",
     "unpacked",

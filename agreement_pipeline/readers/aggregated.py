@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array
+from agreement_pipeline.readers.cells import cells_of
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Source
-from agreement_pipeline.readers.table import cells_of
 from agreement_pipeline.text import listed
 
 MOST = 2.0**53
@@ -61,45 +61,56 @@ def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIM
             f"{table.source}: found no column beside {first!r}; expected a column of whole numbers "
             "for each category. Check the separator of the table."
         )
-    cells = table.read(table.header)
-    rows = _names(cells[first], table.source)
-    values = np.column_stack([_whole(cells[name], table.source) for name in columns])
+    loaded = table.load(duckdb_session(), {f"c{at}": n for at, n in enumerate(table.header)}, ())
+    found = loaded.ask(f"SELECT * FROM {loaded} ORDER BY nth")
+    cells = {name: found[f"c{at}"].to_pylist() for at, name in enumerate(table.header)}
+    places = [f"{table.source}: row {row}" for row in found["row"].to_pylist()]
+    rows = _names(cells[first], places, first)
+    values = np.column_stack([_whole(cells[name], places, name) for name in columns])
     _refuse_total(values, columns, f"{table.source}: column")
     _refuse_total(values.T, rows, f"{table.source}: row")
     return Numbers(table.source, rows, tuple(columns), values)
 
 
-def _names(cells: pd.Series, source: str) -> tuple[str, ...]:
-    missing = cells.index[cells.isna()]
-    if len(missing):
-        raise RatingsError(
-            f"{source}: row {missing[0]}, column {cells.name!r}: found no name; expected one in "
-            "every row. Fill it in."
-        )
-    names = [str(name) for name in cells]
-    first: dict[str, object] = {}
-    for place, name in zip(cells.index, names, strict=True):
+def _names(cells: Sequence[object], places: Sequence[str], column: str) -> tuple[str, ...]:
+    first: dict[str, str] = {}
+    for place, cell in zip(places, cells, strict=True):
+        if cell is None:
+            raise RatingsError(
+                f"{place}, column {column!r}: found no name; expected one in every row. Fill it in."
+            )
+        name = str(cell)
         if name in first:
             raise RatingsError(
-                f"{source}: row {place}, column {cells.name!r}: found {name!r}, which is in row "
-                f"{first[name]} too; expected each once. Correct the name, or leave one out."
+                f"{place}, column {column!r}: found {name!r}, which is in "
+                f"{first[name].rpartition(': ')[2]} too; expected each once. "
+                "Correct the name, or leave one out."
             )
         first[name] = place
-    return tuple(names)
+    return tuple(first)
 
 
-def _whole(cells: pd.Series, source: str) -> Array:
-    numbers = pd.to_numeric(cells.astype(object), errors="coerce").to_numpy(dtype=float)
+def _whole(cells: Sequence[object], places: Sequence[str], column: str) -> Array:
+    numbers = np.array([_number(cell) for cell in cells])
     bad = ~((numbers >= 0) & (numbers <= MOST) & (numbers == np.floor(numbers)))
     if bad.any():
-        place = int(bad.argmax())
-        found = "nothing" if pd.isna(cells.iloc[place]) else repr(cells.iloc[place])
-        most = f" to {MOST:.0f}" if numbers[place] > MOST else ""
+        at = int(bad.argmax())
+        found = "nothing" if cells[at] is None else repr(cells[at])
+        most = f" to {MOST:.0f}" if numbers[at] > MOST else ""
         raise RatingsError(
-            f"{source}: row {cells.index[place]}, column {cells.name!r}: found {found}; expected a "
+            f"{places[at]}, column {column!r}: found {found}; expected a "
             f"whole number from 0{most}. Write 0 where there is none."
         )
     return numbers
+
+
+def _number(cell: object) -> float:
+    """A cell as a number. It is nan for what is none."""
+    text = str(cell)
+    try:
+        return float(text) if text.isascii() and "_" not in text else np.nan
+    except ValueError:
+        return np.nan
 
 
 def _refuse_total(values: Array, names: Sequence[str], where: str) -> None:

@@ -1,31 +1,39 @@
-"""The cells of a table, from a whole file or a DataFrame."""
+"""The cells of a table, put into a table of a session as they are written."""
 
-import json
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain, islice
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-import pandas as pd
+import pyarrow as pa
 
+from agreement_pipeline.engine import Relation, Session, is_spark_frame
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.ratings import TEXT, Footer, category_text, expanded_bytes, in_pandas
-from agreement_pipeline.readers.class_labels import in_names, named_in_schema
+from agreement_pipeline.ratings import (
+    category_text,
+    cells_of_frame,
+    is_text,
+    is_time,
+    plain,
+    plain_type,
+    written,
+)
+from agreement_pipeline.readers.class_labels import Named, in_names
+from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
-from agreement_pipeline.readers.files import WAIT, Steady, blank, refuse_nul, text_of
-from agreement_pipeline.readers.footers import footer_of
-from agreement_pipeline.readers.json_stream import is_cut
+from agreement_pipeline.readers.files import no_row
+from agreement_pipeline.readers.json_lines import JsonLines
 from agreement_pipeline.readers.limits import Limits
-from agreement_pipeline.readers.lines import blocks_of
-from agreement_pipeline.readers.twice import refuse_twice
+from agreement_pipeline.readers.parquet import ParquetTable
+from agreement_pipeline.readers.rules import columns_of, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 KINDS = {
@@ -36,13 +44,17 @@ KINDS = {
     ".parquet": "parquet",
 }
 """What a file is that ends so. Of another file, its content says it."""
-BYTES_A_VALUE = 2
-AT_ONCE = 8_192
-"""How many records are Python objects at once."""
+FRAME = "DataFrame"
+TEXT = pa.large_string()
+BINARY = (bytes, bytearray, memoryview)
+NO_VALUES = (list, tuple, dict, *BINARY)
+ODD_LIST = "found a list with a member that is no label"
+Load = Callable[[Session, Mapping[str, str], Collection[str]], Relation]
 
 
-class Cells(NamedTuple):
-    """The cells of a table.
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a table, not yet read.
 
     Attributes
     ----------
@@ -50,21 +62,91 @@ class Cells(NamedTuple):
         The name of the table, for errors.
     header
         The names of its columns.
-    read
-        Reads the columns of some names. The index `row` numbers the rows as an editor or a
-        spreadsheet does.
-    first
-        The number of the first row of data.
-    parts
-        The same for a file of text, some rows at a time: batches of texts, or frames of what JSON
-        holds. None for other tables.
+    load
+        Puts columns into a table of a session, under other names. Lists of labels become text with
+        `|` between them, in the columns that are named last. The column `nth` counts the rows from
+        0, and `row` is what errors call a row.
     """
 
     source: str
     header: list[str]
-    read: Callable[[Sequence[str]], pd.DataFrame]
+    load: Load
+
+
+@dataclass(frozen=True)
+class _Batches:
+    """Columns in Arrow batches.
+
+    Attributes
+    ----------
+    source
+        The name of the table, for errors.
+    first
+        The number of the first row of data, as an editor or a spreadsheet counts.
+    read
+        Reads the columns of some names, of which some may hold lists: their types, and batches.
+    named
+        Of each column of numbered labels, what names a number.
+    """
+
+    source: str
     first: int
-    parts: Callable[[Sequence[str]], Iterator[Any]] | None = None
+    read: Callable[[Sequence[str], Collection[str]], tuple[pa.Schema, Iterator[Any]]]
+    named: Mapping[str, Named] = field(default_factory=dict)
+
+    def load(
+        self, session: Session, columns: Mapping[str, str], lists: Collection[str]
+    ) -> Relation:
+        """Put columns into a table of a session.
+
+        Raises
+        ------
+        RatingsError
+            There is no row, or a cell is no single value.
+        """
+        schema, batches = self.read(list(dict.fromkeys(columns.values())), lists)
+        kinds = pa.schema([(name, self._kind(schema, name, of)) for name, of in columns.items()])
+        return numbered(
+            session.load(kinds, self._plain(batches, columns, lists, kinds)), self.first
+        )
+
+    def _kind(self, schema: pa.Schema, name: str, of: str) -> pa.DataType:
+        kind = TEXT if of in self.named else plain_type(schema.field(of).type)
+        return TEXT if is_time(kind) and name != "timestamp" else kind
+
+    def _plain(
+        self,
+        batches: Iterator[Any],
+        columns: Mapping[str, str],
+        lists: Collection[str],
+        kinds: pa.Schema,
+    ) -> Iterator[pa.RecordBatch]:
+        start = self.first
+        for batch in batches:
+            arrays = []
+            for name, of in columns.items():
+                cells = self._single(batch[of], of, of in lists, start)
+                is_other = is_time(cells.type) and kinds.field(name).type == TEXT
+                arrays.append(written(cells) if is_other else cells)
+            yield pa.record_batch(arrays, schema=kinds)
+            start += len(arrays[0])
+        if start == self.first:
+            raise no_row(self.source)
+
+    def _single(self, cells: Any, name: str, lists: bool, start: int) -> pa.Array:
+        """The cells of a column, each a single value."""
+        if name in self.named:
+            cells = in_names(cells, self.named[name])
+        if isinstance(cells, pa.Array):
+            cells = cells.storage if isinstance(cells, pa.ExtensionArray) else cells
+            if not _is_odd(cells.type):
+                return plain(cells)
+            cells = cells.to_pylist()
+        texts = [as_text(each) if lists else each for each in cells]
+        for at, each in enumerate(texts):
+            if isinstance(each, NO_VALUES):
+                refuse_no_single_value(self.source, start + at, name, each, lists)
+        return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
 
 
 def file_cells(path: Path, limits: Limits) -> Cells:
@@ -76,20 +158,20 @@ def file_cells(path: Path, limits: Limits) -> Cells:
     Raises
     ------
     RatingsError
-        The file is broken or too large, or it holds no row.
+        The file is broken or too large.
     """
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     kind = KINDS.get(path.suffix.lower()) or kind_of(path)
     if kind == "text":
         separator = separator_in(path, SEPARATORS.get(path.suffix.lower(), ","))
-        delimited = Delimited(path, separator, limits)
-        return _cells(path.name, delimited, first=2)._replace(parts=delimited.parts)
+        text = Delimited(path, separator, limits)
+        return _text_cells(path.name, text.header, text.batches, first=2)
     if kind == "parquet":
-        return _cells(path.name, _Parquet(path, limits), first=1)
+        return _parquet_cells(path, limits)
     if kind == "excel":
-        return _cells(path.name, _of_frame(sheet(path, limits)), first=2)
-    lines = _JsonLines(path, limits)
-    return _cells(path.name, lines, first=1)._replace(parts=lines.parts)
+        return arrow_cells(sheet(path, limits), path.name, limits, first=2)
+    lines = JsonLines(path, limits)
+    return _text_cells(path.name, lines.header, lines.blocks, first=1)
 
 
 def is_named_table(path: Path) -> bool:
@@ -97,344 +179,233 @@ def is_named_table(path: Path) -> bool:
     return path.suffix.lower() in KINDS
 
 
-def frame_cells(table: pd.DataFrame, source: str, limits: Limits) -> Cells:
-    """The cells of a DataFrame, with the rows numbered from 1; None, NaN and `pd.NA` are missing.
+def cells_of(source: Any, limits: Limits) -> Cells:
+    """The cells of a file, of a DataFrame, or of what gives Arrow batches.
 
     Raises
     ------
     RatingsError
-        The frame is too large, has a column twice, or holds no row.
+        The file is broken, or the table is too large. Or the source is no table.
     """
-    names = [str(name) for name in table.columns]
-    limits.refuse_beyond("columns", len(names), source, "columns")
-    limits.refuse_beyond("rows", len(table), source, "rows")
-    refuse_twice(names, source)
-    columns = {
-        name: _missing_as_none(table.iloc[:, at].reset_index(drop=True))
-        for at, name in enumerate(names)
-    }
-    return _cells(source, _of_frame(pd.DataFrame(columns)), first=1)
-
-
-class _Readable(Protocol):
-    """A table of which some columns can be read."""
-
-    @property
-    def header(self) -> list[str]: ...
-
-    def read(self, names: Sequence[str]) -> pd.DataFrame: ...
-
-
-@dataclass(frozen=True)
-class _InMemory:
-    """A table that was read whole."""
-
-    header: list[str]
-    frame: pd.DataFrame
-
-    def read(self, names: Sequence[str]) -> pd.DataFrame:
-        return self.frame[list(names)]
-
-
-def _of_frame(frame: pd.DataFrame) -> _InMemory:
-    return _InMemory(list(frame.columns), frame)
-
-
-def _cells(source: str, table: _Readable, *, first: int) -> Cells:
-    """The cells of a table whose rows of data are numbered from `first`, refused if it has none."""
-
-    def read(names: Sequence[str]) -> pd.DataFrame:
-        frame = table.read(names)
-        refuse_no_row(len(frame), source)
-        return frame.set_axis(pd.RangeIndex(first, first + len(frame), name="row"))
-
-    return Cells(source, table.header, read, first)
-
-
-def _missing_as_none(column: pd.Series) -> pd.Series:
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.dtype.categories.dtype)
-    return column.where(column.notna(), None) if column.dtype == object else column
-
-
-def refuse_no_row(n_rows: int, source: str) -> None:
-    """Refuse a table without a row of data.
-
-    Raises
-    ------
-    RatingsError
-        It has none.
-    """
-    if not n_rows:
-        raise RatingsError(
-            f"{source}: found no row of data; expected at least one rating. "
-            "Check that the export is complete."
-        )
-
-
-class _JsonLines:
-    """JSON Lines. Each line is read once, and its texts are then kept in Arrow."""
-
-    def __init__(self, path: Path, limits: Limits) -> None:
-        names, self._parts = dict[str, None](), list[_JsonColumns]()
-        records = _records(path, limits)
-        while some := list(islice(records, AT_ONCE)):
-            here = dict.fromkeys(chain.from_iterable(some))
-            names |= here
-            if len(names) <= limits.columns:
-                columns = {
-                    name: _compact([_cell(each.get(name)) for each in some]) for name in here
-                }
-                self._parts.append(_JsonColumns(len(some), columns))
-        limits.refuse_beyond("columns", len(names), path.name, "columns")
-        self.header = list(names)
-
-    def read(self, names: Sequence[str]) -> pd.DataFrame:
-        """Some columns, as texts where all of their values are."""
-        columns = {
-            name: _column(list(chain.from_iterable(part.values(name) for part in self._parts)))
-            for name in names
-        }
-        return pd.DataFrame(columns, index=pd.RangeIndex(sum(part.n_rows for part in self._parts)))
-
-    def parts(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
-        """The same columns, some rows at a time."""
-        for part in self._parts:
-            columns = {name: _column(part.values(name)) for name in names}
-            yield pd.DataFrame(columns, index=pd.RangeIndex(part.n_rows))
-
-
-class _JsonColumns(NamedTuple):
-    """The cells of some records by column, as an Arrow array where all of them are texts."""
-
-    n_rows: int
-    columns: dict[str, Any]
-
-    def values(self, name: str) -> list[object]:
-        """A column. It is empty where no record has it."""
-        found = self.columns.get(name)
-        if found is None:
-            return [None] * self.n_rows
-        return found if isinstance(found, list) else list(found.to_pylist())
-
-
-def _compact(values: list[object]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(values, pa.large_string()) if _are_texts(values) else values
-
-
-def _column(values: list[object]) -> pd.Series:
-    """Values as texts, if all of them are texts or missing."""
-    return pd.Series(values, dtype=TEXT if _are_texts(values) else object)
-
-
-def _are_texts(values: list[object]) -> bool:
-    return all(value is None or isinstance(value, str) for value in values)
-
-
-def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
-    """The records of a file, one a line. Blank lines at its end are none.
-
-    Raises
-    ------
-    RatingsError
-        The file changed while it was read, is blank or too long, or a line holds no record.
-    """
-    file, source, row, waiting = Steady.at(path), path.name, 0, list[str]()
-    for block in blocks_of(path):
-        refuse_nul(block, source, row + len(waiting))
-        for line in text_of(block, source, row + len(waiting)).removesuffix("\n").split("\n"):
-            if line.strip() and waiting:
-                for row, each in enumerate(waiting, row + 1):  # noqa: B020
-                    yield _record(each, row, False, source)
-                waiting.clear()
-            waiting.append(line)
-    if not waiting[0].strip():
-        raise blank(source)
-    yield _record(waiting[0], row + 1, True, source)
-    limits.refuse_beyond("rows", row + len(waiting), source, "lines")
-    file.refuse_change()
-
-
-def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
-    if not line.strip():
-        return {}
-    where = f"{source}: row {row}"
-    try:
-        found = json.loads(
-            line,
-            object_pairs_hook=lambda pairs: _pairs(pairs, where),
-            parse_int=str,
-            parse_float=_float_text,
-            parse_constant=str,
-        )
-    except (json.JSONDecodeError, RecursionError) as error:
-        if row == 1 and not last and line.strip() in ("[", "{", "[{"):
-            raise _no_lines(where) from None
-        if last and line.lstrip().startswith("{") and is_cut(error, line):
-            raise RatingsError(
-                f"{where}: found a last line that is cut off ({error}); expected a JSON object in "
-                f"every line. {WAIT}"
-            ) from None
-        raise RatingsError(
-            f"{where}: found text that is not readable as JSON ({error}); expected a JSON object "
-            "in every line. Correct the line."
-        ) from None
-    if isinstance(found, list) and found and isinstance(found[0], dict):
-        raise _no_lines(where)
-    if not isinstance(found, dict):
-        raise RatingsError(
-            f"{where}: found {shown(line.strip())}; expected a JSON object in every line. "
-            "Write each row as an object."
-        )
-    if "\\u" in line:
-        _refuse_half_characters(found, where)
-    return found
-
-
-def _no_lines(where: str) -> RatingsError:
-    """That a file is one JSON document: a list, or an object over several lines."""
-    return RatingsError(
-        f"{where}: found a JSON document that is no tool's export; expected a JSON object in "
-        "every line, or an export as its tool writes it. "
-        "Export again and rename no field, or write one rating a line."
+    if isinstance(source, Path):
+        return file_cells(source, limits)
+    if is_spark_frame(source):
+        return _spark_cells(source, limits)
+    if is_frame(source):
+        return _frame_cells(source, limits)
+    if hasattr(source, "__arrow_c_stream__"):
+        return arrow_cells(pa.table(source), FRAME, limits)
+    raise RatingsError(
+        f"a table: found {type(source).__name__}; expected a path, a DataFrame, or a table of "
+        "Arrow. Save the table, or convert it."
     )
 
 
-def _pairs(pairs: list[tuple[str, Any]], where: str) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        refuse_twice([name for name, _ in pairs], where)
-    return found
+def is_frame(source: Any) -> bool:
+    """True for a pandas DataFrame. pandas is not imported to find out."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(source, pandas.DataFrame)
 
 
-def _cell(value: object) -> object:
-    if isinstance(value, str):
-        return value or None
-    if isinstance(value, list):
-        return [_cell(member) for member in value]
-    return category_text(value) if isinstance(value, bool) else value
+def arrow_cells(
+    table: pa.Table,
+    source: str,
+    limits: Limits,
+    named: Mapping[str, Named] | None = None,
+    first: int = 1,
+) -> Cells:
+    """The cells of an Arrow table.
 
-
-def _refuse_half_characters(value: object, where: str) -> None:
-    if isinstance(value, dict):
-        for each in chain.from_iterable(value.items()):
-            _refuse_half_characters(each, where)
-    elif isinstance(value, list):
-        for each in value:
-            _refuse_half_characters(each, where)
-    elif isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:
-            half = f"\\u{ord(value[error.start]):04x}"
-            raise RatingsError(
-                f"{where}: found half a character ({half}); expected whole characters. "
-                "Export the table again, as UTF-8."
-            ) from None
-
-
-def _float_text(written: str) -> str:
-    return category_text(float(written))
-
-
-class _Parquet:
-    """A Parquet file."""
-
-    def __init__(self, path: Path, limits: Limits) -> None:
-        import pyarrow.parquet as pq
-
-        self._source, self._delivered = path.name, Steady.at(path)
-        with _as_refusal(self._source):
-            self._footer = footer_of(path)
-            _refuse_large(self._footer, self._source, limits)
-            self._file = pq.ParquetFile(path, read_dictionary=_repetitive(self._footer))
-            self._path, self._limits = path, limits
-            schema = self._file.schema_arrow
-            self.header = list(schema.names)
-        self._named = named_in_schema(schema.metadata, self._source)
-        self._delivered.refuse_change()
-        refuse_twice(self.header, self._source)
-        refuse_no_row(self._file.metadata.num_rows, self._source)
-
-    def read(self, names: Sequence[str]) -> pd.DataFrame:
-        """Some columns, with their types. NaN and None stay apart, and labels have their names."""
-        columns = {}
-        for name in names:
-            with _as_refusal(self._source):
-                expanded = expanded_bytes(self._path, self._footer, name, self._limits.file_bytes)
-                where = f"{self._source}: column {name!r}"
-                self._limits.refuse_beyond("file_bytes", expanded, where, "bytes once expanded")
-                column = self._file.read(columns=[name])
-                column.validate(full=True)
-            values = _apart(column.column(0))
-            columns[name] = in_names(values, self._named[name]) if name in self._named else values
-        self._delivered.refuse_change()
-        return pd.DataFrame(columns, index=pd.RangeIndex(self._file.metadata.num_rows))
-
-
-@contextmanager
-def _as_refusal(source: str) -> Iterator[None]:
-    """Whatever Arrow says of a broken file, as one refusal."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise RatingsError(
-            f"{source}: found no whole Parquet file ({str(error).splitlines()[0]}); expected a "
-            f"finished one. {WAIT}"
-        ) from None
-
-
-def _refuse_large(footer: Footer, source: str, limits: Limits) -> None:
-    """Refuse by what the file says of itself: a small Parquet file can hold a large table."""
-    limits.refuse_beyond("columns", len(footer.leaves), source, "columns")
-    limits.refuse_beyond("rows", footer.rows, source, "rows")
-    limits.refuse_beyond("file_bytes", footer.size, source, "bytes once expanded")
-
-
-def _repetitive(footer: Footer) -> list[str]:
-    """The columns of text whose values are so few that a value takes two bytes at most."""
-    sizes: defaultdict[str, float] = defaultdict(float)
-    for chunk in footer.chunks:
-        sizes[chunk.path] += chunk.size if chunk.text and not chunk.by_prefix else math.inf
-    return [name for name, size in sizes.items() if size <= BYTES_A_VALUE * footer.rows]
-
-
-def _in_codes(column: Any) -> Any:
-    """An Arrow column of codes whose texts are all different, or None."""
-    import pyarrow as pa
-
-    if not (pa.types.is_dictionary(column.type) and _is_text(column.type.value_type)):
-        return None
-    whole = column.unify_dictionaries()
-    texts = whole.chunk(0).dictionary if whole.num_chunks else pa.array([], pa.string())
-    return whole if len(texts.unique()) == len(texts) and not texts.null_count else None
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _apart(column: Any) -> pd.Series:
-    """An Arrow column in which NaN and None stay apart.
-
-    NaN is a failed calculation; None is a missing value. pandas alone would read both as missing.
+    Raises
+    ------
+    RatingsError
+        The table is too large or has a column twice.
     """
-    import pyarrow as pa
+    _refuse_large(table.column_names, len(table), source, limits)
 
-    if (in_codes := _in_codes(column)) is not None:
-        return pd.Series(in_codes.to_pandas())
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    values: pd.Series = in_pandas(column, integer_object_nulls=True)
-    if not pa.types.is_floating(column.type):
+    def read(names: Sequence[str], _: Collection[str]) -> tuple[pa.Schema, Iterator[Any]]:
+        return table.schema, iter(table.select(list(names)).to_batches())
+
+    return Cells(source, table.column_names, _Batches(source, first, read, named or {}).load)
+
+
+def far_cells(address: str, session: Session, limits: Limits) -> Cells:
+    """The cells of a Parquet file on another machine, which the engine reads.
+
+    Raises
+    ------
+    RatingsError
+        The engine cannot read it, or it has too many columns.
+    """
+    header, name = list(session.schema_of(address).names), Path(address).name
+    limits.refuse_beyond("columns", len(header), name, "columns")
+
+    def load(session: Session, columns: Mapping[str, str], lists: Collection[str]) -> Relation:
+        return _in_sql(session.parquet(address, columns), columns, lists, name)
+
+    return Cells(name, header, load)
+
+
+def _text_cells(source: str, header: list[str], batches: Any, first: int) -> Cells:
+    """The cells of a file of text."""
+
+    def read(names: Sequence[str], _: Collection[str]) -> tuple[pa.Schema, Iterator[Any]]:
+        return pa.schema([(name, TEXT) for name in names]), batches(names)
+
+    return Cells(source, header, _Batches(source, first, read).load)
+
+
+def _parquet_cells(path: Path, limits: Limits) -> Cells:
+    table = ParquetTable(path, limits)
+
+    def read(names: Sequence[str], _: Collection[str]) -> tuple[pa.Schema, Iterator[Any]]:
+        return table.schema, table.batches(names)
+
+    decoded = _Batches(path.name, 1, read, table.named)
+
+    def load(session: Session, columns: Mapping[str, str], lists: Collection[str]) -> Relation:
+        if (seen := table.seen(session, columns)) is None:
+            return decoded.load(session, columns, lists)
+        return _in_sql(seen, columns, lists, path.name)
+
+    return Cells(path.name, list(table.schema.names), load)
+
+
+def _frame_cells(frame: "pd.DataFrame", limits: Limits) -> Cells:
+    """The cells of a pandas DataFrame. None, NaN and `pd.NA` are missing."""
+    header = [str(name) for name in frame.columns]
+    _refuse_large(header, len(frame), FRAME, limits)
+
+    def read(names: Sequence[str], lists: Collection[str]) -> tuple[pa.Schema, Iterator[Any]]:
+        some = frame.iloc[:, [header.index(name) for name in names]].set_axis(list(names), axis=1)
+        objects = [name for name in names if some[name].dtype == object]
+        single = {name: _single_in(some[name], name in lists) for name in objects}
+        return cells_of_frame(some.assign(**single))
+
+    return Cells(FRAME, header, _Batches(FRAME, 1, read).load)
+
+
+def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
+    """A column of objects. Lists become text. What is then no single value is refused."""
+    import numpy as np
+
+    odd = (np.ndarray, list, dict, *BINARY)
+    if not values.map(lambda each: isinstance(each, odd)).any():
         return values
-    missing = column.is_null().to_numpy()
-    if not (np.isnan(values) & ~missing).any():
-        return values
-    return values.astype(object).mask(missing, None)
+    cells = values.tolist()
+    for at, cell in enumerate(cells):
+        if isinstance(cell, odd):
+            each = np.atleast_1d(cell).tolist() if isinstance(cell, np.ndarray) else cell
+            cells[at] = as_text(each) if lists else each
+            if not isinstance(cells[at], str):
+                refuse_no_single_value(FRAME, at + 1, str(values.name), cells[at], lists)
+    return type(values)(cells, index=values.index, dtype=object, name=values.name)
+
+
+def _spark_cells(frame: Any, limits: Limits) -> Cells:
+    header = list(map(str, frame.columns))
+    limits.refuse_beyond("columns", len(header), FRAME, "columns")
+    refuse_twice(header, FRAME)
+
+    def load(session: Any, columns: Mapping[str, str], lists: Collection[str]) -> Relation:
+        return _in_sql(session.frame(frame, columns), columns, lists, FRAME)
+
+    return Cells(FRAME, header, load)
+
+
+def _in_sql(
+    cells: Relation, columns: Mapping[str, str], lists: Collection[str], source: str
+) -> Relation:
+    """The rows of a table that the engine sees, with single values, and a name for each row."""
+    made = {}
+    for name, of in columns.items():
+        sql = _single_in_sql(cells, name, of in lists, f"{source}: column {of!r}")
+        if sql is not None:
+            made[name] = sql
+    seen = cells.view(f"SELECT {columns_of(cells, made)} FROM {cells}") if made else cells
+    if cells.session.engine != "spark":
+        return numbered(seen, 1)
+    item = text_of(seen, "item") if "item" in columns else "''"
+    row = {"row": f"CONCAT('of item ', COALESCE({item}, 'null'))"}
+    return seen.view(f"SELECT {columns_of(seen, row)} FROM {seen}")
+
+
+def _single_in_sql(cells: Relation, name: str, lists: bool, where: str) -> str | None:
+    """A column as text in SQL. None if it stays what it is."""
+    kind, column = cells.schema.field(name).type, cells.session.column(name)
+    if pa.types.is_boolean(kind):
+        return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
+    if not _is_odd(kind):
+        is_kept = plain_type(kind) == kind or is_text(kind) or is_time(kind)
+        is_kept = is_kept and (name == "timestamp" or not is_time(kind))
+        return None if is_kept else f"CAST({column} AS STRING)"
+    if not (lists and cells.session.engine == "spark" and is_list_of_labels(kind)):
+        raise RatingsError(
+            f"{where}: found {kind}; expected text, numbers or flags. Write such cells as text."
+        )
+    texts = f"TRANSFORM({column}, x -> CAST(x AS STRING))"
+    odd = f"EXISTS({texts}, x -> x IS NULL OR x = '' OR CONTAINS(x, '|'))"
+    return (
+        f"CASE WHEN {column} IS NULL THEN NULL WHEN {odd} THEN RAISE_ERROR('{ODD_LIST}') "
+        f"WHEN SIZE({column}) = 0 THEN '|' ELSE ARRAY_JOIN({texts}, '|') END"
+    )
+
+
+def is_list_of_labels(kind: pa.DataType) -> bool:
+    """True for the Arrow type of lists of texts or whole numbers."""
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        return False
+    return bool(is_text(kind.value_type) or pa.types.is_integer(kind.value_type))
+
+
+def numbered(cells: Relation, first: int) -> Relation:
+    """The rows, each named by its number. That of the first is given."""
+    return cells.view(f"SELECT {columns_of(cells, {'row': f'nth + {first}'})} FROM {cells}")
+
+
+def as_text(cell: object) -> object:
+    """A list as text with `|` between its members. A list with an odd member stays a list."""
+    if not isinstance(cell, list):
+        return cell
+    if any(member is None or _no_single_value(member) for member in cell):
+        return cell
+    texts = list(map(category_text, cell))
+    return cell if any(not text or "|" in text for text in texts) else "|".join(texts) or "|"
+
+
+def refuse_no_single_value(
+    source: str, row: int, column: str, found: object, lists: bool
+) -> NoReturn:
+    """Refuse a cell that holds several values, or none that is text.
+
+    Raises
+    ------
+    RatingsError
+        Always.
+    """
+    several = "one label, a list of labels (none empty, none with |)"
+    expected = several if lists and isinstance(found, list) else "one value"
+    expected = "text" if isinstance(found, BINARY) else expected
+    raise RatingsError(
+        f"{source}: row {row}, column {column!r}: found {shown(found)}; "
+        f"expected {expected}, or null. Correct the row."
+    )
+
+
+def _no_single_value(value: object) -> bool:
+    return isinstance(value, NO_VALUES) or (isinstance(value, float) and math.isnan(value))
+
+
+def _is_odd(kind: pa.DataType) -> bool:
+    """True for the Arrow types whose cells are no single values."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _is_odd(kind.value_type)
+    tests = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return any(test(kind) for test in (*tests, types.is_binary_view))
+
+
+def _refuse_large(header: list[str], n_rows: int, source: str, limits: Limits) -> None:
+    limits.refuse_beyond("columns", len(header), source, "columns")
+    limits.refuse_beyond("rows", n_rows, source, "rows")
+    refuse_twice(header, source)

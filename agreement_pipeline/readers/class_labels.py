@@ -6,8 +6,7 @@ from math import isnan
 from numbers import Real
 from typing import Any
 
-import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
 
@@ -46,13 +45,16 @@ def named_in_schema(metadata: Mapping[bytes, bytes] | None, source: str) -> dict
     return named_in((said.get("info") if isinstance(said, Mapping) else said) or {}, source)
 
 
-def in_names(cells: pd.Series, named: Named) -> pd.Series:
-    """The cells of a column as names. Each distinct number is looked up once."""
-    if cells.dtype == object:
-        return cells.map(named)
-    codes, numbers = pd.factorize(cells)
-    names = np.array([*map(named, numbers), None], dtype=object)
-    return pd.Series(names[codes], cells.index)
+def in_names(cells: pa.Array, named: Named) -> Any:
+    """An Arrow array of numbers as names. Each distinct number is looked up once.
+
+    Lists of numbers become lists of names, in a list.
+    """
+    if pa.types.is_nested(cells.type):
+        return list(map(named, cells.to_pylist()))
+    coded = cells.dictionary_encode()
+    names = pa.array(map(named, coded.dictionary.to_pylist()), pa.large_string())
+    return names.take(coded.indices)
 
 
 def _labels(info: Data) -> Iterator[tuple[str, Sequence[str | None]]]:

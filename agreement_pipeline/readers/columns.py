@@ -1,6 +1,7 @@
 """What the columns of a table are called."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -207,6 +208,22 @@ def rater_columns(
         "columns in a wide table, since other columns can hold dates or settled labels. "
         f"{_candidates(free)}"
     )
+
+
+def refuse_twice(names: list[str], where: str) -> None:
+    """Refuse names that stand there twice.
+
+    Raises
+    ------
+    RatingsError
+        Some do.
+    """
+    if len(set(names)) < len(names):
+        twice = sorted(name for name, times in Counter(names).items() if times > 1)
+        raise RatingsError(
+            f"{where}: found {called('column', twice)} twice; expected each once. "
+            "Rename or remove one."
+        )
 
 
 def probable_columns(header: list[str]) -> dict[str, str]:

@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 
 from agreement_pipeline.errors import MissingExtraError, RatingsError
-from agreement_pipeline.ratings import TEXT, category_text
+from agreement_pipeline.ratings import category_text
+from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.limits import Limits
-from agreement_pipeline.readers.twice import refuse_twice
 from agreement_pipeline.text import listed
 
 
-def sheet(path: Path, limits: Limits) -> pd.DataFrame:
+def sheet(path: Path, limits: Limits) -> pa.Table:
     """The only sheet of a workbook. The first row names the columns.
 
     Raises
@@ -41,7 +41,7 @@ def sheet(path: Path, limits: Limits) -> pd.DataFrame:
     return _table(book.active.iter_rows(values_only=True), path.name, limits)
 
 
-def _table(rows: Any, source: str, limits: Limits) -> pd.DataFrame:
+def _table(rows: Any, source: str, limits: Limits) -> pa.Table:
     header = enumerate(next(rows, ()))
     names = {at: str(name) for at, name in header if name is not None}
     refuse_twice(list(names.values()), f"{source}: row 1")
@@ -51,7 +51,7 @@ def _table(rows: Any, source: str, limits: Limits) -> pd.DataFrame:
         limits.refuse_beyond("rows", number, source, "rows or more")
         cells.append([None if value is None else category_text(value) for value in row])
     columns = {
-        name: pd.Series([row[at] if at < len(row) else None for row in cells], dtype=TEXT)
+        name: pa.array([row[at] if at < len(row) else None for row in cells], pa.large_string())
         for at, name in names.items()
     }
-    return pd.DataFrame(columns)
+    return pa.table(columns)

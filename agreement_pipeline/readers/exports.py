@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.class_labels import named_in_schema
 from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
-from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.json_stream import CutOffError, json_objects
+from agreement_pipeline.readers.parquet import footer_of
 from agreement_pipeline.text import counted
 
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]

@@ -171,6 +171,14 @@ def blank(source: str) -> RatingsError:
     )
 
 
+def no_row(source: str) -> RatingsError:
+    """The refusal of a table without a row of data."""
+    return RatingsError(
+        f"{source}: found no row of data; expected at least one rating. "
+        "Check that the export is complete."
+    )
+
+
 def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
     """Bytes as text.
 

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from agreement_pipeline.engine import Session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import in_pandas
-from agreement_pipeline.readers.cells import Cells, frame_cells
-from agreement_pipeline.readers.class_labels import in_names, named_in
+from agreement_pipeline.readers.cells import Cells, arrow_cells
+from agreement_pipeline.readers.class_labels import Named, named_in
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import INFO, STATE, Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
@@ -31,6 +32,7 @@ def data_set_rows(
     layout: Layout = "long",
     limits: Limits = LIMITS,
     rules: Rules = RULES,
+    session: Session | None = None,
 ) -> Rows:
     """The ratings of a data set. The column `split` names the split, if there are several.
 
@@ -44,7 +46,7 @@ def data_set_rows(
             "reader: found hugging_face for a table in memory; expected a folder that "
             "save_to_disk wrote. Leave the reader out."
         )
-    return cells_rows(_cells(source, limits), columns, layout, limits, rules)
+    return cells_rows(_cells(source, limits), columns, layout, limits, rules, session)
 
 
 def data_set_rounds(
@@ -57,31 +59,45 @@ def data_set_rounds(
 def _cells(folder: Path, limits: Limits) -> Cells:
     places = sorted(path.parent for path in folder.rglob(STATE))
     parts = [_split(place, folder.name) for place in places]
+    tables = [table for table, _ in parts]
     if len(parts) > 1:
-        parts = [
-            part if SPLIT in part else part.assign(**{SPLIT: place.name})
-            for part, place in zip(parts, places, strict=True)
-        ]
-    return frame_cells(pd.concat(parts, ignore_index=True), folder.name, limits)
+        tables = [_with_split(table, place) for table, place in zip(tables, places, strict=True)]
+    whole = pa.concat_tables(tables, promote_options="permissive")
+    named = {column: of for _, names in reversed(parts) for column, of in names.items()}
+    return arrow_cells(whole, folder.name, limits, named)
 
 
-def _split(folder: Path, name: str) -> pd.DataFrame:
-    import pyarrow as pa
+def _with_split(table: pa.Table, place: Path) -> pa.Table:
+    if SPLIT in table.column_names:
+        return table
+    return table.append_column(SPLIT, pa.array([place.name] * len(table), pa.large_string()))
 
+
+def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
+    """One split, and what names the numbers of its labels."""
     state, info = (_json(folder / each, name) for each in (STATE, INFO))
     try:
         tables = [
             pa.ipc.open_stream(pa.memory_map(str(folder / each["filename"]))).read_all()
             for each in state["_data_files"]
         ]
-        frame: pd.DataFrame = in_pandas(pa.concat_tables(tables), integer_object_nulls=True)
+        table = pa.concat_tables(tables)
     except (pa.ArrowException, OSError, KeyError, TypeError) as error:
         raise RatingsError(
             f"{name}: found no whole data set ({error}); expected the Arrow files that {STATE} "
             "lists. Save the data set again."
         ) from None
-    labels = {column: of for column, of in named_in(info, name).items() if column in frame}
-    return frame.assign(**{column: in_names(frame[column], of) for column, of in labels.items()})
+    return _without_nan(table), named_in(info, name)
+
+
+def _without_nan(table: pa.Table) -> pa.Table:
+    """A table whose floats are missing where they are NaN, as the library writes them."""
+    for at, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            numbers = table.column(at)
+            known = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
+            table = table.set_column(at, field, known)
+    return table
 
 
 def _json(path: Path, name: str) -> Data:

@@ -6,16 +6,25 @@ from pathlib import Path
 
 import pandas as pd
 
+from agreement_pipeline.engine import Relation
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Ratings, Scale, are_texts, coded, refuse_all_tiny
+from agreement_pipeline.ratings import (
+    TEXT,
+    Level,
+    Ratings,
+    Scale,
+    are_texts,
+    coded,
+    refuse_all_tiny,
+)
+from agreement_pipeline.readers.as_frame import frame_of, refuse_unlike
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.marking import marked_rows, with_contents
 from agreement_pipeline.readers.meeting import refuse_unusable
 from agreement_pipeline.readers.packed import unpacked
-from agreement_pipeline.readers.registry import Rows, Source, reader_of
-from agreement_pipeline.readers.rules import RULES, Rules
+from agreement_pipeline.readers.registry import MarkedRows, Reader, Rows, Source, reader_of
+from agreement_pipeline.readers.rules import RULES, Rules, names_of, text_of
 from agreement_pipeline.readers.sources import of_round, refuse_incapable, rows_of, with_origin
 from agreement_pipeline.units import Marked, UnitSettings, units_of
 
@@ -103,9 +112,9 @@ def _units_in(
     rows, marked = _marked_in(source, units.kind, columns, round_name, limits, rules)
     found = replace(
         units_of(marked, units, scale, source=rows.source),
-        classifiers=tuple(sorted({*_chosen(classifiers, rows), *_models(rows)})),
+        classifiers=_classifiers(classifiers, rows),
     )
-    whole = replace(found, rows=with_contents(found.rows, rows.frame))
+    whole = replace(found, rows=_with_contents(found.rows, rows.cells))
     part = "" if units.part == "all" else units.part
     origin = None if rows.origin is None else replace(rows.origin, part=part)
     return replace(whole.ratings, origin=origin), rows.source
@@ -168,13 +177,48 @@ def _marked_in(
     rules: Rules,
 ) -> tuple[Rows, list[Marked]]:
     """The rows of an export, and what is marked in each of them."""
-    reader, marked = marked_rows(source, kind, columns, limits, rules)
+    reader, marked = _marked_rows(source, kind, columns, limits, rules)
     rows = with_origin(reader, marked.rows)
     needed = rules.requires if rules.requires is not None else ("none", *reader.needs)
     refuse_incapable(reader, needed, rows)
     if not rules.all_rounds or round_name is not None:
         rows = of_round(rows, round_name)
     return rows, marked.marked_in(rows)
+
+
+def _marked_rows(
+    source: str | Source, kind: str, columns: Columns, limits: Limits, rules: Rules
+) -> tuple[Reader, MarkedRows]:
+    """The label objects of one kind in an export, and its reader."""
+    if not isinstance(source, str | Path):
+        raise RatingsError(
+            f"a DataFrame: found a table for units of {kind}; expected the export of a tool. Make "
+            "units of it with agreement_pipeline.units."
+        )
+    refuse_unfinished(Path(source))
+    with unpacked(Path(source), limits) as path:
+        reader = reader_of(path, rules.reader)
+        if reader.marked is None:
+            raise RatingsError(
+                f"{path.name}: found {reader.title} for units of {kind}; expected the export of a "
+                "tool. Leave `units` out, or export the objects."
+            )
+        return reader, reader.marked(path, kind, columns, limits, rules)
+
+
+def _with_contents(units: pd.DataFrame, cells: Relation) -> pd.DataFrame:
+    """The units with what is known of their items: whether they are gold, and their cluster."""
+    names = [name for name in ("gold", "cluster") if name in names_of(cells)]
+    if not names:
+        return units
+    known = cells.ask(
+        f"SELECT item, {', '.join(names)} FROM (SELECT *, ROW_NUMBER() OVER "
+        f"(PARTITION BY item ORDER BY nth) AS place FROM {cells}) AS said WHERE place = 1"
+    )
+    items = known["item"].to_pylist()
+    of_item = units["cluster"].astype(TEXT)
+    each = {name: dict(zip(items, known[name].to_pylist(), strict=True)) for name in names}
+    return units.assign(**{name: of_item.map(said) for name, said in each.items()})
 
 
 def checked_rows(
@@ -194,13 +238,16 @@ def checked_rows(
     """
     labels = f"column {rows.columns['label']!r}" if "label" in rows.columns else OF_RATERS
     where = f"{rows.source}: {labels}"
-    _refuse_no_label(rows, where)
+    frame = frame_of(rows)
+    refuse_unlike(frame, rows, limits)
+    _refuse_no_label(frame, rows, where)
     if scale is None:
-        _refuse_many_categories(rows.frame, level, limits, where)
+        _refuse_many_categories(frame, level, limits, where)
+    models = {*rows.classifiers} & {*coded(frame["rater"]).texts}
     ratings = Ratings.from_frame(
-        rows.frame,
-        scale or _widest(rows.frame["label"], level, where),
-        classifiers=sorted({*_chosen(classifiers, rows), *_models(rows)}),
+        frame,
+        scale or _widest(frame["label"], level, where),
+        classifiers=sorted({*_chosen(classifiers, frame, rows.source), *models}),
         source=rows.source,
         columns=rows.columns,
     )
@@ -226,18 +273,27 @@ def read_rounds(
         return reader_of(place, reader).rounds(place, columns, limits)
 
 
-def _models(rows: Rows) -> set[str]:
-    return {*rows.classifiers} & {*coded(rows.frame["rater"]).texts} if rows.classifiers else set()
-
-
-def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:
+def _chosen(classifiers: Classifiers, frame: pd.DataFrame, source: str) -> Sequence[str]:
     if callable(classifiers):
-        return classifiers(_distinct(rows.frame["rater"]), rows.source)
+        return classifiers(_distinct(frame["rater"]), source)
     return classifiers
 
 
-def _refuse_no_label(rows: Rows, where: str) -> None:
-    if rows.frame["label"].notna().any():
+def _classifiers(asked: Classifiers, rows: Rows) -> tuple[str, ...]:
+    """The classifiers that are asked for, and the models among the raters."""
+    raters = _raters(rows)
+    named = asked(raters, rows.source) if callable(asked) else asked
+    return tuple(sorted({*named, *({*rows.classifiers} & {*raters})}))
+
+
+def _raters(rows: Rows) -> list[str]:
+    rater = text_of(rows.cells, "rater")
+    found = rows.cells.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows.cells}")
+    return sorted(each for each in found["rater"].to_pylist() if each is not None)
+
+
+def _refuse_no_label(frame: pd.DataFrame, rows: Rows, where: str) -> None:
+    if frame["label"].notna().any():
         return
     left_out = rows.origin.words if rows.origin else ""
     found, step = "no label in any row", "Check that the export is complete"

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-import pandas as pd
-
+from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, Origin
 from agreement_pipeline.readers.columns import Columns, Layout
@@ -19,7 +18,8 @@ from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Marked
 
-Source = Path | pd.DataFrame
+Source = Any
+"""A path, a DataFrame of pandas or Spark, or anything that gives Arrow batches."""
 TABLE = "table"
 
 
@@ -29,9 +29,12 @@ class Rows:
 
     Parameters
     ----------
-    frame
-        One row a rating, in the order of the source. The index level `row` is the row of the
-        source. A wide table has a level `column` too.
+    cells
+        One row a rating, not checked yet. Beside the canonical columns there are
+
+        - `nth`: the order of the ratings in the source, or 0 where it has none;
+        - `row`: what errors call a row of the source;
+        - `column`: the name of the rater's column, in a wide table only.
     columns
         The name in the source of each canonical column, for errors.
     source
@@ -44,7 +47,7 @@ class Rows:
         The name of the reader, and what the source can show. Empty if it is not known.
     """
 
-    frame: pd.DataFrame
+    cells: Relation
     columns: dict[str, str]
     source: str
     classifiers: tuple[str, ...] = ()
@@ -61,6 +64,21 @@ class Rows:
         for (_, reason), count in self.left_out.items():
             left_out[reason] += count
         return Origin.of(self.reader, self.shows, left_out)
+
+
+class ReadsRows(Protocol):
+    """Reads the ratings of a source into a session. None: the session of DuckDB."""
+
+    def __call__(
+        self,
+        source: Source,
+        columns: Columns = ...,
+        layout: Layout = ...,
+        limits: Limits = ...,
+        rules: Rules = ...,
+        session: Session | None = ...,
+    ) -> Rows:
+        """The rows of the source."""
 
 
 class MarkedRows(NamedTuple):
@@ -101,7 +119,7 @@ class Reader:
     name: str
     title: str
     recognises: Callable[[Export], bool]
-    rows: Callable[[Source, Columns, Layout, Limits, Rules], Rows]
+    rows: ReadsRows
     rounds: Callable[[Path, Columns, Limits], tuple[str, ...]]
     submissions: Callable[[Export], Iterator[Submission]] | None = None
     shows: frozenset[str] = frozenset()

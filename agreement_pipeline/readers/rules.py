@@ -204,10 +204,13 @@ def names_of(cells: Relation) -> list[str]:
     return list(cells.schema.names)
 
 
-def columns_of(cells: Relation, made: Mapping[str, str]) -> str:
-    """What a query selects for all columns, of which some are made anew and some are new."""
-    names = dict.fromkeys([*names_of(cells), *made])
-    parts = [(made.get(name), _column(cells, name)) for name in names]
+def columns_of(cells: Relation, made: Mapping[str, str], names: Sequence[str] | None = None) -> str:
+    """What a query selects for all columns, of which some are made anew and some are new.
+
+    `names` is their order. None: as they are, and the new ones last.
+    """
+    order = dict.fromkeys([*names_of(cells), *made]) if names is None else names
+    parts = [(made.get(name), _column(cells, name)) for name in order]
     return ", ".join(column if sql is None else f"{sql} AS {column}" for sql, column in parts)
 
 

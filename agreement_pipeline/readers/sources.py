@@ -5,19 +5,29 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
+import pyarrow as pa
 
+from agreement_pipeline.engine import (
+    Relation,
+    Session,
+    duckdb_session,
+    is_spark_frame,
+    spark_session,
+)
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, Origin
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
-from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.exports import Export, kind_of
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.packed import is_packed, unpacked
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
-from agreement_pipeline.readers.rules import RULES, Rules
-from agreement_pipeline.readers.table import TABLE
+from agreement_pipeline.readers.rules import RULES, Rules, names_of, text_of
+from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
 from agreement_pipeline.text import called, listed
+
+HERE = "file://"
+"""How the URL of a file of this machine begins."""
 
 
 def rows_of(
@@ -26,25 +36,66 @@ def rows_of(
     layout: Layout = "long",
     limits: Limits = LIMITS,
     rules: Rules = RULES,
+    session: Session | None = None,
 ) -> Rows:
-    """The ratings of a source under canonical names, not yet checked."""
-    if isinstance(source, pd.DataFrame):
-        return with_origin(TABLE, TABLE.rows(source, columns, layout, limits, rules))
-    refuse_unfinished(Path(source))
-    with unpacked(Path(source), limits) as path:
-        reader = reader_of(path, rules.reader)
-        rows = reader.rows(path, columns, layout, limits, rules)
+    """The ratings of a source under canonical names, not yet checked.
+
+    Parameters
+    ----------
+    source
+        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, the URL of
+        a Parquet file, a DataFrame of pandas or Spark, or anything that gives Arrow batches.
+    columns, layout, limits, rules
+        As the reader of the source takes them.
+    session
+        Where the rows are put. None: in that of a Spark DataFrame, else in DuckDB.
+
+    Raises
+    ------
+    RatingsError
+        The source is broken, too large or unknown, or it cannot show what is required.
+    """
+    if session is None:
+        session = spark_session(source) if is_spark_frame(source) else duckdb_session()
+    if isinstance(source, str) and source.startswith(HERE):
+        source = Path(source.removeprefix(HERE))
+    is_path = isinstance(source, str | Path)
+    if not is_path or AFAR in str(source) or is_pattern(Path(source)):
+        rows = TABLE.rows(source, columns, layout, limits, rules, session)
+        return with_origin(TABLE, rows)
+    path = Path(source)
+    refuse_unfinished(path)
+    with unpacked(path, limits) as place:
+        reader = reader_of(place, rules.reader)
+        rows = reader.rows(place, columns, layout, limits, rules, session)
+        if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
+            rows = replace(rows, cells=_kept(rows.cells))
     rows = with_origin(reader, rows)
     refuse_incapable(reader, rules.requires, rows)
     return rows
 
 
+def _kept(cells: Relation) -> Relation:
+    """The rows in a table of the session, since their file will be gone."""
+    names = [name for name in names_of(cells) if name != "nth"]
+    some = ", ".join(map(cells.session.column, names))
+    schema = pa.schema([cells.schema.field(name) for name in names])
+    query = f"SELECT {some} FROM {cells} ORDER BY nth"
+    return cells.session.load(schema, cells.session.batches(query))
+
+
 def of_round(rows: Rows, name: str | None) -> Rows:
-    """The rows of one round. If no round is named, all rows of a source with at most one round."""
-    frame, where = rows.frame, f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
-    said = frame["round"].drop_duplicates() if "round" in frame else pd.Series(dtype=object)
-    found = said.dropna().tolist()
-    if name is None and found and said.isna().any():
+    """The rows of one round. If no round is named, all rows of a source with at most one round.
+
+    Raises
+    ------
+    RatingsError
+        There are several rounds and none is named, or not the one that is. Or some rows have none.
+    """
+    where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
+    said = _rounds(rows.cells)
+    found = [each for each in said if each is not None]
+    if name is None and found and len(found) < len(said):
         raise RatingsError(
             f"{where}: found rows without a round beside {called('round', found)}; expected a "
             "round in every row, or in none. Fill it in."
@@ -68,7 +119,21 @@ def of_round(rows: Rows, name: str | None) -> Rows:
             "Correct its name."
         )
     left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
-    return replace(rows, frame=frame[(frame["round"] == name).to_numpy()], left_out=left_out)
+    round_name, cells = rows.cells.session.literal(name), rows.cells
+    own = f"SELECT * FROM {cells} WHERE {text_of(cells, 'round')} = {round_name}"
+    return replace(rows, cells=cells.view(own), left_out=left_out)
+
+
+def _rounds(cells: Relation) -> list[str | None]:
+    """The rounds, in the order in which they come. None: some rows have no round."""
+    if "round" not in names_of(cells):
+        return []
+    found = cells.ask(
+        f"SELECT {text_of(cells, 'round')} AS name, MIN(nth) AS first_nth FROM {cells} "
+        "GROUP BY 1 ORDER BY first_nth, name"
+    )
+    names: list[str | None] = found["name"].to_pylist()
+    return names
 
 
 def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) -> dict[str, str]:
@@ -118,7 +183,7 @@ def _shown_by(reader: Reader, rows: Rows) -> frozenset[str]:
     """What an export can show. A table shows what it has a column for."""
     if reader.submissions is not None:
         return reader.shows
-    there = _shown_by_columns(rows.frame)
+    there = _shown_by_columns(names_of(rows.cells))
     return frozenset({*there, *({"predictions"} if rows.classifiers else ())})
 
 

@@ -1,45 +1,51 @@
-"""Long and wide tables in delimited text, JSON Lines, Parquet or a DataFrame."""
+"""Tables of ratings: long with one row a rating, or wide with one column a rater."""
 
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pandas as pd
-
+from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.mistakes import shown
-from agreement_pipeline.ratings import TEXT, category_text, coded, given_back
+from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers.cells import (
     Cells,
+    cells_of,
+    far_cells,
     file_cells,
-    frame_cells,
     is_named_table,
-    refuse_no_row,
 )
 from agreement_pipeline.readers.columns import (
     COLUMNS,
+    OPTIONAL,
     Columns,
     Layout,
     chosen_columns,
     rater_columns,
 )
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.frame_rules import kept, linked, stratified, with_models
-from agreement_pipeline.readers.joined import joined
+from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import TABLE as NAME
-from agreement_pipeline.readers.registry import Reader, Rows, Source, register
-from agreement_pipeline.readers.rules import FIELD, RULES, Rules
+from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of, register
+from agreement_pipeline.readers.rules import (
+    FIELD,
+    RULES,
+    Rules,
+    columns_of,
+    kept,
+    linked,
+    names_of,
+    stratified,
+    text_of,
+    with_models,
+)
 from agreement_pipeline.text import called, listed
 
-NAMED = ("item", "rater", "label", "round", "cluster")
-FRAME = "DataFrame"
-BINARY = (bytes, bytearray, memoryview)
+RATER = "rater:"
+"""How the name of a column begins that holds the labels of a rater, before it is unpivoted."""
+AFAR = "://"
 
 
 def table_rows(
@@ -48,6 +54,7 @@ def table_rows(
     layout: Layout = "long",
     limits: Limits = LIMITS,
     rules: Rules = RULES,
+    session: Session | None = None,
 ) -> Rows:
     """The ratings in a table under their canonical names, one row a rating.
 
@@ -59,7 +66,7 @@ def table_rows(
     ----------
     source
         A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame. Or a folder of such
-        files, which are one table.
+        files, or a pattern, which are one table. Or the URL of a Parquet file.
     columns
         What its columns are called.
     layout
@@ -68,6 +75,8 @@ def table_rows(
         How large the table may be.
     rules
         Which rows count, and which items are one.
+    session
+        Where the rows are put. None: in DuckDB.
 
     Raises
     ------
@@ -76,91 +85,65 @@ def table_rows(
     ProjectError
         The columns belong to the other layout.
     """
-    if not (isinstance(source, Path) and source.is_dir()):
-        return cells_rows(cells_of(source, limits), columns, layout, limits, rules)
+    session = session or duckdb_session()
+    if isinstance(source, str) and AFAR in source:
+        cells = far_cells(source, session, limits)
+        return cells_rows(cells, columns, layout, limits, rules, session)
+    source = Path(source) if isinstance(source, str) else source
+    files = files_of(source) if isinstance(source, Path) else None
+    if files is None:
+        return cells_rows(cells_of(source, limits), columns, layout, limits, rules, session)
     _refuse_of_other_layout(columns, layout)
-    export = Export(source)
     parts = {
-        export.place(each): _rows(file_cells(each, limits), columns, layout, limits, rules)
-        for each in export.files
+        name: _rows(file_cells(each, limits), columns, layout, limits, rules, session)
+        for name, each in files.items()
     }
-    return _ruled(joined(parts, source.name, limits), columns, rules)
+    return _ruled(_joined(parts, source.name, limits), columns, rules)
 
 
 def cells_rows(
-    cells: Cells, columns: Columns, layout: Layout, limits: Limits, rules: Rules
+    cells: Cells,
+    columns: Columns,
+    layout: Layout,
+    limits: Limits,
+    rules: Rules,
+    session: Session | None = None,
 ) -> Rows:
     """The ratings in the cells of a table, as `table_rows` gives them."""
     _refuse_of_other_layout(columns, layout)
-    return _ruled(_rows(cells, columns, layout, limits, rules), columns, rules)
+    rows = _rows(cells, columns, layout, limits, rules, session or duckdb_session())
+    return _ruled(rows, columns, rules)
 
 
-def _rows(table: Cells, columns: Columns, layout: Layout, limits: Limits, rules: Rules) -> Rows:
-    """The rows of one table, before any rule."""
-    name, header = table.source, table.header
-    chosen = chosen_columns(header, columns, layout, name)
-    raters = rater_columns(header, columns, chosen, name) if layout == "wide" else []
-    beside = _beside(header, columns, rules, name)
-    cells = table.read(list(dict.fromkeys([*chosen.values(), *raters, *beside.values()])))
-    labels = raters or [chosen["label"]]
-    cells = cells.assign(**{each: _lists_as_text(cells[each]) for each in labels})
-    _refuse_no_single_value(cells, (*chosen.values(), *raters, *beside.values()), name, labels)
-    named = [column for key, column in chosen.items() if key in NAMED]
-    _refuse_long(cells, [*named, *raters], name, limits)
-    if not raters:
-        _refuse_header_again(cells, [chosen[key] for key in ("label", "item", "rater")], name)
-    plain = rules.plain and not columns.models
-    items = _let_go(cells, chosen["item"]) if plain else cells[chosen["item"]]
-    taken = {**chosen, **beside}
-    frame = cells[list(taken.values())].set_axis(list(taken), axis=1).assign(item=items)
-    if "round" in frame:
-        frame["round"] = coded(frame["round"]).categorical()
-    frame = _by_rater(frame, cells[raters]) if raters else frame
-    return Rows(frame, chosen, name)
-
-
-def text_batches(cells: Cells, columns: Mapping[str, str]) -> Iterator[Any]:
-    """The cells of a file of text under canonical names, in batches.
-
-    They are what `table_rows` reads, for what takes Arrow batches and holds them elsewhere.
+def files_of(source: Path) -> Mapping[str, Path] | None:
+    """The files of a folder or a pattern, by the names that errors use. None for one file.
 
     Raises
     ------
     RatingsError
-        The file is broken, holds no row, or has its header twice.
+        No file is like the pattern.
     """
-    import pyarrow as pa
-
-    assert cells.parts is not None
-    row, key = cells.first, [columns[name] for name in ("label", "item", "rater")]
-    for some in cells.parts(list(columns.values())):
-        rows = pd.RangeIndex(row, row + len(some), name="row")
-        of_json = isinstance(some, pd.DataFrame)
-        part = _texts_of_json(some.set_axis(rows), columns, cells.source) if of_json else some
-        _refuse_header_in(part, key, row, cells.source)
-        yield pa.record_batch(part.columns, names=[*columns])
-        row += len(part)
-    refuse_no_row(row - cells.first, cells.source)
-
-
-def _texts_of_json(frame: pd.DataFrame, columns: Mapping[str, str], source: str) -> Any:
-    """Cells of JSON as a batch of texts. All but lists are texts already."""
-    import pyarrow as pa
-
-    label = columns["label"]
-    cells = frame.assign(**{label: _lists_as_text(frame[label])})
-    _refuse_no_single_value(cells, columns.values(), source, [label])
-    texts = {name: pa.array(cells[name], pa.large_string(), from_pandas=True) for name in cells}
-    return pa.record_batch(texts)
+    if source.is_dir():
+        export = Export(source)
+        return {export.place(each): each for each in export.files}
+    if not is_pattern(source):
+        return None
+    anchor = Path(source.anchor or ".")
+    within = source.relative_to(source.anchor) if source.anchor else source
+    found = [each for each in sorted(anchor.glob(str(within))) if each.is_file()]
+    if not found:
+        raise RatingsError(
+            f"{source}: found no table; expected files with names ending as those of tables do. "
+            "Check the path."
+        )
+    for each in found:
+        refuse_unfinished(each)
+    return {each.name: each for each in found}
 
 
-def _refuse_header_in(batch: Any, columns: Sequence[str], first: int, source: str) -> None:
-    import pyarrow.compute as pc
-
-    again = reduce(pc.and_, [pc.equal(batch[name], name) for name in columns])
-    place = pc.index(again, True).as_py()
-    if place >= 0:
-        raise _header_again(source, first + place)
+def is_pattern(source: Path) -> bool:
+    """True for a pattern of names, such as `round/*.parquet`."""
+    return not source.exists() and any(mark in str(source) for mark in "*?[")
 
 
 def table_rounds(
@@ -187,25 +170,114 @@ def cells_rounds(table: Cells, columns: Columns) -> tuple[str, ...]:
             f"{table.source}: found no column {column!r} among {listed(table.header)}; "
             "expected the round of every row. Name the column that holds it."
         )
-    rounds = table.read([column])[column]
-    absent = rounds.index[rounds.isna()]
-    if len(absent):
+    cells = table.load(duckdb_session(), {"round": column}, ())
+    absent = cells.ask(f"SELECT row FROM {cells} WHERE round IS NULL ORDER BY nth")
+    if absent.num_rows:
         raise RatingsError(
-            f"{table.source}: {called('row', absent)}, column {column!r}: found no round; "
-            "expected one in every row. Fill it in."
+            f"{table.source}: {called('row', absent['row'].to_pylist())}, column {column!r}: found "
+            "no round; expected one in every row. Fill it in."
         )
-    return tuple(coded(rounds).texts)
+    found = cells.ask(f"SELECT DISTINCT {text_of(cells, 'round')} AS round FROM {cells}")
+    return tuple(sorted(found["round"].to_pylist()))
 
 
-def _let_go(cells: pd.DataFrame, name: str) -> Any:
-    """A column of many texts in codes. In the table itself, the text of each row is let go."""
-    if not isinstance(cells[name].dtype, pd.StringDtype):
-        return cells[name]
-    given_back()
-    found = coded(cells.pop(name))
-    cells[name] = found.codes
-    given_back()
-    return found.categorical()
+def labels_left_out(
+    path: Path, columns: Columns, scale: Scale, limits: Limits = LIMITS
+) -> tuple[str, ...]:
+    """The columns of a wide table that are not read although all their cells are labels.
+
+    One may be a rater whose dissent is missing, or a settled label. Only people know.
+    """
+    with unpacked(path, limits) as place:
+        if scale.categories is None or reader_of(place).name != NAME:
+            return ()
+        table = file_cells(place, limits)
+        named = {*columns.named.values(), *columns.raters, *columns.models.values(), *OPTIONAL}
+        free = [name for name in table.header if name not in named]
+        labels = set(map(str, scale.categories))
+        return tuple(name for name in free if _are_labels(table, name, labels))
+
+
+def _are_labels(table: Cells, name: str, labels: set[str]) -> bool:
+    """True if a column holds labels and nothing else."""
+    cells = table.load(duckdb_session(), {"label": name}, ())
+    most = f"LIMIT {len(labels) + 2}"
+    found = cells.ask(f"SELECT DISTINCT {text_of(cells, 'label')} AS label FROM {cells} {most}")
+    texts = {*found["label"].to_pylist()} - {None}
+    return bool(texts) and texts <= labels
+
+
+def _rows(
+    table: Cells,
+    columns: Columns,
+    layout: Layout,
+    limits: Limits,
+    rules: Rules,
+    session: Session,
+) -> Rows:
+    """The rows of one table, before any rule."""
+    name, header = table.source, table.header
+    chosen = chosen_columns(header, columns, layout, name)
+    raters = rater_columns(header, columns, chosen, name) if layout == "wide" else []
+    places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
+    beside = _beside(header, columns, rules, name)
+    _refuse_long_headers([*chosen.values(), *raters], name, limits)
+    cells = table.load(session, {**chosen, **places, **beside}, raters or [chosen["label"]])
+    return Rows(_by_rater(cells, raters) if raters else cells, chosen, name)
+
+
+def _refuse_long_headers(names: Iterable[str], source: str, limits: Limits) -> None:
+    for name in names:
+        what = "characters in the name of a column"
+        limits.refuse_beyond("name_length", len(name), f"{source}: row 1", what)
+
+
+def _by_rater(cells: Relation, raters: Sequence[str]) -> Relation:
+    """One row a rating, in the order of the wide table's rows."""
+    column, literal = cells.session.column, cells.session.literal
+    shared = [column(each) for each in names_of(cells) if not each.startswith(RATER)]
+    shared.remove(column("nth"))
+    places = [f"{RATER}{at}" for at in range(len(raters))]
+    alike = len({cells.schema.field(place).type for place in places}) == 1
+    parts = []
+    for at, (place, rater) in enumerate(zip(places, raters, strict=True)):
+        label = column(place) if alike else text_of(cells, place)
+        parts.append(
+            f"SELECT {', '.join(shared)}, {literal(rater)} AS rater, {label} AS label, "
+            f"{literal(rater)} AS {column('column')}, nth * {len(raters)} + {at} AS nth "
+            f"FROM {cells}"
+        )
+    return cells.view(" UNION ALL ".join(parts))
+
+
+def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
+    """The rows of several files together. Each row is named by its number and its file."""
+    first, *others = parts
+    columns = parts[first].columns
+    for name in others:
+        if parts[name].columns != columns:
+            raise RatingsError(
+                f"{source}: found columns {listed(parts[name].columns.values(), 12)} in {name}, "
+                f"and {listed(columns.values(), 12)} in {first}; expected the same in each file of "
+                "a folder, which is one table. Rename the columns, or move the file."
+            )
+    names, before, queries = names_of(parts[first].cells), 0, []
+    texts = [name for name in names if name != "row" and _differ(parts.values(), name)]
+    for file, rows in parts.items():
+        cells = rows.cells
+        place = cells.session.literal(f" of {file}")
+        made = {name: text_of(cells, name) for name in texts}
+        made |= {"nth": f"nth + {before}", "row": f"CONCAT(CAST(row AS STRING), {place})"}
+        queries.append(f"SELECT {columns_of(cells, made, names)} FROM {cells}")
+        before += cells.ask(f"SELECT COUNT(*) AS n FROM {cells}")["n"][0].as_py()
+    limits.refuse_beyond("rows", before, source, "rows")
+    first_cells, *other_cells = [rows.cells for rows in parts.values()]
+    return Rows(first_cells.view(" UNION ALL ".join(queries), *other_cells), columns, source)
+
+
+def _differ(parts: Iterable[Rows], name: str) -> bool:
+    """True if a column has several types in some files."""
+    return len({rows.cells.schema.field(name).type for rows in parts}) > 1
 
 
 def _beside(header: list[str], columns: Columns, rules: Rules, source: str) -> dict[str, str]:
@@ -224,21 +296,10 @@ def _ruled(rows: Rows, columns: Columns, rules: Rules) -> Rows:
     """The rows that count, with the models' labels beside those of the raters."""
     if rules.plain and not columns.models:
         return rows
-    frame, left_out = kept(rows.frame, rules, rows.source)
+    cells, left_out = kept(rows.cells, rules, rows.source)
     models = {name: FIELD + column for name, column in columns.models.items()}
-    return replace(
-        rows,
-        frame=stratified(with_models(linked(frame, rules, rows.source), models), rules),
-        classifiers=tuple(sorted(models)),
-        left_out=left_out,
-    )
-
-
-def cells_of(source: Source, limits: Limits) -> Cells:
-    """The cells of a file or of a DataFrame."""
-    if isinstance(source, Path):
-        return file_cells(source, limits)
-    return frame_cells(source, FRAME, limits)
+    ruled = stratified(with_models(linked(cells, rules, rows.source), models), rules)
+    return replace(rows, cells=ruled, classifiers=tuple(sorted(models)), left_out=left_out)
 
 
 def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
@@ -257,112 +318,6 @@ def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
             f"columns: found {' and '.join(named)} in the layout wide; expected them for a long "
             "table only. Choose the layout long, or name only the columns of raters."
         )
-
-
-def _by_rater(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
-    """One row a rating, in the order of the wide table's rows."""
-    n_rows, n_raters = labels.shape
-    rows, raters = np.repeat(np.arange(n_rows), n_raters), np.tile(np.arange(n_raters), n_rows)
-    names = labels.columns
-    levels: list[Any] = [frame.index, names]
-    codes: list[Any] = [rows, raters]
-    ratings = frame.iloc[rows].set_axis(pd.MultiIndex(levels, codes, names=["row", "column"]))
-    return ratings.assign(
-        rater=pd.Categorical.from_codes(raters, categories=names), label=_in_rows(labels)
-    )
-
-
-def _in_rows(labels: pd.DataFrame) -> "pd.api.extensions.ExtensionArray | np.ndarray":
-    """The cells of a table, row after row."""
-    cells = labels.astype(object).to_numpy().ravel()
-    return pd.array(cells, dtype=TEXT) if (labels.dtypes == TEXT).all() else cells
-
-
-def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits: Limits) -> None:
-    for name in names:
-        limits.refuse_beyond(
-            "name_length", len(name), f"{source}: row 1", "characters in the name of a column"
-        )
-        if _most_bytes(cells[name]) > limits.name_length:
-            lengths = cells[name].astype(object).map(_length).astype(int)
-            where = f"{source}: row {lengths.idxmax()}, column {name!r}"
-            limits.refuse_beyond("name_length", int(lengths.max()), where, "characters")
-
-
-def _refuse_header_again(cells: pd.DataFrame, columns: Iterable[str], source: str) -> None:
-    """Refuse a row that says what the header says: two files were put together as text."""
-    again = np.ones(len(cells), dtype=bool)
-    for column in columns:
-        again &= (cells[column] == column).to_numpy(dtype=bool, na_value=False)
-        if not again.any():
-            return
-    raise _header_again(source, cells.index[again][0])
-
-
-def _header_again(source: str, row: int) -> RatingsError:
-    return RatingsError(
-        f"{source}: row {row}: found the header again; expected it once, above all ratings. "
-        "Remove the row, or deliver the files in one folder."
-    )
-
-
-def _most_bytes(values: pd.Series) -> int:
-    """The bytes of the longest text in a column, which has no more characters."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    texts = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
-    if isinstance(texts.dtype, pd.StringDtype):
-        chunks = pa.chunked_array(pa.array(texts, from_pandas=True)).chunks
-        return max((pc.max(pc.binary_length(each)).as_py() or 0 for each in chunks), default=0)
-    return max(map(_length, texts), default=0) * 4 if texts.dtype == object else 0
-
-
-def _length(value: object) -> int:
-    return len(value) if isinstance(value, str) else 0
-
-
-def _lists_as_text(labels: pd.Series) -> pd.Series:
-    """Lists as text with `|` between their members. A list with an odd member stays a list."""
-    if labels.dtype != object:
-        return labels
-    is_list = labels.map(lambda label: isinstance(label, (list, np.ndarray)))
-    return labels.mask(is_list, labels[is_list].map(_list_as_text)) if is_list.any() else labels
-
-
-def _list_as_text(label: "list[object] | np.ndarray") -> object:
-    members = np.atleast_1d(label).tolist() if isinstance(label, np.ndarray) else list(label)
-    if any(_no_single_value(each) or each is None for each in members):
-        return members
-    texts = list(map(category_text, members))
-    return members if any(not text or "|" in text for text in texts) else "|".join(texts) or "|"
-
-
-def _refuse_no_single_value(
-    cells: pd.DataFrame, names: Iterable[str], source: str, labels: Collection[str]
-) -> None:
-    for name in names:
-        bad = (
-            cells[name][cells[name].map(_no_single_value)]
-            if cells[name].dtype == object
-            else cells[name].iloc[:0]
-        )
-        if len(bad):
-            found = bad.iloc[0]
-            lists = name in labels and isinstance(found, list)
-            several = "one label, a list of labels (none empty, none with |)"
-            expected = several if lists else "one value"
-            expected = "text" if isinstance(found, BINARY) else expected
-            raise RatingsError(
-                f"{source}: row {bad.index[0]}, column {name!r}: found {shown(found)}; "
-                f"expected {expected}, or null. Correct the row."
-            )
-
-
-def _no_single_value(value: object) -> bool:
-    return isinstance(value, (list, dict, np.ndarray, *BINARY)) or (
-        isinstance(value, float) and math.isnan(value)
-    )
 
 
 def _is_table(export: Export) -> bool:

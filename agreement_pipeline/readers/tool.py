@@ -150,7 +150,7 @@ class Tool:
         alike = replace(self, submissions=numbered, omits_none=False)
         rows = alike.rows(path, columns, "long", limits, rules, session)
         return MarkedRows(
-            rows, lambda some: numbered.marked(some.frame, some.classifiers, some.source)
+            rows, lambda some: numbered.marked(some.cells, some.classifiers, some.source)
         )
 
     def rounds(
@@ -271,7 +271,7 @@ def _rated(
     shown = ", ".join(map(rated.session.column, (*names, "row", "nth")))
     told = {"timestamp": "created", **named, "label": columns.label}
     return Rows(
-        _frame(rated.view(f"SELECT {shown} FROM {rated}")),
+        rated.view(f"SELECT {shown} FROM {rated}"),
         {name: told.get(name, name) for name in names},
         source,
         tuple(sorted({*models, *columns.models})),
@@ -436,10 +436,3 @@ def _refuse_wide(layout: Layout, source: Source) -> None:
             f"layout: found wide for {source}, the export of a tool; expected long. "
             "Leave the layout out."
         )
-
-
-def _frame(cells: Relation) -> pd.DataFrame:
-    frame = in_pandas(cells.ask(f"SELECT * FROM {cells} ORDER BY nth")).set_index("row")
-    if "assisted" in frame:
-        frame["assisted"] = frame["assisted"].astype("boolean")
-    return frame.drop(columns="nth")

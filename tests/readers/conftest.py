@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import read
+from agreement_pipeline.readers import as_frame, read
 from agreement_pipeline.readers.columns import COLUMNS
 from agreement_pipeline.readers.limits import LIMITS
 from agreement_pipeline.readers.registry import reader_of
@@ -16,7 +16,14 @@ SHAPE = re.compile(r".+: (scale: .+; .+|found .+; expected .+)\. .+[.?]", re.DOT
 
 def frame_of(path, columns=COLUMNS, *, layout="long", limits=LIMITS):
     """The rows of a file under canonical names, not yet checked as ratings."""
-    return reader_of(path).rows(path, columns, layout, limits).frame
+    return frame_in(reader_of(path).rows(path, columns, layout, limits), limits)
+
+
+def frame_in(rows, limits=LIMITS):
+    """Rows as a frame."""
+    frame = as_frame.frame_of(rows)
+    as_frame.refuse_unlike(frame, rows, limits)
+    return frame
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import CAPABILITIES, Scale
 from agreement_pipeline.readers import READERS, read, reader_of, rows_of
+from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import (
     CASES,
     EXPECTED,
@@ -44,7 +45,7 @@ def read_case(name, **rules):
 def test_the_labels_are_those_of_the_project(name, question):
     case = CASES[name]
     rows = rows_of(case.file, replace(case.columns, label=question), rules=case.rules)
-    people = rows.frame[~rows.frame["rater"].isin(rows.classifiers)]
+    people = frame_in(rows)[~frame_in(rows)["rater"].isin(rows.classifiers)]
     of = "sentiment" if len(case.questions) == 1 else question
     found = {
         (row.item, case.named(row.rater)): str(float(row.label)) if of == "severity" else row.label

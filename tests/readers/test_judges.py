@@ -7,6 +7,7 @@ import pytest
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import READERS, Columns, Export, Rules, read, rows_of, unpacked
 from tests.readers import judges
+from tests.readers.conftest import frame_in
 from tests.readers.judges import SAID
 
 CASES = {
@@ -44,7 +45,7 @@ def test_every_judge_said_what_the_tool_wrote(export, case):
     path, question, _, models = export(case)
     rows = rows_of(path, Columns(label=question))
     said = {}
-    for row in rows.frame.itertuples():
+    for row in frame_in(rows).itertuples():
         said.setdefault(row.rater, {})[row.item] = row.label in YES
     in_order = {
         rater: tuple(answers[item] for item in sorted(answers)) for rater, answers in said.items()
@@ -70,7 +71,7 @@ def test_it_shows_what_its_reader_says_and_no_more(export, case):
 def test_what_mlflow_expects_is_a_known_answer_and_no_rating(export):
     path, *_ = export("mlflow_traces")
     rows = rows_of(path)
-    assert "lead" not in set(rows.frame["rater"])
+    assert "lead" not in set(frame_in(rows)["rater"])
     assert rows.origin.left_out == {"gold": 3}
 
 
@@ -94,7 +95,7 @@ def test_two_epochs_of_inspect_are_two_outputs(tmp_path):
     log = json.loads(path.read_text())
     log["samples"] += [{**each, "epoch": 2} for each in log["samples"]]
     path.write_text(json.dumps(log))
-    assert rows_of(path).frame["item"].nunique() == 6
+    assert frame_in(rows_of(path))["item"].nunique() == 6
 
 
 def test_two_spans_of_a_trace_are_two_items(tmp_path):
@@ -107,7 +108,7 @@ def test_two_spans_of_a_trace_are_two_items(tmp_path):
     said += [{**each, "span_id": "s2", "assessment_id": None} for each in said[:3]]
     path.write_text(json.dumps(traces))
     rows = rows_of(path)
-    assert set(rows.frame["item"]) == {"tr-0/s1", "tr-0/s2", "tr-1", "tr-2"}
+    assert set(frame_in(rows)["item"]) == {"tr-0/s1", "tr-0/s2", "tr-1", "tr-2"}
     assert rows.origin.left_out == {"gold": 3}
 
 
@@ -126,7 +127,7 @@ def test_outputs_of_two_runs_are_two_outputs(tmp_path, case, change):
     change(log)
     (tmp_path / "again.json").write_text(json.dumps(log))
     rows = rows_of(tmp_path, Columns(label=question))
-    assert (rows.frame["item"].nunique(), len(rows.frame)) == (6, 18)
+    assert (frame_in(rows)["item"].nunique(), len(frame_in(rows))) == (6, 18)
     assert rows.origin.left_out == {}
 
 
@@ -136,7 +137,7 @@ def test_an_output_that_promptfoo_could_not_grade_is_counted(tmp_path):
     said["results"]["results"][0] |= {"error": "no connection", "gradingResult": None}
     path.write_text(json.dumps(said))
     rows = rows_of(path, Columns(label="pass"))
-    assert (len(rows.frame), rows.origin.left_out) == (6, {"no answer": 1})
+    assert (len(frame_in(rows)), rows.origin.left_out) == (6, {"no answer": 1})
 
 
 def test_a_person_who_rated_in_promptfoo_is_a_rater(tmp_path):
@@ -148,7 +149,7 @@ def test_a_person_who_rated_in_promptfoo_is_a_rater(tmp_path):
         parts.append({"pass": False, "score": 0, "reason": "", "assertion": {"type": "equals"}})
         parts.append({"pass": True, "score": 1, "reason": "", "assertion": {"type": "equals"}})
     path.write_text(json.dumps(said))
-    found = set(rows_of(path, Columns(label="pass")).frame["rater"])
+    found = set(frame_in(rows_of(path, Columns(label="pass")))["rater"])
     assert found == {*SAID, "human", "equals", "equals 2"}
 
 

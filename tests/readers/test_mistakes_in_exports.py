@@ -8,6 +8,7 @@ import pytest
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import read, rows_of
 from agreement_pipeline.readers.times import utc
+from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import CASES
 from tests.readers.test_exports import SENTIMENT, alpha
 
@@ -195,8 +196,8 @@ def test_times_of_several_zones_are_the_same_times(tmp_path):
     )
     case = CASES["label_studio"]
     assert (
-        rows_of(path, case.columns, rules=case.rules).frame["timestamp"].tolist()
-        == rows_of(case.file, case.columns, rules=case.rules).frame["timestamp"].tolist()
+        frame_in(rows_of(path, case.columns, rules=case.rules))["timestamp"].tolist()
+        == frame_in(rows_of(case.file, case.columns, rules=case.rules))["timestamp"].tolist()
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Rules, read, read_marked, rows_of
+from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import ALL_ROUNDS, CASES, EXPECTED, EXPORTS, WRONG
 from tests.readers.test_exports import SENTIMENT, alpha
 
@@ -35,7 +36,7 @@ JSON_AND_TABLES = [".json", ".csv", ".tsv", "_json_min.json"]
 def labels_in(path, question, columns=None):
     rows = rows_of(path, columns or Columns(label=question), rules=NO_WORD)
     assert rows.classifiers == ()
-    found = [((row.item, row.rater), row.label) for row in rows.frame.itertuples()]
+    found = [((row.item, row.rater), row.label) for row in frame_in(rows).itertuples()]
     assert len(dict(found)) == len(found)
     return dict(found)
 
@@ -64,7 +65,7 @@ def of_client(name, question="sentiment", rules=NO_WORD):
 
 
 def without_models(rows):
-    frame = rows.frame[~rows.frame["rater"].isin(rows.classifiers)]
+    frame = frame_in(rows)[~frame_in(rows)["rater"].isin(rows.classifiers)]
     return [tuple(row) for row in frame[["item", "rater", "label"]].astype(str).values]
 
 
@@ -82,7 +83,7 @@ def test_what_the_client_of_argilla_writes_is_what_its_server_told_it(name, ques
 def test_a_suggestion_has_the_name_of_its_label_whatever_the_client_wrote(name):
     found = of_client(name)
     assert found.classifiers == ("sentiment-v1",)
-    model = found.frame[found.frame["rater"] == "sentiment-v1"]
+    model = frame_in(found)[frame_in(found)["rater"] == "sentiment-v1"]
     assert dict(zip(model["item"], model["label"], strict=True)) == MODEL
     assert of_client(name, "quality").classifiers == ()
 
@@ -103,7 +104,7 @@ def test_nested_records_of_the_client_tell_no_status_so_a_draft_looks_submitted(
 def test_nested_records_that_the_client_imports_again_are_drafts():
     found = of_client("from_json_flat.json")
     assert found.origin.left_out == {"draft": 24}
-    assert set(found.frame["rater"]) == {"sentiment-v1"}
+    assert set(frame_in(found)["rater"]) == {"sentiment-v1"}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Rules, answers, read, rows_of
+from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import ALL_ROUNDS, CASES, EXPORTS, WRONG
 from tests.readers.test_exports import SENTIMENT, alpha, read_case
 
@@ -98,7 +99,7 @@ def test_a_history_that_is_cut_off_is_refused_with_its_row(tmp_path, refusal):
 
 def test_the_gold_annotator_of_json_is_no_rater_and_is_counted():
     rows = rows_of(CASES["label_studio"].file, CASES["label_studio"].columns, rules=ALL_ROUNDS)
-    assert "20" not in set(rows.frame["rater"])
+    assert "20" not in set(frame_in(rows)["rater"])
     assert rows.origin.left_out == {"gold": 1, "skipped": 1, "draft": 1}
 
 
@@ -227,7 +228,7 @@ def test_several_questions_are_not_guessed(refusal):
 def test_missing_and_skipped_and_none_of_them_are_three_things():
     case = CASES["label_studio"]
     rows = rows_of(case.file, replace(case.columns, label="topics"), rules=case.rules)
-    frame = rows.frame[~rows.frame["rater"].isin(rows.classifiers)]
+    frame = frame_in(rows)[~frame_in(rows)["rater"].isin(rows.classifiers)]
     ticked = frame.set_index(["item", "rater"])["label"]
     assert ticked["doc-003", "11"] == "|"
     assert ("doc-006", "13") not in ticked.index
@@ -246,7 +247,7 @@ def test_the_later_submission_of_a_person_counts_and_the_earlier_is_counted(tmp_
 
     case = CASES["label_studio"]
     rows = rows_of(changed("label_studio", tmp_path, again), case.columns, rules=case.rules)
-    said = rows.frame.set_index(["item", "rater"])["label"]
+    said = frame_in(rows).set_index(["item", "rater"])["label"]
     assert said["doc-001", "11"] == "negative"
     assert rows.origin.left_out["superseded"] == 1
 
@@ -331,7 +332,7 @@ def test_an_empty_label_is_no_member_of_a_set(answers, tmp_path, refusal):
 
 def test_one_ticked_label_with_a_bar_is_a_name_where_nobody_ticked_several(tmp_path):
     rows = rows_of(ticked(tmp_path, [["a|b"], ["a"]]), Columns(label="topics"), rules=NO_WORD)
-    assert rows.frame["label"].tolist() == ["a|b", "a"]
+    assert frame_in(rows)["label"].tolist() == ["a|b", "a"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "json"])
