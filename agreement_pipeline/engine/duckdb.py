@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.engine.session import Relation, Unreadable, new_name, quoted
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ENGINE = "duckdb"
 BATCH = 100_000
-TABLE, VIEW = "cells", "v"
+TABLE, VIEW, DISK = "cells", "v", "disk"
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
 MANY_THREADS = 400_000_000
@@ -41,7 +41,10 @@ def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
 
 
 class DuckDB:
-    """A connection to a DuckDB of its own, in memory. What exceeds the limit goes to disk."""
+    """A connection to a DuckDB of its own. Its tables are in a file without a name.
+
+    What exceeds the limit of memory goes to disk.
+    """
 
     engine = ENGINE
 
@@ -58,6 +61,7 @@ class DuckDB:
             }
         )
         self.connection.execute(f"SET disabled_optimizers = '{BY_BOUNDS}'")
+        self._attach_file()
         self._forgotten: deque[str] = deque()
         if memory_limit is not None:
             self._limit(memory_limit)
@@ -69,14 +73,15 @@ class DuckDB:
 
         refusals: list[Exception] = []
         reader = pa.RecordBatchReader.from_batches(schema, _noting(batches, refusals))
-        name, cursor = new_name(TABLE), self._cursor()
-        cursor.register(f"{name}_arrow", reader)
+        arrow, cursor = new_name("arrow"), self._cursor()
+        name = f"{DISK}.{new_name(TABLE)}"
+        cursor.register(arrow, reader)
         try:
-            cursor.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_arrow")
+            cursor.execute(f"CREATE TABLE {name} AS SELECT * FROM {arrow}")
         except (self.errors, OSError) as error:
             raise refusals[0] if refusals else Unreadable.of(ENGINE, error) from None
         finally:
-            cursor.unregister(f"{name}_arrow")
+            cursor.unregister(arrow)
         table = Relation(self, name)
         return table.view(f"SELECT *, rowid AS nth FROM {table}")
 
@@ -140,9 +145,16 @@ class DuckDB:
         cursor = self.connection.cursor()
         while self._forgotten:
             name = self._forgotten.popleft()
-            kind = "TABLE" if name.startswith(f"{TABLE}_") else "VIEW"
+            kind = "TABLE" if name.startswith(DISK) else "VIEW"
             cursor.execute(f"DROP {kind} IF EXISTS {name}")
         return cursor
+
+    def _attach_file(self) -> None:
+        """Make the file of the tables. It is gone when the process ends, however it ends."""
+        with TemporaryDirectory() as folder:
+            path = self.literal(str(Path(folder, TABLE)))
+            self.connection.execute(f"ATTACH {path} AS {DISK} (RECOVERY_MODE 'no_wal_writes')")
+        self.connection.execute("SET write_buffer_row_group_count = 1")
 
     def _limit(self, memory: str) -> None:
         try:
