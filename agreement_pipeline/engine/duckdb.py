@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryFile, gettempdir
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from agreement_pipeline.engine.session import Relation, Unreadable, new_name, quoted
 from agreement_pipeline.errors import RatingsError
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 ENGINE = "duckdb"
 BATCH = 100_000
-TABLE, VIEW, DISK = "cells", "v", "disk"
+VIEW = "v"
+GROUP = 4_000_000
+"""How many bytes of a table are in memory at least before they go to its file."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
 MANY_THREADS = 400_000_000
@@ -41,7 +44,7 @@ def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
 
 
 class DuckDB:
-    """A connection to a DuckDB of its own. Its tables are in a file without a name.
+    """A connection to a DuckDB of its own. Each of its tables is a file without a name.
 
     What exceeds the limit of memory goes to disk.
     """
@@ -57,33 +60,28 @@ class DuckDB:
                 "preserve_insertion_order": "true",
                 "autoload_known_extensions": "false",
                 "python_enable_replacements": "false",
+                "enable_external_file_cache": "false",
                 "temp_directory": str(Path(gettempdir(), f"agreement_pipeline_{getpid()}")),
             }
         )
         self.connection.execute(f"SET disabled_optimizers = '{BY_BOUNDS}'")
-        self._attach_file()
         self._forgotten: deque[str] = deque()
         if memory_limit is not None:
             self._limit(memory_limit)
         self._use_threads(1 if memory_limit is None else 2)
 
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
-        """Put Arrow batches into a table, in their order."""
-        import pyarrow as pa
+        """Put Arrow batches into a file, in their order. It is gone with the table."""
+        import pyarrow.parquet as pq
 
-        refusals: list[Exception] = []
-        reader = pa.RecordBatchReader.from_batches(schema, _noting(batches, refusals))
-        arrow, cursor = new_name("arrow"), self._cursor()
-        name = f"{DISK}.{new_name(TABLE)}"
-        cursor.register(arrow, reader)
-        try:
-            cursor.execute(f"CREATE TABLE {name} AS SELECT * FROM {arrow}")
-        except (self.errors, OSError) as error:
-            raise refusals[0] if refusals else Unreadable.of(ENGINE, error) from None
-        finally:
-            cursor.unregister(arrow)
-        table = Relation(self, name)
-        return table.view(f"SELECT *, rowid AS nth FROM {table}")
+        file = TemporaryFile()  # noqa: SIM115
+        with pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer:
+            for group in _groups(batches):
+                writer.write_table(group, row_group_size=len(group))
+        file.flush()
+        table = self.parquet(f"/dev/fd/{file.fileno()}", {name: name for name in schema.names})
+        finalize(table, file.close)
+        return table
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
         """See some columns of a Parquet file, under other names, where the file lies."""
@@ -132,29 +130,24 @@ class DuckDB:
         """The name of a column as it stands in a query."""
         return quoted(name, '"')
 
+    def hashed(self, *columns: str) -> str:
+        """A whole number for some columns, in a query. Equal cells have equal numbers."""
+        return f"hash({', '.join(columns)})"
+
     def matches(self, text: str, pattern: str) -> str:
         """A test of a text by a regular expression."""
         return f"regexp_matches({text}, {self.literal(pattern)})"
 
     def forget(self, name: str) -> None:
-        """Drop a table or a view before something new is made."""
+        """Drop a view before something new is made."""
         self._forgotten.append(name)
 
     def _cursor(self) -> Any:
         """A cursor that makes something. What nobody holds any more is dropped before."""
         cursor = self.connection.cursor()
         while self._forgotten:
-            name = self._forgotten.popleft()
-            kind = "TABLE" if name.startswith(DISK) else "VIEW"
-            cursor.execute(f"DROP {kind} IF EXISTS {name}")
+            cursor.execute(f"DROP VIEW IF EXISTS {self._forgotten.popleft()}")
         return cursor
-
-    def _attach_file(self) -> None:
-        """Make the file of the tables. It is gone when the process ends, however it ends."""
-        with TemporaryDirectory() as folder:
-            path = self.literal(str(Path(folder, TABLE)))
-            self.connection.execute(f"ATTACH {path} AS {DISK} (RECOVERY_MODE 'no_wal_writes')")
-        self.connection.execute("SET write_buffer_row_group_count = 1")
 
     def _limit(self, memory: str) -> None:
         try:
@@ -170,15 +163,21 @@ class DuckDB:
         self.connection.execute(f"SET threads = {self.threads}")
 
 
-def _noting(
-    batches: Iterable["pa.RecordBatch"], refusals: list[Exception]
-) -> Iterator["pa.RecordBatch"]:
-    """Batches. Arrow keeps only the words of an error that stops them, so it is kept here."""
-    try:
-        yield from batches
-    except Exception as error:
-        refusals.append(error)
-        raise
+def _groups(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.Table"]:
+    """Batches together, so many that a table has few groups of rows, and none is large."""
+    import pyarrow as pa
+
+    new: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        new.append(batch)
+        size += batch.nbytes
+        if size >= GROUP:
+            yield pa.Table.from_batches(new)
+            new.clear()
+            size = 0
+    if new:
+        yield pa.Table.from_batches(new)
 
 
 __all__ = ["DuckDB", "duckdb_session"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
@@ -341,12 +342,11 @@ def _models(cells: Relation, source: str) -> list[str]:
 def _latest(cells: Relation) -> tuple[Relation, LeftOut]:
     """The last submission of each rater for each item, and how many came before."""
     names = [name for name in ("round", "item", "rater") if name in cells.schema.names]
-    keys = ", ".join(map(cells.session.column, names))
-    again = f"SELECT 1 FROM {cells} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
-    if not cells.ask(again).num_rows:
+    keys = list(map(cells.session.column, names))
+    if not _may_repeat(cells, keys):
         return cells, LeftOut()
     order = "COALESCE(updated, created) DESC NULLS LAST, nth DESC"
-    place = f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY {order}) AS place"
+    place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order}) AS place"
     found = cells.ask(
         f"SELECT nth AS earlier FROM (SELECT nth, {place} FROM {cells}) AS said WHERE place > 1"
     )
@@ -389,8 +389,7 @@ def _refuse_unknown(
 
 def _refuse_repeated(cells: Relation, source: str) -> None:
     """Refuse a record that is there twice."""
-    again = f"SELECT 1 FROM {cells} GROUP BY record HAVING COUNT(*) > 1 LIMIT 1"
-    if not cells.ask(again).num_rows:
+    if not _may_repeat(cells, ["record"]):
         return
     placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
     twice = _texts(
@@ -398,11 +397,12 @@ def _refuse_repeated(cells: Relation, source: str) -> None:
         f"SELECT record FROM (SELECT record, nth, {placed} FROM {cells}) AS said "
         "WHERE place = 2 ORDER BY nth",
     )
-    raise RatingsError(
-        f"{source}: found record {twice[0]!r} more than once "
-        f"({counted(len(twice), 'such record')} in all); expected each once. Export "
-        "again, or join the files without the repetition."
-    )
+    if twice:
+        raise RatingsError(
+            f"{source}: found record {twice[0]!r} more than once "
+            f"({counted(len(twice), 'such record')} in all); expected each once. Export "
+            "again, or join the files without the repetition."
+        )
 
 
 def _refuse_mixed_zones(cells: Relation, source: str) -> None:
@@ -416,6 +416,13 @@ def _refuse_mixed_zones(cells: Relation, source: str) -> None:
             f"{source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a time "
             "zone, and others have one; expected one of the two in all records. Add the zone."
         )
+
+
+def _may_repeat(cells: Relation, columns: Iterable[str]) -> bool:
+    """False if no two rows are alike in some columns. A number a row takes less than a group."""
+    number = cells.session.hashed(*columns)
+    found = np.sort(cells.ask(f"SELECT {number} AS number FROM {cells}")["number"].to_numpy())
+    return bool((found[1:] == found[:-1]).any())
 
 
 def _texts(cells: Relation, sql: str) -> list[Any]:
