@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
@@ -74,13 +75,15 @@ class DuckDB:
         """Put Arrow batches into a file, in their order. It is gone with the table."""
         import pyarrow.parquet as pq
 
-        file = TemporaryFile()  # noqa: SIM115
-        with pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer:
-            for group in _groups(batches):
-                writer.write_table(group, row_group_size=len(group))
-        file.flush()
-        table = self.parquet(f"/dev/fd/{file.fileno()}", {name: name for name in schema.names})
-        finalize(table, file.close)
+        with ExitStack() as opened:
+            file = opened.enter_context(TemporaryFile())
+            options = {"compression": "zstd", "write_statistics": False}
+            with pq.ParquetWriter(file, schema, **options) as writer:
+                for group in _groups(batches):
+                    writer.write_table(group, row_group_size=len(group))
+            file.flush()
+            table = self.parquet(f"/dev/fd/{file.fileno()}", {name: name for name in schema.names})
+            finalize(table, opened.pop_all().close)
         return table
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
