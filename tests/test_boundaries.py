@@ -12,7 +12,7 @@ import agreement_pipeline
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
     "errors faces students_t text version",
-    "large_files mapped_files mistakes tables",
+    "large_files mapped_files mistakes tables engine",
     "yaml_files ratings",
     "units",
     "readers contract statistics store",
@@ -35,8 +35,8 @@ ONLY_IN = {
     "matplotlib": {"report"},
     "yaml": {"yaml_files", "release", "cli"},
     "fsspec": {"store"},
-    "duckdb": {"engines"},
-    "pyspark": {"engines"},
+    "duckdb": {"engine", "engines"},
+    "pyspark": {"engine", "engines"},
     "upath": {"store"},
 }
 ALLOWED = {"intervals": {"threadpoolctl"}}

@@ -18,6 +18,7 @@ import pandas as pd
 
 from agreement_pipeline.contract.asking import KEPT, Answer, Suite, answer_from, answers
 from agreement_pipeline.contract.doubtful import doubtful
+from agreement_pipeline.ratings import parts
 
 OF_VALUES = frozenset(
     {
@@ -54,8 +55,6 @@ Answers: TypeAlias = dict[str, Answer]
 
 def answers_by_codes(suite: Suite, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> Answers:
     """What Great Expectations says of a table, by check."""
-    if not frame.columns.is_unique:
-        return answers(suite, frame, parameters)
     known = _of_values(suite, frame, parameters) | _of_rows(suite, frame, parameters)
     known |= _of_means(suite, frame)
     rest = {check: built for check, built in suite.items() if check not in known}
@@ -73,9 +72,9 @@ class _Column(NamedTuple):
     def of(cls, column: pd.Series) -> "_Column":
         codes = column.cat.codes.to_numpy()
         counts = np.zeros(len(column.cat.categories) + 1, dtype=np.int64)
-        for block in _blocks(codes):
-            least = int(block.min())
-            held = np.bincount(block - least)
+        for part in parts(len(codes), BLOCK):
+            least = int(codes[part].min())
+            held = np.bincount(codes[part] - least)
             counts[least + 1 : least + 1 + len(held)] += held
         return cls(column.array, codes, np.roll(counts, -1))
 
@@ -102,9 +101,9 @@ class _Column(NamedTuple):
     def rows(self, failing: Codes) -> list[int]:
         """The first rows whose value fails."""
         found: list[int] = []
-        for number, block in enumerate(_blocks(self.codes)):
-            here = np.flatnonzero(failing[block])[: KEPT - len(found)]
-            found.extend((here + number * BLOCK).tolist())
+        for part in parts(len(self.codes), BLOCK):
+            here = np.flatnonzero(failing[self.codes[part]])[: KEPT - len(found)]
+            found.extend((here + part.start).tolist())
             if len(found) == KEPT:
                 break
         return found
@@ -241,8 +240,3 @@ def _lacking(frame: pd.DataFrame, names: Iterable[str]) -> Codes:
         if _is_coded(frame, name):
             lacking |= frame[name].cat.codes.to_numpy() < 0
     return lacking
-
-
-def _blocks(codes: Codes) -> Iterator[Codes]:
-    """Codes in blocks, so that what is made of them stays small."""
-    return (codes[start : start + BLOCK] for start in range(0, len(codes), BLOCK))

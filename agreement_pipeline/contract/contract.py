@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation, Spec
-from agreement_pipeline.contract.facts import FACTS
+from agreement_pipeline.contract.facts import FACTS, Panel
 from agreement_pipeline.contract.finding import Finding
 from agreement_pipeline.contract.tables import ITEMS, ROUND, ROWS
 from agreement_pipeline.contract.validation import validate
@@ -199,12 +199,10 @@ class Contract:
             for each in (*self.rows, *self.items, *self.round)
             if each.meta.redact
         ]
-        findings: list[Finding] = []
+        panel, findings = Panel(ratings), list[Finding]()
         for table, expectations in self.tables.items():
-            findings += validate(
-                expectations, ratings, _TABLES[table], personal, self.where / table
-            )
-            if len(ratings.table) > LARGE:  # Great Expectations leaves the table in cycles
+            findings += validate(expectations, panel, _TABLES[table], personal, self.where / table)
+            if len(ratings) > LARGE:  # Great Expectations leaves the table in cycles
                 gc.collect()
                 given_back()
         return tuple(findings)

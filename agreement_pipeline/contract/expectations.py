@@ -206,7 +206,7 @@ class Expectation:
     def idle(self, ratings: Ratings) -> str | None:
         """Why there is nothing to check in these ratings; None if there is something."""
         when = self.meta.when
-        if when and when not in ratings.table and when not in ratings.contents:
+        if when and when not in ratings.has:
             return f"column {when} was not delivered, so nothing was checked"
         if any(_parameters(self.kwargs)) and ratings.scale.continuous:
             return "the scale has no list of categories, so nothing was checked"

@@ -1,17 +1,17 @@
 """The tables that the contract looks at, derived from the ratings."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from agreement_pipeline.contract.facts import FACTS, Panel
-from agreement_pipeline.ratings import TEXT, Ratings, of_whole_items, taken
+from agreement_pipeline.contract.facts.panel import Codes, some
+from agreement_pipeline.ratings import EXTRAS, TEXT, Coded, counts, in_pandas, of_whole_items
 
-Codes = np.ndarray[Any, Any]
-PART, BITS = 1 << 20, 63
+PART = 1 << 20
 
 
 class Derived(NamedTuple):
@@ -22,57 +22,60 @@ class Derived(NamedTuple):
 
     name: str
     keys: list[str]
-    of: Callable[[Ratings, Collection[str]], pd.DataFrame]
+    of: Callable[[Panel, Collection[str]], pd.DataFrame]
 
 
-def rows_of(ratings: Ratings, asked: Collection[str] = ()) -> pd.DataFrame:
-    """The ratings as delivered, with names and labels in codes.
+def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
+    """The ratings as delivered, also those by classifiers, with names in codes.
 
-    Confidence that was delivered as text is turned into numbers.
+    Optional columns that are not asked for have no values.
     """
-    table = _in_codes(ratings.table)
-    with suppress(ValueError, TypeError):
-        return (
-            table.assign(confidence=pd.to_numeric(table["confidence"]))
-            if "confidence" in table
-            else table
-        )
-    return table
+    columns, scale = panel.columns, panel.ratings.scale
+    label: Any = columns["label"]
+    if not scale.numeric:
+        label = Coded(label, pd.Index(scale.names, dtype=TEXT)).categorical()
+    elif scale.dimensions > 1:
+        distinct, places = panel.vectors
+        vectors = pd.Index(list(map(tuple, distinct.tolist())), tupleize_cols=False)
+        label = Coded(places, vectors).categorical()
+    unasked = Coded(np.full(len(label), -1, dtype=np.int8), pd.Index([], dtype=TEXT))
+    found = {
+        "item": Coded(columns["at"], panel.items).categorical(),
+        "rater": Coded(columns["place"], pd.Index(panel.raters, dtype=TEXT)).categorical(),
+        "label": label,
+        "occurrence": columns["occurrence"],
+        "earlier": columns["earlier"],
+    }
+    for name in EXTRAS:
+        if name in panel.ratings.has:
+            known = name in asked and len(label) > 0
+            found[name] = _extra(panel, name) if known else unasked.categorical()
+    return pd.DataFrame(found, copy=False)
 
 
-def items_of(ratings: Ratings, asked: Collection[str] = ()) -> pd.DataFrame:
+def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     """A row for each item of the round's own ratings by the panel."""
-    table = _in_codes(ratings.table)
-    names = table["item"].cat.categories
-    met = _in_order(table, ratings.classifiers)
-    item, n_raters, n_labels, replicated = map(
-        np.concatenate, zip(*map(_counted, _parts(met)), strict=True)
-    )
+    rated = panel.rated
+    replicated = np.zeros(len(panel.items), dtype=bool)
+    replicated[panel.item[panel.again]] = True
     frame = pd.DataFrame(
         {
-            "item": names[item],
-            "n_raters": n_raters,
-            "n_labels": n_labels,
-            "replicated": replicated,
+            "item": panel.items[rated],
+            "n_raters": panel.n_raters[rated],
+            "n_labels": _n_labels(panel)[rated],
+            "replicated": replicated[rated],
         }
     )
-    if "cluster" not in ratings.contents:
-        return frame
-    return frame.assign(cluster=ratings.contents["cluster"].loc[frame["item"]].to_list())
+    clusters = panel.contents("cluster")
+    return frame if clusters is None else frame.assign(cluster=clusters.array)
 
 
-def round_of(ratings: Ratings, asked: Collection[str]) -> pd.DataFrame:
+def round_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     """One row for the round: the facts that are asked for, and each in words."""
-    panel = panel_of(ratings)
     found = {name: FACTS[name](panel) for name in FACTS if name in asked}
     values = {name: np.nan if each.value is None else each.value for name, each in found.items()}
     words = {in_words(name): each.words for name, each in found.items()}
     return pd.DataFrame({**values, **words}, index=[0])
-
-
-def panel_of(ratings: Ratings) -> Panel:
-    """The panel's ratings in codes."""
-    return Panel(ratings, _in_order(_in_codes(ratings.table), ratings.classifiers))
 
 
 def in_words(fact: str) -> str:
@@ -80,74 +83,20 @@ def in_words(fact: str) -> str:
     return f"{fact} in words"
 
 
-def _in_codes(table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose columns of text are in codes."""
-    texts = [
-        name
-        for name in ("item", "rater", "label")
-        if name in table and table[name].dtype in (object, TEXT)
-    ]
-    return table.reset_index(drop=True).astype(dict.fromkeys(texts, "category"))
+def _extra(panel: Panel, name: str) -> pd.Series:
+    column: pd.Series = in_pandas(pa.Table.from_batches(panel.ratings.every([name])))[name]
+    return column.astype("boolean") if name == "assisted" else column
 
 
-def _in_order(table: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFrame:
-    """The panel's ratings of items, in the order of item and rater."""
-    item, rater = _codes(table, "item"), _codes(table, "rater")
-    of_panel = np.append(~table["rater"].cat.categories.isin(classifiers), True)
-    kept = taken(of_panel, rater) & (item >= 0)
-    if not kept.all():
-        table, item, rater = table[kept], item[kept], rater[kept]
-    back = (item[1:] < item[:-1]) | ((item[1:] == item[:-1]) & (rater[1:] < rater[:-1]))
-    return table.iloc[np.lexsort((rater, item))] if back.any() else table
-
-
-def _parts(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Ratings in order of item, in parts of whole items. There is one part at least."""
-    return (table.iloc[part] for part in of_whole_items(_codes(table, "item"), PART))
-
-
-def _counted(part: pd.DataFrame) -> tuple[Codes, Codes, Codes, Codes]:
-    """The items of the round itself: their places, raters and labels, and if one met them again.
-
-    The ratings are in the order of item and rater.
-    """
-    item, rater = _codes(part, "item"), _codes(part, "rater")
-    begins = _begins(item) | _begins(rater)
-    own = np.flatnonzero(~part["earlier"].to_numpy(dtype=bool))
-    first = own[_begins(item[own]) | _begins(rater[own])]
-    starts = np.flatnonzero(_begins(item[first]))
-    rated = item[first][starts]
-    n_raters = np.add.reduceat(rater[first] >= 0, starts, dtype=np.int64)
-    n_labels = _n_distinct(item[first], part["label"].iloc[first])
-    return rated, n_raters, n_labels, np.isin(rated, item[~begins])
-
-
-def _n_distinct(item: Codes, labels: pd.Series) -> Codes:
-    """How many different labels each item has. The items are in order."""
-    coded = isinstance(labels.dtype, pd.CategoricalDtype)
-    codes = labels.cat.codes.to_numpy() if coded else pd.factorize(labels)[0]
-    if len(codes) and codes.max() < BITS:
-        return _n_bits(codes, _begins(item))
-    place = np.cumsum(_begins(item)) - 1
-    held, n_items = codes >= 0, int(place.max(initial=-1)) + 1
-    ordered = np.sort(place[held] * (int(codes.max(initial=0)) + 1) + codes[held])
-    return np.bincount(place[held][_begins(ordered)], minlength=n_items)
-
-
-def _n_bits(codes: Codes, begins: Codes) -> Codes:
-    """How many different codes each group of rows holds. Each code is a bit of its own."""
-    bits = np.append(np.int64(1) << np.arange(BITS), 0)
-    held = np.bitwise_or.reduceat(bits[codes], np.flatnonzero(begins))
-    return np.asarray(sum((held >> code & 1 for code in range(int(codes.max()) + 1)), 0 * held))
-
-
-def _begins(keys: Codes) -> Codes:
-    """True where other keys begin."""
-    return np.append(np.ones(min(1, len(keys)), dtype=bool), keys[1:] != keys[:-1])
-
-
-def _codes(table: pd.DataFrame, name: str) -> Codes:
-    return table[name].cat.codes.to_numpy()
+def _n_labels(panel: Panel) -> Codes:
+    """How many different labels each item has."""
+    item, label = some(panel.item, panel.first), some(panel.label, panel.first)
+    codes = pd.factorize(label)[0] if panel.ratings.scale.numeric else label
+    n_codes, found = np.int64(codes.max(initial=0) + 1), []
+    for part in of_whole_items(item, PART):
+        keys = np.sort(item[part] * n_codes + codes[part])
+        found.append((keys[np.diff(keys, prepend=-1) > 0] // n_codes).astype(item.dtype))
+    return counts(np.concatenate(found), len(panel.items))
 
 
 ROWS = Derived("rows", ["item", "rater"], rows_of)

@@ -13,9 +13,9 @@ import pandas as pd
 from agreement_pipeline.contract.asking import KEPT, Answer, one_line, suite_of
 from agreement_pipeline.contract.coded import answers_by_codes
 from agreement_pipeline.contract.expectations import Expectation
+from agreement_pipeline.contract.facts import Panel
 from agreement_pipeline.contract.finding import Finding
 from agreement_pipeline.contract.tables import Derived, in_words
-from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place
 
@@ -25,7 +25,7 @@ REDACTED = "(redacted)"
 
 def validate(
     expectations: Sequence[Expectation],
-    ratings: Ratings,
+    panel: Panel,
     table: Derived,
     personal: Sequence[str],
     where: Place,
@@ -36,8 +36,8 @@ def validate(
     ----------
     expectations
         All on the same table.
-    ratings, table
-        The ratings, and the table that is derived from them.
+    panel, table
+        The panel's ratings, and the table that is derived from the round.
     personal
         Regular expressions of personal data. Values that match one are redacted.
     where
@@ -49,13 +49,13 @@ def validate(
         Great Expectations cannot be imported here. Or it does not know an expectation, or not its
         keyword arguments.
     """
-    idle = {expectation.check: expectation.idle(ratings) for expectation in expectations}
+    idle = {expectation.check: expectation.idle(panel.ratings) for expectation in expectations}
     suite = suite_of(expectations, where)
     finds = partial(_finding, table=table, personal=personal)
     try:
-        frame = table.of(ratings, {name for each in expectations for name in each.columns})
+        frame = table.of(panel, {name for each in expectations for name in each.columns})
         asked = {check: built for check, built in suite.items() if not idle[check]}
-        parameters = {"vocabulary": list(ratings.scale.categories or ())}
+        parameters = {"vocabulary": list(panel.ratings.scale.categories or ())}
         said = answers_by_codes(asked, frame, parameters)
         return [finds(each, idle[each.check], said.get(each.check), frame) for each in expectations]
     except Exception as error:  # whatever it was, nothing was checked, and the release waits

@@ -43,6 +43,7 @@ class CountsOfItems:
     engine: ClassVar[str] = "aggregated"
     classifiers: ClassVar[Names] = ()
     raters: ClassVar[Names] = ()
+    has: ClassVar[frozenset[str]] = frozenset()
     gold: ClassVar[frozenset[str]] = frozenset()
     cluster_names: ClassVar[frozenset[str]] = frozenset()
     origin: ClassVar[None] = None

@@ -63,6 +63,7 @@ class CountedRatings:
     """
 
     engine: ClassVar[str] = "counted"
+    has: ClassVar[frozenset[str]] = frozenset()
     origin: ClassVar[None] = None
 
     everybody: LabelsByRater | NumbersByRater

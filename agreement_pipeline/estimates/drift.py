@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.first import FirstLabels, first_labels, rated_items
+from agreement_pipeline.estimates.first import FirstLabels, clusters_of, first_labels, rated_items
 from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import Interval, mean_interval, share_interval
 from agreement_pipeline.measures import ratio
@@ -95,16 +95,17 @@ def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
             "drift: found no item that both rounds share; expected some. "
             "Give a fixed set of items in every round."
         )
-    made = _Maker(now, items, first_labels(now, items), first_labels(before, items), level)
+    labels = [first_labels(each, items) for each in (now, before)]
+    made = _Maker(now, labels[0], labels[1], clusters_of(now, items), level)
     return Table((*made.of_raters(), *made.of_categories()))
 
 
 @dataclass(frozen=True)
 class _Maker:
     ratings: Ratings
-    items: list[str]
     now: FirstLabels
     before: FirstLabels
+    clusters: Codes | None
     level: float
 
     def of_raters(self) -> Iterator[Drift]:
@@ -133,7 +134,7 @@ class _Maker:
                 yield self._change(Scope("category", name), "change of share", now, before)
 
     def _same(self, scope: Scope, same: NDArray[np.bool_]) -> Drift:
-        n, in_clusters = len(same), self.ratings.cluster_of is not None
+        n, in_clusters = len(same), self.clusters is not None
         limits = None if in_clusters else share_interval(int(same.sum()), n, self.level)
         why = IN_CLUSTERS if in_clusters else None
         return Drift(scope, "same label", float(same.mean()), limits, self.level, n, why)
@@ -147,11 +148,9 @@ class _Maker:
         return Drift(scope, what, float(change.mean()), limits, self.level, len(both), why)
 
     def _clusters(self, places: Codes) -> Codes:
-        known = self.ratings.cluster_of
-        if known is None:
+        if self.clusters is None:
             return np.arange(len(places))
-        of_items = known.loc[[self.items[place] for place in places]].to_numpy()
-        return np.asarray(np.unique(of_items, return_inverse=True)[1])
+        return np.asarray(np.unique(self.clusters[places], return_inverse=True)[1])
 
 
 def _labels(values: Array) -> Array:

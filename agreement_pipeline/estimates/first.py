@@ -6,12 +6,19 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.ratings import Array, Ratings, used
+from agreement_pipeline.ratings import Array, Codes, Ratings
 
 
-def rated_items(ratings: Ratings) -> list[str]:
-    """The items that are rated in the round itself. Gold items count."""
-    return used(ratings.current["item"])
+def rated_items(ratings: Ratings, items: Collection[str] | None = None) -> list[str]:
+    """The items that are rated in the round itself, in order. Gold items count."""
+    return list(ratings.without_earlier.rated(items=items).to_pylist())
+
+
+def clusters_of(ratings: Ratings, items: list[str]) -> Codes | None:
+    """The cluster of each of some sorted items. None if items do not come in clusters."""
+    if "cluster" not in ratings.has:
+        return None
+    return np.asarray(ratings.items(["cluster_at"], names=items)["cluster_at"])
 
 
 class FirstLabels(NamedTuple):
@@ -26,19 +33,14 @@ class FirstLabels(NamedTuple):
 
 
 def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
-    """The first labels of some items: categories by their place on the scale."""
+    """The first labels of some sorted items, all rated: categories by their place on the scale."""
     if ratings.scale.dimensions > 1:
         raise AgreementError(
             f"first labels: found level {ratings.scale.level}; expected labels of one dimension. "
             "Compare each dimension alone."
         )
-    table = ratings.current
-    first = Ratings(table, ratings.scale)
-    numbers = first.numbers if ratings.scale.continuous else first.codes.astype(float)
-    item, rater = table["item"].cat, table["rater"].cat
-    places = {name: place for place, name in enumerate(items)}
-    of_item = np.array([places.get(name, -1) for name in item.categories])[item.codes]
-    shared = of_item >= 0
-    values = np.full((len(items), len(rater.categories)), np.nan)
-    values[of_item[shared], rater.codes.to_numpy()[shared]] = numbers[shared]
-    return FirstLabels(tuple(rater.categories), values)
+    said = "number" if ratings.scale.continuous else "code"
+    first = ratings.first(["at", "place", said], items=items, gold=True)
+    values = np.full((len(items), len(ratings.everyone)), np.nan)
+    values[first["at"], first["place"]] = first[said]
+    return FirstLabels(ratings.everyone, values)

@@ -7,9 +7,10 @@ is. The measure `stratum_alpha` reads all strata by the expected disagreement of
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.estimates.scope import Scope
@@ -45,18 +46,21 @@ class Stratum(NamedTuple):
         items, counts = engine_for(self.whole).by_item(self.whole)
         if not isinstance(counts, CategoryCounts):
             raise TypeError("numbers on a scale without categories")
-        stratum = self.whole.contents[STRATUM + self.column].loc[list(items)]
+        column = STRATUM + self.column
+        stratum = self.whole.items([column], names=items)[column]
         counts = counts.with_scale(counts.scale.canonical)
-        return CountsOfStratum(counts, np.asarray(stratum.isin(self.names))).merged()
+        here = pc.is_in(stratum, pa.array(self.names))
+        return CountsOfStratum(counts, here.to_numpy()).merged()
 
 
 def strata_of(ratings: Rated) -> Iterator[Stratum]:
-    """The strata of a round, one by one. Only ratings in memory have any."""
-    if not isinstance(ratings, Ratings):
+    """The strata of a round, one by one, if the ratings know any."""
+    if not any(name.startswith(STRATUM) for name in ratings.has):
         return
-    for column, names in ratings.strata.items():
+    whole = cast(Ratings, ratings)
+    for column, names in whole.strata.items():
         for name in names:
-            yield Stratum(Scope.of_stratum(column, name), ratings, column, (name,))
+            yield Stratum(Scope.of_stratum(column, name), whole, column, (name,))
 
 
 def together(strata: list[Stratum]) -> Stratum:

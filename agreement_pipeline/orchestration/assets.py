@@ -109,17 +109,18 @@ def annotations(project: Project, round_name: str) -> Result:
     findings = (*found, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
     project.checked_here[round_name] = Checked(version, ratings, contract.digest, found)
+    first = ratings.head(20)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
         check_results=list(checks.contract_results(findings, project.policy)),
         metadata={
-            "dagster/row_count": len(ratings.table),
+            "dagster/row_count": len(ratings),
             **rendered(delivery(ratings, project.settings.every_classifier)),
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
-            **opened_table("first_rows", ratings.table.head(20)),
-            "dagster/column_schema": column_schema(ratings.table),
+            **opened_table("first_rows", first),
+            "dagster/column_schema": column_schema(first),
         },
     )
 

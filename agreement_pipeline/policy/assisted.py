@@ -22,7 +22,7 @@ USUAL = "krippendorff_alpha"
 
 def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
     """The ratings that a policy judges."""
-    leaves_out = policy.assisted == "leave_out" and bool(ratings.assisted.any())
+    leaves_out = policy.assisted == "leave_out" and ratings.n_assisted > 0
     return ratings.unassisted if leaves_out else ratings
 
 
@@ -47,7 +47,7 @@ def met_with_all(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdi
 
 def with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
     """How many labels began as a suggestion, and the values with them and without them."""
-    count, total = int(ratings.assisted.sum()), int(ratings.of_panel.sum())
+    count, total = ratings.n_assisted, ratings.n_of_panel
     if not count:
         return
     done = "left out" if policy.assisted == "leave_out" else "counted"

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import pyarrow.compute as pc
 
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Verdict
-from agreement_pipeline.ratings import Ratings, held
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.text import DIGITS, counted, in_words
 
 FEW, MOST = 0.25, 0.5
@@ -72,12 +73,14 @@ def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
     """The few items that carry most of the expected disagreement, and their share of it."""
     if not ratings.scale.numeric:
         return frozenset(), 0.0
-    own = ratings.without_gold
-    rated = replace(own, table=own.current)
-    item, numbers = rated.table["item"].cat, rated.numbers.reshape(len(rated.table), -1)
-    codes, n_items = item.codes.to_numpy(), len(item.categories)
+    rated = ratings.first(["item", "at", "number"])
+    at, numbers = rated["at"].to_numpy(), rated["number"]
+    n_items = int(at.max(initial=-1)) + 1
+    if ratings.scale.dimensions > 1:
+        numbers = pc.list_flatten(numbers)
+    numbers = np.reshape(numbers, (len(rated), -1))
     beyond = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
-    carried = np.bincount(codes, beyond, minlength=n_items)
+    carried = np.bincount(at, beyond)
     order = np.argsort(-carried, kind="stable")
     shares = np.cumsum(carried[order]) / max(carried.sum(), np.finfo(float).tiny)
     n_far = int(np.searchsorted(shares, MOST)) + 1
@@ -86,7 +89,8 @@ def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
     far = carried >= carried[order[n_far - 1]]
     if far.sum() > FEW * n_items:
         return frozenset(), 0.0
-    return frozenset(item.categories[far]), float(carried[far].sum() / carried.sum())
+    names = rated["item"].take(np.searchsorted(at, np.flatnonzero(far)))
+    return frozenset(names.to_pylist()), float(carried[far].sum() / carried.sum())
 
 
 def _on_used(ratings: Ratings) -> Ratings:
@@ -95,8 +99,8 @@ def _on_used(ratings: Ratings) -> Ratings:
     if scale.categories is None or not scale.declared:
         return ratings
     given = np.zeros(len(scale.categories), dtype=bool)
-    for part in ratings.in_parts():
-        given |= held(part.codes, len(scale.categories))
+    for batch in ratings.every(["code"]):
+        given[batch["code"].to_numpy()] = True
     used = tuple(each for each, found in zip(scale.categories, given, strict=True) if found)
     if not 1 < len(used) < len(scale.categories):
         return ratings

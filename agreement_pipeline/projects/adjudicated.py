@@ -106,11 +106,15 @@ def _row(path: Path, number: int, header: list[str], cells: list[str]) -> dict[s
 def _of_export(path: Path, scale: Scale | None) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The submitted answers to the tasks. Drafts and skipped tasks are none."""
     answered = read(str(path), scale=scale, usable=False, rules=Rules(strata=OF_TASK))
-    tasks = answered.contents
-    for rating in answered.current.sort_values("item").to_dict("records"):
+    columns = {f"{STRATUM}{name}": name for name in OF_TASK}
+    tasks = {
+        task["item"]: {name: task[column] for column, name in columns.items()}
+        for task in answered.items(list(columns)).to_pylist()
+    }
+    for rating in answered.first(["item", "rater", "label"], gold=True).to_pylist():
         task = rating["item"]
-        said = {name: str(tasks.at[task, f"{STRATUM}{name}"]) for name in OF_TASK}
-        yield f"task {task}, answer of {rating['rater']}", {**said, "label": str(rating["label"])}
+        place = f"task {task}, answer of {rating['rater']}"
+        yield place, {**tasks[task], "label": str(rating["label"])}
 
 
 def _one_digest(path: Path, answers: Answers) -> str:

@@ -9,14 +9,13 @@ added to a few sums. No decision reads them.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from zipfile import BadZipFile
 
 from agreement_pipeline.engines import CountedRatings, summed
 from agreement_pipeline.errors import AgreementError, StoreError
-from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import RoundVersion, Store
 from agreement_pipeline.version import __version__
 
@@ -64,13 +63,8 @@ def _of_round(store: Store, version: RoundVersion) -> _Sum:
 
 
 def _counted(store: Store, version: RoundVersion) -> CountedRatings:
-    return CountedRatings.of(_own(store.ratings_of(version)))
-
-
-def _own(ratings: Ratings) -> Ratings:
-    """The round's own ratings. Those of earlier rounds are counted there."""
-    own = ratings.table[~ratings.table["earlier"]].reset_index(drop=True)
-    return replace(ratings, table=own)
+    """What is counted of the round's own ratings. Those of earlier rounds are counted there."""
+    return CountedRatings.of(store.ratings_of(version).without_earlier)
 
 
 def _together(store: Store, sums: Sequence[_Sum]) -> _Sum:

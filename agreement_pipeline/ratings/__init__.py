@@ -25,18 +25,19 @@ from agreement_pipeline.ratings.frames import (
 )
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
-from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes, parquet_of
+from agreement_pipeline.ratings.parquet import (
+    InTurn,
+    ParquetRows,
+    Rows,
+    growing,
+    parquet_bytes,
+    parquet_of,
+)
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated, refuse_unread
-from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.ratings import EXTRAS, Ratings
 from agreement_pipeline.ratings.row_order import of_whole_items
-from agreement_pipeline.ratings.rows import (
-    EXTRAS,
-    RatingsRows,
-    coded_frame,
-    kinds_in,
-    ratings_of,
-)
+from agreement_pipeline.ratings.rows import RatingsRows, coded_frame, ratings_of
 from agreement_pipeline.ratings.scale import (
     LEVELS,
     MISSING,
@@ -80,6 +81,7 @@ __all__ = [
     "Codes",
     "Footer",
     "FooterError",
+    "InTurn",
     "Level",
     "Origin",
     "PanelLabels",
@@ -103,12 +105,12 @@ __all__ = [
     "described",
     "expanded_bytes",
     "given_back",
+    "growing",
     "held",
     "in_pandas",
     "is_clock",
     "is_text",
     "is_time",
-    "kinds_in",
     "lookalikes",
     "meaning",
     "numbers_in",

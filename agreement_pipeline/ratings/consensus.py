@@ -9,10 +9,9 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
-from agreement_pipeline.ratings.blocks import counts, held, taken
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
-from agreement_pipeline.ratings.texts import TEXT
+from agreement_pipeline.ratings.texts import TEXT, in_pandas
 from agreement_pipeline.ratings.votes import (
     ADJUDICATED,
     CONFLICT,
@@ -78,24 +77,29 @@ class PanelLabels:
             The labels are vectors of numbers, which have no consensus.
         """
         _refuse_vectors(ratings.scale, round_name)
-        rated, item, items = _panel_ratings(ratings)
-        n_raters = counts(item, len(items))
-        votes = None if ratings.scale.continuous else votes_of(rated, item, len(items))
+        scale, panel = ratings.scale, ratings.raters
+        items = pd.Index(in_pandas(ratings.without_gold.without_earlier.rated(raters=panel)))
+        said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
+        item, *given = (
+            column.to_numpy() for column in ratings.first(["at", *said], raters=panel).columns
+        )
+        n_raters = np.bincount(item, minlength=len(items))
+        shape = (len(items), len(scale.names))
+        votes = None if scale.continuous else votes_of(item, given[0], shape)
         label, resolution = (
             leaders_of(votes)
-            if votes is not None and not ratings.scale.numeric
-            else means_of(rated.numbers, n_raters)
+            if votes is not None and not scale.numeric
+            else means_of(given[-1], n_raters)
         )
-        known = ratings.contents
-        chosen, labels = adjudicated.on(items, ratings.scale)
+        chosen, labels = adjudicated.on(items, scale)
         label[chosen] = labels
         resolution[chosen] = ADJUDICATED
         return cls(
-            ratings.scale,
+            scale,
             (round_name,),
             np.zeros(len(items), dtype=np.int32),
             items,
-            known["text"].reindex(items) if "text" in known else None,
+            _texts_of(ratings, items) if "text" in ratings.has else None,
             label,
             votes,
             n_raters.astype(np.int32),
@@ -304,18 +308,10 @@ def _refuse_vectors(scale: Scale, round_name: str) -> None:
         )
 
 
-def _panel_ratings(ratings: Ratings) -> tuple[Ratings, Rows, pd.Index]:
-    """The ratings that count, the place of each one's item, and the items."""
-    table = ratings.without_gold.current
-    rater = table["rater"].cat
-    panel = ~rater.categories.isin(ratings.classifiers)
-    if not panel.all():
-        table = table[panel[rater.codes]]
-    item, names = table["item"].cat.codes.to_numpy(), table["item"].cat.categories
-    here = held(item, len(names))
-    if not here.all():
-        item, names = taken(np.cumsum(here, dtype=item.dtype) - 1, item), names[here]
-    return replace(ratings, table=table), item, names
+def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series:
+    """The text of each item, missing where it has none."""
+    known: pd.DataFrame = in_pandas(ratings.items(["text"]))
+    return known.set_index("item")["text"].reindex(items)
 
 
 def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:

@@ -1,7 +1,7 @@
 """Tables as Parquet files, written and read a part at a time."""
 
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ SCHEMA, WRITTEN_BY = b"ARROW:schema", b"parquet-cpp-arrow version "
 
 
 class Rows(Protocol):
-    """The rows of a table, made a part at a time. A `pyarrow.Table` is one."""
+    """The rows of a table, made a batch at a time. A `pyarrow.Table` is one."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -36,8 +36,36 @@ class Rows(Protocol):
     def __len__(self) -> int:
         """The number of rows."""
 
-    def slice(self, offset: int, length: int) -> pa.Table:
-        """Some rows. There are fewer where the rows end."""
+    def to_batches(self) -> Iterable[pa.RecordBatch]:
+        """The rows in order."""
+
+
+class InTurn:
+    """The rows of a table in turn, so many as are asked for."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._schema, self._batches = rows.schema, iter(rows.to_batches())
+        self._ahead = rows.schema.empty_table()
+
+    def take(self, n_rows: int) -> pa.Table:
+        """The next rows. There are fewer where the rows end."""
+        parts, lacking = [self._ahead], n_rows - len(self._ahead)
+        while lacking > 0 and (batch := next(self._batches, None)) is not None:
+            parts.append(pa.Table.from_batches([batch], self._schema))
+            lacking -= len(batch)
+        found = pa.concat_tables(parts)
+        self._ahead = found.slice(n_rows)
+        return found.slice(0, n_rows).combine_chunks()
+
+
+def growing(n_rows: int, made: Callable[[slice], pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches that are made of few rows first, and then of more while they need few bytes."""
+    start, many = 0, FIRST
+    while start < n_rows:
+        batch = made(slice(start, min(start + many, n_rows)))
+        yield batch
+        start += len(batch)
+        many *= 2 if batch.nbytes < PART_BYTES else 1
 
 
 def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:
@@ -77,23 +105,24 @@ def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | 
 
 def _groups(rows: Rows) -> Iterator[pa.Table]:
     """The rows of each row group. Long texts make it short, so that it fits in memory."""
-    start = 0
-    while start < len(rows):
-        group = pa.concat_tables(_group(rows, start)).combine_chunks()
+    in_turn = InTurn(rows)
+    group = _group(in_turn)
+    yield group
+    while len(group := _group(in_turn)):
         yield group
-        start += len(group)
-    if not start:
-        yield rows.slice(0, 0)
 
 
-def _group(rows: Rows, start: int) -> Iterator[pa.Table]:
-    """The rows of the row group that begins there, a part at a time."""
-    stop, size, many = min(start + ROW_GROUP, len(rows)), 0, FIRST
-    while start < stop and size < GROUP_BYTES:
-        part = rows.slice(start, min(many, stop - start))
-        yield part
-        start, size = start + len(part), size + part.nbytes
+def _group(rows: InTurn) -> pa.Table:
+    """The rows of the next row group. None if the rows have ended."""
+    parts, n_rows, size, many = list[pa.Table](), 0, 0, FIRST
+    while n_rows < ROW_GROUP and size < GROUP_BYTES:
+        part = rows.take(min(many, ROW_GROUP - n_rows))
+        parts.append(part)
+        if not len(part):
+            break
+        n_rows, size = n_rows + len(part), size + part.nbytes
         many *= 2 if part.nbytes < PART_BYTES else 1
+    return pa.concat_tables(parts).combine_chunks()
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,6 +40,7 @@ class QueriedRatings:
     `read` of the engines makes one, and checks it.
     """
 
+    has: ClassVar[frozenset[str]] = frozenset()
     origin: ClassVar[None] = None
 
     answers: Answers

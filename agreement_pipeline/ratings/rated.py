@@ -29,6 +29,10 @@ class Rated(Protocol):
         """The raters of the panel, by name."""
 
     @property
+    def has(self) -> frozenset[str]:
+        """The optional columns that are known, of ratings and of items."""
+
+    @property
     def gold(self) -> frozenset[str]:
         """The items whose label was known before."""
 

@@ -10,19 +10,21 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.blocks import BLOCK, parts, taken
+from agreement_pipeline.ratings.blocks import BLOCK, held, parts, taken
 from agreement_pipeline.ratings.checks import checked
-from agreement_pipeline.ratings.coding import preceded, recoded, used
+from agreement_pipeline.ratings.coding import preceded, recoded, texts_in, used
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import BATCH, Batch, RatingsHash
+from agreement_pipeline.ratings.given import as_given, known_of_items, plain
 from agreement_pipeline.ratings.origin import Origin
+from agreement_pipeline.ratings.parquet import growing
 from agreement_pipeline.ratings.row_order import in_order_again
 from agreement_pipeline.ratings.scale import MISSING, Scale
-from agreement_pipeline.ratings.texts import TEXT
 from agreement_pipeline.ratings.where import STRATUM
 from agreement_pipeline.text import called, listed, meant
 
 EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
+"""The columns of ratings that need not be known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +155,19 @@ class Ratings:
     def __len__(self) -> int:
         return len(self.table)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """All ratings as a frame, in the order of item, rater and occurrence."""
+        return self.table
+
+    def head(self, n: int) -> pd.DataFrame:
+        """The first `n` rows of `to_pandas`. Their columns have the types that all rows have."""
+        return self.table.head(n)
+
+    @property
+    def n_rated(self) -> int:
+        """How many items have a rating. Gold items and those of earlier rounds count too."""
+        return len(used(self.table["item"]))
+
     @property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
@@ -171,12 +186,19 @@ class Ratings:
     @property
     def without_earlier(self) -> "Ratings":
         """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
+        if not self.table["earlier"].any():
+            return self
         own = self.table[~self.table["earlier"]].reset_index(drop=True)
         names = {name: own[name].cat.remove_unused_categories() for name in ("item", "rater")}
         return replace(self, table=own.assign(**names))
 
     def first(
-        self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
+        self,
+        columns: Sequence[str],
+        *,
+        items: Collection[str] | None = None,
+        raters: Collection[str] | None = None,
+        gold: bool = False,
     ) -> pa.Table:
         """The round's own first ratings, in the order of item and rater.
 
@@ -194,11 +216,14 @@ class Ratings:
             - `occurrence`, `earlier`, `confidence`, `assisted`, `drawn`, `timestamp`
         items
             The items to look at. None: all.
+        raters
+            The raters to look at, and the items of the answer are then theirs. None: everyone.
         gold
             Gold items too.
         """
         own = self if gold else self.without_gold
-        return self._in_arrow(_of_items(own.current, items), columns)
+        found = _of(_of(own.current, "item", items), "rater", raters)
+        return self._in_arrow(found, columns)
 
     def again(
         self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
@@ -207,16 +232,50 @@ class Ratings:
 
         Only the ratings of the rater who did. Earlier rounds count. The rest is as in `first`.
         """
-        table = _of_items((self if gold else self.without_gold).table, items)
-        twice = table.duplicated(["item", "rater"], keep=False)
+        table = _of((self if gold else self.without_gold).table, "item", items)
+        item, rater = (table[name].cat.codes.to_numpy() for name in ("item", "rater"))
+        same = (item[1:] == item[:-1]) & (rater[1:] == rater[:-1])
+        twice = np.append(same, False) | np.append(False, same)[: len(table)]
         return self._in_arrow(table[twice].reset_index(drop=True), columns)
 
     def every(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """All ratings in batches, in the order of item, rater and occurrence.
 
-        The columns are those of `first`.
+        The columns are those of `first`, and `text`, `gold`, `gold_label`, `cluster`, `weight` and
+        `stratum:NAME` of the rating's item.
         """
-        yield from self._in_arrow(self.table, columns).to_batches(BATCH)
+        item, of_items = self.table["item"].cat, content_columns(columns)
+        contents = self.contents.reindex(item.categories) if of_items else self.contents
+        known = known_of_items(contents, of_items)
+        own = [name for name in columns if name not in of_items]
+
+        def batch(rows: slice) -> pa.RecordBatch:
+            part = self._in_arrow(self.table, own, rows)
+            places = pa.array(item.codes.to_numpy()[rows])
+            found = {name: part[name].combine_chunks() for name in own}
+            found |= {name: plain(values.take(places)) for name, values in known.items()}
+            return pa.record_batch([found[name] for name in columns], list(columns))
+
+        return growing(len(self.table), batch)
+
+    def rated(
+        self,
+        *,
+        items: Collection[str] | None = None,
+        raters: Collection[str] | None = None,
+    ) -> pa.ChunkedArray:
+        """The names of the items with a rating, in order. Gold and earlier rounds count.
+
+        Parameters
+        ----------
+        items
+            The items to look at. None: all.
+        raters
+            The raters to look at. None: everyone.
+        """
+        item = _of(_of(self.table, "item", items), "rater", raters)["item"].cat
+        there = item.categories[held(item.codes.to_numpy(), len(item.categories))]
+        return pa.chunked_array(pa.array(there, from_pandas=True)).cast(pa.string())
 
     def items(
         self, columns: Sequence[str] = (), *, names: Collection[str] | None = None
@@ -238,35 +297,43 @@ class Ratings:
             known = known.assign(cluster_at=pd.factorize(known["cluster"])[0])
         if names is not None:
             known = known[known.index.isin(list(names))]
-        kinds = {"gold": pa.bool_(), "weight": pa.int64(), "cluster_at": pa.int64()}
         found = {"item": pa.array(known.index, pa.string())}
-        for name in columns:
-            values = known[name].astype(object)
-            found[name] = pa.array(values, kinds.get(name, pa.string()), from_pandas=True)
+        for name, values in known_of_items(known, columns).items():
+            some = parts(max(len(values), 1))
+            found[name] = pa.chunked_array([plain(values[part]) for part in some])
         return pa.table(found)
 
-    def _in_arrow(self, table: pd.DataFrame, columns: Sequence[str]) -> pa.Table:
-        """Some columns of ratings of these."""
-        some, found = replace(self, table=table), dict[str, Any]()
+    def _in_arrow(
+        self, table: pd.DataFrame, columns: Sequence[str], rows: slice = slice(None)
+    ) -> pa.Table:
+        """Some columns of ratings of these, and of some of their rows."""
+        part = table.iloc[rows]
+        some, found = replace(self, table=part), dict[str, Any]()
         for name in columns:
             if name == "at":
-                item = table["item"].cat.codes.to_numpy()
-                found[name] = np.cumsum(np.diff(item, prepend=item[:1]) != 0)
+                item = table["item"].cat
+                there = held(item.codes.to_numpy(), len(item.categories))
+                found[name] = (np.cumsum(there) - 1)[part["item"].cat.codes]
             elif name == "place":
-                places = [self.everyone.index(each) for each in used(table["rater"])]
-                known = dict(zip(used(table["rater"]), places, strict=True))
-                found[name] = pa.array(table["rater"].map(known).astype(int), pa.int64())
+                places = pd.Index(self.everyone).get_indexer(part["rater"].cat.categories)
+                found[name] = places[part["rater"].cat.codes]
             elif name == "code":
                 found[name] = pa.array(some.codes, pa.int64())
             elif name == "number" or (name == "label" and self.scale.dimensions > 1):
                 found[name] = pa.array(list(some.numbers), _number_kind(self.scale))
             elif name in ("item", "rater") or (name == "label" and not self.scale.numeric):
-                found[name] = pa.array(table[name].astype(TEXT), pa.string())
+                found[name] = pa.array(texts_in(part[name]), pa.string())
             elif name == "assisted":
-                found[name] = pa.array(table[name].astype(object), pa.bool_(), from_pandas=True)
+                found[name] = pa.array(part[name].astype(object), pa.bool_(), from_pandas=True)
             else:
-                found[name] = pa.array(table[name], from_pandas=True)
+                kind = self._kind_of_times if name == "timestamp" else None
+                found[name] = pa.array(part[name], kind, from_pandas=True)
         return pa.table(found)
+
+    @cached_property
+    def _kind_of_times(self) -> pa.DataType:
+        """The type of all times, which some of them may not show."""
+        return as_given(self.table["timestamp"]).type
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
@@ -461,12 +528,13 @@ class Ratings:
         )
 
 
-def _of_items(table: pd.DataFrame, items: Collection[str] | None) -> pd.DataFrame:
-    """The ratings of some items."""
-    if items is None:
+def _of(table: pd.DataFrame, column: str, names: Collection[str] | None) -> pd.DataFrame:
+    """The ratings of some items or raters."""
+    if names is None:
         return table
-    of = table["item"].cat
-    return table[of.categories.isin(list(items))[of.codes]].reset_index(drop=True)
+    of = table[column].cat
+    there = of.categories.isin(list(names))
+    return table if there.all() else table[there[of.codes]].reset_index(drop=True)
 
 
 def _number_kind(scale: Scale) -> pa.DataType:

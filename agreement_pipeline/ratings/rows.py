@@ -1,55 +1,37 @@
 """Ratings as the rows of a table, and back."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings.blocks import given_back, taken
-from agreement_pipeline.ratings.coding import Coded, coded, texts_in
+from agreement_pipeline.ratings.coding import Coded, coded
 from agreement_pipeline.ratings.contents import content_columns
+from agreement_pipeline.ratings.given import OF_ITEMS
 from agreement_pipeline.ratings.parquet import ParquetRows
-from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.ratings import EXTRAS, Ratings
 from agreement_pipeline.ratings.scale import Scale
-from agreement_pipeline.ratings.texts import TEXT, are_texts, in_pandas
-from agreement_pipeline.text import called, listed
+from agreement_pipeline.ratings.texts import TEXT, in_pandas
+from agreement_pipeline.text import called
 
-EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
 CODED = ("round", "item", "rater", "kind", "label")
-KINDS = {"gold": pa.bool_(), "weight": pa.int64()}
-
-
-class _Column(NamedTuple):
-    """A column: values, and the place of each row's value among them. None: a value a row."""
-
-    values: pa.Array
-    places: np.ndarray[Any, Any] | None = None
-    as_given: bool = False
-
-    def slice(self, start: int, stop: int) -> pa.Array:
-        if self.places is None:
-            part = self.values.slice(start, stop - start)
-        else:
-            places = self.places[start:stop]
-            part = self.values.take(pa.array(places, mask=places < 0))
-        short = pa.types.is_large_string(part.type) and not self.as_given
-        return part.cast(pa.string()) if short else part
-
-
-class _Numbers(NamedTuple):
-    """A column of numbers, and their type in the table."""
-
-    values: np.ndarray[Any, Any]
-    type: pa.DataType
-
-    def slice(self, start: int, stop: int) -> pa.Array:
-        return pa.array(self.values[start:stop], self.type)
+KINDS = {
+    "occurrence": pa.int64(),
+    "earlier": pa.bool_(),
+    "confidence": pa.float64(),
+    "assisted": pa.bool_(),
+    "drawn": pa.large_string(),
+    **OF_ITEMS,
+}
+"""The types of columns that are neither text, nor label or time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,60 +68,63 @@ class RatingsRows:
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns."""
-        return pa.schema({name: column.slice(0, 0).type for name, column in self._rated.items()})
+        has = self.ratings.has
+        names = ["item", "rater", "kind", "label", "occurrence", "earlier"]
+        names += [*(name for name in EXTRAS if name in has), *content_columns(has)]
+        kinds = {**KINDS, "label": self._kind_of_label}
+        if "timestamp" in names:
+            kinds["timestamp"] = self._kind_of_times
+        return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
 
     def __len__(self) -> int:
-        return len(self.ratings.table) + len(self._unrated["item"].values)
+        return len(self.ratings) + len(self._unrated)
 
-    def slice(self, offset: int, length: int) -> pa.Table:
-        """Some rows. There are fewer where the rows end."""
-        n, stop = len(self.ratings.table), min(offset + length, len(self))
-        parts = []
-        if offset < n or stop == offset:
-            parts.append(self._part(self._rated, offset, min(stop, n)))
-        if stop > n:
-            parts.append(self._part(self._unrated, max(offset, n) - n, stop - n))
-        let_go()
-        return pa.concat_tables(parts)
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows in order."""
+        ratings = self.ratings
+        kinds = [
+            "classifier" if name in ratings.classifiers else "panel" for name in ratings.everyone
+        ]
+        asked = ["place" if name == "kind" else name for name in self.schema.names]
+        for batch in ratings.every(asked):
+            columns = dict(zip(asked, batch.columns, strict=True))
+            columns["kind"] = pa.array(kinds, pa.string()).take(columns["place"])
+            made = self._batch(columns, len(batch))
+            let_go()
+            yield made
+        for some in self._unrated.to_batches():
+            yield self._batch(dict(zip(some.schema.names, some.columns, strict=True)), len(some))
 
-    def _part(self, columns: Mapping[str, _Column | _Numbers], start: int, stop: int) -> pa.Table:
+    def _batch(self, columns: Mapping[str, pa.Array], n_rows: int) -> pa.RecordBatch:
         arrays = [
-            columns[each.name].slice(start, stop)
+            columns[each.name].cast(each.type)
             if each.name in columns
-            else pa.nulls(stop - start, each.type)
+            else pa.nulls(n_rows, each.type)
             for each in self.schema
         ]
-        return pa.table(arrays, schema=self.schema)
+        return pa.record_batch(arrays, schema=self.schema)
+
+    @property
+    def _kind_of_label(self) -> pa.DataType:
+        scale = self.ratings.scale
+        if scale.dimensions > 1:
+            return pa.list_(pa.float64())
+        return pa.float64() if scale.numeric else pa.string()
+
+    @property
+    def _kind_of_times(self) -> pa.DataType:
+        """The type of times as they were given. Texts are large."""
+        (told,) = self.ratings.first(["timestamp"], items=()).schema.types
+        return pa.large_string() if pa.types.is_string(told) else told
 
     @cached_property
-    def _rated(self) -> dict[str, _Column | _Numbers]:
-        table, contents = self.ratings.table, self.ratings.contents
-        item = table["item"].cat
-        return {
-            "item": _of_codes(table["item"]),
-            "rater": _of_codes(table["rater"]),
-            "kind": _kinds(self.ratings),
-            "label": _labels(table["label"], self.ratings.scale),
-            "occurrence": _Numbers(table["occurrence"].to_numpy(), pa.int64()),
-            "earlier": _Numbers(table["earlier"].to_numpy(), pa.bool_()),
-            **{
-                name: _Column(_extra(table[name]), as_given=True)
-                for name in EXTRAS
-                if name in table
-            },
-            **{
-                name: _placed(column, item.codes.to_numpy())
-                for name, column in _contents(contents, item.categories).items()
-            },
-        }
-
-    @cached_property
-    def _unrated(self) -> dict[str, _Column]:
-        contents = self.ratings.contents
-        rated = self.ratings.table["item"].cat.categories
-        items = _beyond(contents.index, rated)
-        named = _Column(pa.array(items, pa.large_string()))
-        return {"item": named, **_contents(contents, items)}
+    def _unrated(self) -> pa.Table:
+        """What is known of the items without a rating."""
+        ratings, items = self.ratings, self.ratings.items()["item"]
+        if not len(items) or items.equals(rated := ratings.rated()):
+            return ratings.items(names=())
+        others = items.filter(pc.invert(pc.is_in(items, rated)))
+        return ratings.items(content_columns(ratings.has), names=others.to_pylist())
 
 
 def ratings_of(frame: pd.DataFrame, scale: Scale, *, source: str) -> Ratings:
@@ -158,9 +143,7 @@ def ratings_of(frame: pd.DataFrame, scale: Scale, *, source: str) -> Ratings:
             "Store the round again."
         )
     classifiers = frame.loc[frame["kind"] == "classifier", "rater"].unique()
-    found = Ratings.from_frame(frame, scale, classifiers=sorted(classifiers), source=source)
-    texts = {name: _texts(found.contents[name]) for name in found.contents if name == "text"}
-    return replace(found, contents=found.contents.assign(**texts))
+    return Ratings.from_frame(frame, scale, classifiers=sorted(classifiers), source=source)
 
 
 def coded_frame(rows: ParquetRows) -> pd.DataFrame:
@@ -180,87 +163,6 @@ def coded_frame(rows: ParquetRows) -> pd.DataFrame:
     frame = pd.DataFrame({name: _together(columns.pop(name)) for name in list(columns)})
     given_back()
     return frame
-
-
-def kinds_in(values: "pd.Series[Any]") -> str:
-    """The kinds of values in a column. Times of two time zones are two kinds.
-
-    >>> kinds_in(pd.Series([1, 0.5, None], dtype=object))
-    "['float', 'int']"
-    """
-    return listed(
-        sorted(
-            {
-                type(value).__name__
-                + (f" in {zone}" if (zone := getattr(value, "tzinfo", None)) else "")
-                for value in values.dropna()
-            }
-        )
-    )
-
-
-def _of_codes(column: "pd.Series[Any]") -> _Column:
-    texts = pa.array(column.cat.categories).cast(pa.large_string())
-    return _Column(texts, column.cat.codes.to_numpy())
-
-
-def _beyond(items: pd.Index, rated: pd.Index) -> pd.Index:
-    """The items that are not rated. Names are looked up, in much memory, if they must be."""
-    if items.empty or items.equals(rated):
-        return items[:0]
-    return items.difference(rated, sort=True)
-
-
-def _kinds(ratings: Ratings) -> _Column:
-    """Whether each rating is of the panel or of a classifier."""
-    rater = ratings.table["rater"].cat
-    kinds = ["classifier" if name in ratings.classifiers else "panel" for name in rater.categories]
-    return _Column(pa.array(kinds, pa.large_string()), rater.codes.to_numpy())
-
-
-def _labels(labels: "pd.Series[Any]", scale: Scale) -> _Column | _Numbers:
-    if scale.dimensions > 1:
-        return _Column(pa.array(labels, pa.list_(pa.float64())))
-    return _Numbers(labels.to_numpy(), pa.float64()) if scale.numeric else _of_codes(labels)
-
-
-def _contents(contents: pd.DataFrame, items: pd.Index) -> dict[str, _Column]:
-    """What is known of some items, a value an item."""
-    if contents.columns.empty:
-        return {}
-    known = contents.reindex(items)
-    return {name: _of_items(known[name], name) for name in content_columns(known)}
-
-
-def _of_items(values: "pd.Series[Any]", name: str) -> _Column:
-    if name == "text" and isinstance(values.dtype, pd.CategoricalDtype):
-        return _of_codes(values)
-    told = _texts(values) if name == "text" else values
-    return _Column(pa.array(told, KINDS.get(name, pa.large_string()), from_pandas=True))
-
-
-def _placed(column: _Column, items: np.ndarray[Any, Any]) -> _Column:
-    """A value a row, from a value an item and the item of each row."""
-    return _Column(column.values, items if column.places is None else column.places[items])
-
-
-def _texts(values: "pd.Series[Any]") -> "pd.Series[Any]":
-    if isinstance(values.dtype, pd.StringDtype):
-        return values
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        return texts_in(values)
-    return values.astype(object).map(str, na_action="ignore")
-
-
-def _extra(values: "pd.Series[Any]") -> pa.Array:
-    try:
-        return pa.array(values, pa.large_string() if are_texts(values) else None, from_pandas=True)
-    except (pa.ArrowException, OverflowError):
-        raise RatingsError(
-            f"ratings: found column {values.name!r} with {kinds_in(values)}; "
-            "expected only numbers, only texts or only times. "
-            "Write the column as text, which is kept as it stands."
-        ) from None
 
 
 class _Codes(NamedTuple):

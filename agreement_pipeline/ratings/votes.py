@@ -6,7 +6,6 @@ import numpy as np
 
 from agreement_pipeline.ratings.blocks import parts
 from agreement_pipeline.ratings.means import exact_sums
-from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array
 
 RESOLUTIONS = ("unanimous", "plurality", "mean", "adjudicated", "tie", "single", "conflict")
@@ -14,17 +13,15 @@ UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, TIE, SINGLE, CONFLICT = range(len(RESOL
 Rows = np.ndarray[Any, Any]
 
 
-def votes_of(rated: Ratings, item: Rows, n_items: int) -> Rows:
-    """The number of ratings of each item in each category. Shape (N, K)."""
-    k = len(rated.scale.names)
-    votes, at = np.zeros(n_items * k, dtype=np.int32), 0
-    for part in rated.in_parts():
-        cells = item[at : at + len(part.table)].astype(np.int64) * k + part.codes
+def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
+    """The number of ratings of each item in each category. The ratings are in order of items."""
+    votes = np.zeros(shape, dtype=np.int32)
+    for part in parts(len(item)):
+        cells = item[part] * shape[1] + code[part]
         least = int(cells.min())
         here = np.bincount(cells - least)
-        votes[least : least + len(here)] += here.astype(np.int32)
-        at += len(part.table)
-    return votes.reshape(n_items, k)
+        votes.reshape(-1)[least : least + len(here)] += here.astype(np.int32)
+    return votes
 
 
 def leaders_of(votes: Rows) -> tuple[Rows, Rows]:

@@ -18,7 +18,7 @@ from agreement_pipeline.readers.columns import (
 )
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import UNFINISHED
-from agreement_pipeline.readers.following import how_far
+from agreement_pipeline.readers.json_stream import how_far
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.meeting import refuse_lonely
 from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending

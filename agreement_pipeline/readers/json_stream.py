@@ -3,20 +3,57 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.files import WAIT, text_of
-from agreement_pipeline.readers.following import followed
 
 CHUNK = 1 << 20
 NOT_BLANK = re.compile(r"\S")
 BEGUN = re.compile(r'[^\s{}\[\],:"]*\s*')
 """A word that may go on, for example half of a number: it has no mark after it."""
+LARGE = 100_000_000
+"""From how many bytes on it is said how far a file has been read."""
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """How JSON writes half of a character."""
+
+
+class _Place(NamedTuple):
+    name: str
+    size: int
+    at: int
+
+
+_now: dict[object, _Place] = {}
+
+
+@contextmanager
+def _followed(path: Path) -> Iterator[Callable[[int], None]]:
+    """While a file is read: a function that is told how many bytes have been read."""
+    reading, size = object(), path.stat().st_size
+
+    def note(at: int) -> None:
+        if size >= LARGE:
+            _now[reading] = _Place(path.name, size, at)
+
+    try:
+        yield note
+    finally:
+        _now.pop(reading, None)
+
+
+def how_far() -> str:
+    """How far the file is that was opened last. Empty if no large file is being read.
+
+    >>> how_far()
+    ''
+    """
+    for name, size, at in reversed(list(_now.values())):
+        return f"{at / size:.0%} of {name}"
+    return ""
 
 
 class CutOffError(RatingsError):
@@ -33,7 +70,7 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     RatingsError
         The file is no JSON, or is not UTF-8.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file, followed(path) as note:
+    with path.open(encoding="utf-8-sig", newline="") as file, _followed(path) as note:
         yield from _Stream(path, file, note).objects()
 
 

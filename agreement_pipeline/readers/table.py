@@ -5,6 +5,8 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+import pyarrow as pa
+
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import Scale
@@ -45,6 +47,8 @@ from agreement_pipeline.text import called, listed
 
 RATER = "rater:"
 """How the name of a column begins that holds the labels of a rater, before it is unpivoted."""
+TOGETHER = 32
+"""How many columns of raters a part of a query looks at."""
 AFAR = "://"
 
 
@@ -234,20 +238,25 @@ def _refuse_long_headers(names: Iterable[str], source: str, limits: Limits) -> N
 
 def _by_rater(cells: Relation, raters: Sequence[str]) -> Relation:
     """One row a rating, in the order of the wide table's rows."""
-    column, literal = cells.session.column, cells.session.literal
-    shared = [column(each) for each in names_of(cells) if not each.startswith(RATER)]
-    shared.remove(column("nth"))
+    column = cells.session.column
+    shared = [each for each in names_of(cells) if not each.startswith(RATER) and each != "nth"]
+    names = pa.table({"name": pa.array(raters, pa.large_string())})
+    named = cells.session.load(names.schema, names.to_batches())
     places = [f"{RATER}{at}" for at in range(len(raters))]
     alike = len({cells.schema.field(place).type for place in places}) == 1
+    labels = [column(place) if alike else text_of(cells, place) for place in places]
     parts = []
-    for at, (place, rater) in enumerate(zip(places, raters, strict=True)):
-        label = column(place) if alike else text_of(cells, place)
+    for start in range(0, len(raters), TOGETHER):
+        some = range(start, min(start + TOGETHER, len(raters)))
+        label = " ".join(f"WHEN {at} THEN {labels[at]}" for at in some)
         parts.append(
-            f"SELECT {', '.join(shared)}, {literal(rater)} AS rater, {label} AS label, "
-            f"{literal(rater)} AS {column('column')}, nth * {len(raters)} + {at} AS nth "
-            f"FROM {cells}"
+            f"SELECT {', '.join(map(column, shared))}, name AS rater, "
+            f"CASE place {label} END AS label, name AS {column('column')}, "
+            f"{cells}.nth * {len(raters)} + place AS nth FROM {cells} CROSS JOIN "
+            f"(SELECT name, nth AS place FROM {named} "
+            f"WHERE nth BETWEEN {start} AND {some[-1]}) AS named"
         )
-    return cells.view(" UNION ALL ".join(parts))
+    return cells.view(" UNION ALL ".join(parts), named)
 
 
 def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:

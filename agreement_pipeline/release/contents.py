@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
@@ -160,8 +162,8 @@ def identity(
                 "original_digest": member.original_digest,
                 "version": member.version,
                 "columns": [
-                    *(name for name in EXTRAS if name in member.ratings.table),
-                    *content_columns(member.ratings.contents),
+                    *(name for name in EXTRAS if name in member.ratings.has),
+                    *content_columns(member.ratings.has),
                 ],
                 **_adjudicated(member),
                 **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
@@ -258,15 +260,18 @@ def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
 
 
 def _counts(ratings: Ratings) -> dict[str, int]:
-    table = ratings.table
+    again = [
+        (pc.sum(batch["earlier"]).as_py(), pc.sum(pc.greater(batch["occurrence"], 1)).as_py())
+        for batch in ratings.every(["earlier", "occurrence"])
+    ]
     return {
-        "items": len(table["item"].cat.categories),
+        "items": ratings.n_rated,
         "raters": len(ratings.raters),
         "classifiers": len(ratings.classifiers),
-        "ratings": len(table),
-        "earlier_ratings": int(table["earlier"].sum()),
-        "repeated_ratings": int((table["occurrence"] > 1).sum()),
-        "gold_items": int(table["item"].cat.categories.isin(ratings.gold).sum()),
+        "ratings": len(ratings),
+        "earlier_ratings": sum(earlier for earlier, _ in again),
+        "repeated_ratings": sum(repeated for _, repeated in again),
+        "gold_items": len(ratings.rated(items=ratings.gold)),
     }
 
 
@@ -274,9 +279,8 @@ def _gold_elsewhere(members: Sequence[Member]) -> dict[str, int]:
     """How many rated items of each round are left out because they are gold in another."""
     found = {}
     for member in members:
-        mine, names = member.ratings.contents, member.ratings.table["item"].cat.categories
-        own = frozenset(mine.index[mine["gold"]]) if "gold" in mine else frozenset()
-        found[member.round] = int(names.isin(member.ratings.gold - own).sum())
+        own = replace(member.ratings, also_gold=frozenset()).gold
+        found[member.round] = len(member.ratings.rated(items=member.ratings.gold - own))
     return {name: count for name, count in found.items() if count}
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings
@@ -73,7 +75,5 @@ class Demands:
 
 def counts(ratings: Ratings) -> dict[str, int]:
     """The raters of the panel, and the items that two of them rated and that are not gold."""
-    first = ratings.current
-    panel = first[first["rater"].isin(ratings.raters) & ~first["item"].isin(ratings.gold)]
-    each = panel.groupby("item", observed=True)["rater"].nunique()
-    return {"raters": len(ratings.raters), "items": int((each >= 2).sum())}
+    n_raters = np.bincount(ratings.first(["at"], raters=ratings.raters)["at"])
+    return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}

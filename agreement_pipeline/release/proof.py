@@ -104,7 +104,8 @@ class Release:
     @cached_property
     def annotations(self) -> pd.DataFrame:
         """One row for each rating. Raters have pseudonyms."""
-        frame: pd.DataFrame = in_pandas(self.rows.slice(0, len(self.rows)))
+        whole = pa.Table.from_batches(self.rows.to_batches(), self.rows.schema)
+        frame: pd.DataFrame = in_pandas(whole)
         return frame
 
     @property

@@ -9,7 +9,7 @@ from reprlib import repr as shortened
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings import ParquetRows, Rows
+from agreement_pipeline.ratings import InTurn, ParquetRows, Rows
 
 TOLERANCE = 1e-9
 EACH = "*"
@@ -38,12 +38,9 @@ def same_rows(found: ParquetRows, derived: Rows) -> bool:
     plain = found.has_plain_footer(derived.schema.metadata or {})
     if not (same_columns and plain) or len(found) != len(derived):
         return False
-    start = 0
-    for part in found.parts():
-        if not _same_part(part, derived.slice(start, len(part))):
-            return False
-        start += len(part)
-    return start == len(derived)
+    again = InTurn(derived)
+    same = all(_same_part(part, again.take(len(part))) for part in found.parts())
+    return same and not len(again.take(1))
 
 
 def difference(

@@ -1,17 +1,24 @@
 """The tables of a release: training rows, unresolved items, and annotations."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import ReleaseHeldError
-from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, RatingsRows, Rows, Scale
+from agreement_pipeline.ratings import (
+    RESOLUTIONS,
+    PanelLabels,
+    RatingsRows,
+    Rows,
+    Scale,
+    growing,
+    in_pandas,
+)
 from agreement_pipeline.release.members import Member, called
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import item_of, numbers_named
@@ -40,9 +47,10 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
 
 def _numbers(members: Sequence[Member]) -> tuple[str, ...]:
     """The numbers that say where units lie. None if the items are not units of objects."""
-    if not all("cluster" in member.ratings.contents for member in members):
+    if not all("cluster" in member.ratings.has for member in members):
         return ()
-    return numbers_named(name for member in members for name in member.ratings.contents.index)
+    items = (member.ratings.items()["item"] for member in members)
+    return numbers_named(name for each in items for name in each.to_pylist())
 
 
 def labels_of(members: Sequence[Member]) -> PanelLabels:
@@ -124,9 +132,12 @@ class LabelRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def slice(self, offset: int, length: int) -> pa.Table:
-        """Some rows. There are fewer where the rows end."""
-        some = self.labels.take(self.rows[offset : offset + length])
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows in order."""
+        return growing(len(self), self._batch)
+
+    def _batch(self, rows: slice) -> pa.RecordBatch:
+        some = self.labels.take(self.rows[rows])
         columns = {
             "id": some.items,
             **_places(some.items.tolist(), self.numbers),
@@ -143,13 +154,11 @@ class LabelRows:
                 "entropy_bits": some.entropy_bits,
             }
         hidden = some.unresolved
-        return pa.table(
-            [
-                _array(columns[each.name], each.type, hidden if each.name == "label" else None)
-                for each in self.schema
-            ],
-            schema=self.schema,
-        )
+        arrays = [
+            _array(columns[each.name], each.type, hidden if each.name == "label" else None)
+            for each in self.schema
+        ]
+        return pa.record_batch(arrays, schema=self.schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,18 +180,14 @@ class AnnotationRows:
     def __len__(self) -> int:
         return sum(map(len, self.each))
 
-    def slice(self, offset: int, length: int) -> pa.Table:
-        """Some rows. There are fewer where the rows end."""
-        parts, begin = [], 0
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows in order."""
         for name, rows in zip(self.rounds, self.each, strict=True):
-            start, stop = max(offset - begin, 0), min(offset + length - begin, len(rows))
-            if start < stop:
-                parts.append(self._named(name, rows.slice(start, stop - start)))
-            begin += len(rows)
-        return pa.concat_tables(parts) if parts else self.schema.empty_table()
+            for batch in rows.to_batches():
+                yield self._named(name, batch)
 
-    def _named(self, name: str, part: pa.Table) -> pa.Table:
-        given = dict(zip(part.column_names, part.columns, strict=True))
+    def _named(self, name: str, part: pa.RecordBatch) -> pa.RecordBatch:
+        given = dict(zip(part.schema.names, part.columns, strict=True))
         places = _places(part.column("item").to_pylist(), self.numbers)
         columns = {
             "round": pa.repeat(name, len(part)),
@@ -199,7 +204,7 @@ class AnnotationRows:
             else pa.nulls(len(part), each.type)
             for each in self.schema
         ]
-        return pa.table(arrays, schema=self.schema)
+        return pa.record_batch(arrays, schema=self.schema)
 
 
 def _places(units: Sequence[str], numbers: tuple[str, ...]) -> dict[str, list[Any]]:
@@ -259,12 +264,10 @@ def _by_category(kind: str, scale: Scale) -> dict[str, Any]:
 
 
 def _refuse_two_texts(members: Sequence[Member]) -> None:
-    given = [
-        member.ratings.contents["text"] for member in members if "text" in member.ratings.contents
-    ]
+    given = [each.ratings.items(["text"]) for each in members if "text" in each.ratings.has]
     if len(given) < 2:
         return
-    texts = pd.concat(given)
+    texts = in_pandas(pa.concat_tables(given)).set_index("item")["text"]
     texts = texts[texts.index.duplicated(keep=False)]
     n_texts = texts.groupby(texts.index).nunique()
     differing = list(n_texts.index[n_texts > 1])

@@ -17,14 +17,14 @@ def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
     classifiers
         The classifiers that the project names.
     """
-    table, cluster_of = ratings.table, ratings.cluster_of
+    cluster = ratings.items(["cluster"])["cluster"] if "cluster" in ratings.has else None
     return {
-        "items": int(table["item"].nunique()),
+        "items": ratings.n_rated,
         "raters": len(ratings.raters),
         "classifiers": len(ratings.classifiers),
-        "clusters": None if cluster_of is None else int(cluster_of.nunique()),
+        "clusters": None if cluster is None else len(cluster.unique()),
         **_of_the_export(ratings.origin),
-        "raters_that_look_alike": _lookalikes(table["rater"].unique()),
+        "raters_that_look_alike": _lookalikes(ratings.everyone),
         "classifiers_without_ratings": _without_ratings(classifiers, ratings),
     }
 

@@ -1,7 +1,6 @@
 """The items on which the panel agrees least, and each item's share of all disagreement."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from agreement_pipeline.measures import disagreement_of_items
 from agreement_pipeline.ratings import RESOLUTIONS, TEXT, PanelLabels, Ratings
 from agreement_pipeline.report.differing import differing_raters
 from agreement_pipeline.report.section import Section
+from agreement_pipeline.report.texts import cut, texts_of
 from agreement_pipeline.text import PERCENT, number
 
 MOST, MOST_NAMED, LONGEST_TEXT = 40, 5, 200
@@ -35,12 +35,8 @@ def disputed(ratings: Ratings) -> Section:
 def _in_words(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
     """The items with their text, what the raters said, and the share of all disagreement."""
     shown = _with_labels(ratings, rows)
-    contents = ratings.contents
-    text = (
-        {"text": [_short(contents["text"].get(item)) for item in rows["id"]]}
-        if "text" in contents
-        else {}
-    )
+    texts = texts_of(ratings, rows["id"].tolist()).values()
+    text = {"text": [cut(each, LONGEST_TEXT) for each in texts]} if "text" in ratings.has else {}
     return pd.DataFrame(
         {
             "id": rows["id"],
@@ -53,11 +49,6 @@ def _in_words(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
             **({"resolution": rows["resolution"]} if "resolution" in rows else {}),
         }
     )
-
-
-def _short(text: Any) -> str:
-    known = "" if pd.isna(text) else str(text)
-    return known if len(known) <= LONGEST_TEXT else f"{known[: LONGEST_TEXT - 1]}…"
 
 
 def said(labels: Mapping[str, Any]) -> str:
@@ -122,9 +113,10 @@ def _disagreeing(ratings: Ratings) -> pd.DataFrame:
 
 def _with_labels(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with a column for each rater, and the label that the rater gave."""
-    item = ratings.table["item"].cat
-    wanted = item.categories.isin(rows["id"])[item.codes]
-    some = replace(ratings, table=ratings.table[wanted].reset_index(drop=True))
-    said = engine_for(ratings).said(some).reindex(rows["id"])
+    found = ratings.first(["item", "rater", "label"], items=rows["id"].tolist()).to_pydict()
+    if ratings.scale.dimensions > 1:
+        found["label"] = list(map(tuple, found["label"]))
+    given = pd.DataFrame(found, dtype=object)
+    said = given.pivot(index="item", columns="rater", values="label").reindex(rows["id"])
     labels = {name: said[name].to_numpy() if name in said else np.nan for name in ratings.raters}
     return pd.concat([rows, pd.DataFrame(labels, index=rows.index)], axis=1)

@@ -3,14 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from agreement_pipeline.ratings import MISSING, TEXT, Array, Codes, Ratings
-
-LONGEST = 280
+from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +18,7 @@ class ItemLabels:
     Attributes
     ----------
     items
-        The names of the items.
+        The names of the items that the panel rated.
     raters
         The raters.
     codes
@@ -32,31 +30,28 @@ class ItemLabels:
         The categories.
     """
 
-    items: pd.Index
+    items: Sequence[str]
     raters: tuple[str, ...]
     codes: Codes
     numbers: Array | None
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, ratings: Ratings, raters: Sequence[str]) -> "ItemLabels":
-        """The labels of some raters of a round."""
-        own = ratings.without_gold
-        current = own.current
-        item, rater = (current[name].cat for name in ("item", "rater"))
-        place = pd.Index(raters).get_indexer(rater.categories)[rater.codes.to_numpy()]
-        rows, at = np.flatnonzero(place >= 0), item.codes.to_numpy()
-        shape = (len(item.categories), len(raters))
-        codes, numbers = np.full(shape, MISSING), None
-        if own.scale.continuous:
-            numbers = np.full(shape, np.nan)
-            numbers[at[rows], place[rows]] = _numbers(current["label"].iloc[rows])
-            codes[~np.isnan(numbers)] = 0
+    def of(cls, ratings: Ratings, items: Sequence[str], raters: Sequence[str]) -> "ItemLabels":
+        """The labels of some raters of a panel. The items are all that the panel rated."""
+        value = "number" if ratings.scale.continuous else "code"
+        found = ratings.first(["at", "place", value], raters=ratings.raters)
+        place = pd.Index(raters).get_indexer(pd.Index(ratings.everyone))[found["place"].to_numpy()]
+        found = found.filter(place >= 0)
+        cells = found["at"].to_numpy(), place[place >= 0]
+        codes, numbers = np.full((len(items), len(raters)), MISSING), None
+        if ratings.scale.continuous:
+            numbers = np.full(codes.shape, np.nan)
+            numbers[cells] = _lengths(found["number"])
+            codes[cells] = 0
         else:
-            known = Ratings(current, own.scale, own.classifiers).codes
-            codes[at[rows], place[rows]] = known[rows]
-        names = () if own.scale.continuous else own.scale.names
-        return cls(pd.Index(item.categories, dtype=TEXT), tuple(raters), codes, numbers, names)
+            codes[cells] = found["code"].to_numpy()
+        return cls(items, tuple(raters), codes, numbers, ratings.scale.names)
 
     def said(self, item: int, rater: int) -> str:
         """The label as text; empty if there is none."""
@@ -87,18 +82,8 @@ class ItemLabels:
         return both, one + one.T - 2 * both
 
 
-def _numbers(labels: "pd.Series[Any]") -> Array:
+def _lengths(numbers: pa.ChunkedArray) -> Array:
     """Numbers as they are, and the length of a vector for a vector."""
-    if labels.dtype != object:
-        return np.asarray(labels, dtype=np.float64)
-    return np.asarray([math.hypot(*each) for each in labels.tolist()], dtype=np.float64)
-
-
-def quoted(text: object) -> str:
-    """A text of an item, cut if it is long; empty if there is none.
-
-    >>> quoted("a" * 300)[-3:], quoted(float("nan"))
-    ('aa…', '')
-    """
-    said = text if isinstance(text, str) else ""
-    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
+    if pa.types.is_list(numbers.type):
+        return np.asarray([math.hypot(*each) for each in numbers.to_pylist()], dtype=np.float64)
+    return np.asarray(numbers, dtype=np.float64)

@@ -16,14 +16,16 @@ def items_table(
     """A table of items: what the panel said, the share in all disagreement, and the text."""
     items, said = judged.by_item
     shares = judged.disagreement
+    shown = places[:most]
+    texts = judged.texts_of([items[at] for at in shown])
     rows: list[Row] = [
         [
             items[at],
             _said(said, at),
             Cell(in_words(shares[at], PERCENT), float(shares[at])),
-            judged.text_of(items[at]),
+            text,
         ]
-        for at in places[:most]
+        for at, text in zip(shown, texts, strict=True)
     ]
     columns = ("item", "labels", "share of disagreement", "text")
     return grid(caption, columns, rows, "items", most, len(places))

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,10 @@ from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.policy import Assessment, Decision, Policy
 from agreement_pipeline.ratings import Array, Ratings
-from agreement_pipeline.report.item_labels import ItemLabels, quoted
+from agreement_pipeline.report.item_labels import ItemLabels
 from agreement_pipeline.report.measured import measured
 from agreement_pipeline.report.since import Before
+from agreement_pipeline.report.texts import cut, texts_of
 from agreement_pipeline.report.themselves_and_others import comparisons
 from agreement_pipeline.statistics import Apart, CategoryCounts, NumbersByRater, raters_apart
 
@@ -99,7 +99,7 @@ class JudgedRound:
     @cached_property
     def labels(self) -> ItemLabels:
         """What the shown raters, and those of the shown pairs, said of each item."""
-        return ItemLabels.of(self.ratings, self.labellers)
+        return ItemLabels.of(self.ratings, self.by_item[0], self.labellers)
 
     @cached_property
     def apart(self) -> Apart:
@@ -143,17 +143,11 @@ class JudgedRound:
     @cached_property
     def n_items(self) -> int:
         """The number of items that are rated in the round and are not gold."""
-        return int(self.ratings.without_gold.current["item"].nunique())
+        return self.ratings.n_items
 
-    @cached_property
-    def texts(self) -> "pd.Series[Any]":
-        """The text of each item that has one."""
-        contents = self.ratings.contents
-        return contents["text"] if "text" in contents else pd.Series(dtype=object)
-
-    def text_of(self, item: str) -> str:
-        """The text of an item, cut if it is long; empty if it has none."""
-        return quoted(self.texts.get(item))
+    def texts_of(self, items: Sequence[str]) -> Sequence[str]:
+        """The texts of some different items, cut where they are long; empty where there is none."""
+        return [cut(each) for each in texts_of(self.ratings, items).values()]
 
     def measured(self, measures: Sequence[str], *scopes: str) -> tuple[Estimate, ...]:
         """Estimates that are only looked at, of the raters and pairs that are shown."""

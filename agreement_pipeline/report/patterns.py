@@ -20,7 +20,7 @@ def patterns(ratings: Ratings) -> Section:
         items=by_category.weights.astype(int)
     )
     return {
-        "items": int(ratings.without_gold.current["item"].nunique()),
+        "items": ratings.n_items,
         "pairable_items": int(by_category.weights[by_category.pairable].sum()),
         "ratings": by_rater.n_ratings,
         "patterns_by_rater": len(by_rater.codes),

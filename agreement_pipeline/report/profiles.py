@@ -19,7 +19,7 @@ from agreement_pipeline.estimates import (
 )
 from agreement_pipeline.intervals import Inference, mean_interval
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import TEXT, Ratings
+from agreement_pipeline.ratings import Ratings, in_pandas
 from agreement_pipeline.report.measured import measured
 from agreement_pipeline.report.standing_in import compared_by
 from agreement_pipeline.statistics import seed_of
@@ -79,8 +79,8 @@ def profile_rows(
     right = _by_rater(each for each in found if each.measure == GOLD)
     drawn, on_gold = (_drawn(each, shown, pool) for each in (others, right))
     again = _again(ratings, policy)
-    uses, seconds = dict(_uses(ratings, policy.confidence_level)), _seconds(ratings)
-    given, n_items = _given(ratings)
+    uses, seconds = dict(_uses(ratings, policy.confidence_level)), _seconds(ratings, shown)
+    given, n_items = _given(ratings, shown), ratings.without_earlier.n_rated
     rows = [
         (
             name,
@@ -107,11 +107,10 @@ def _drawn(
     return {each.estimate.scope.name: each for each in drawn_together(mine, towards)}
 
 
-def _given(ratings: Ratings) -> tuple[Mapping[str, int], int]:
-    """How many items each rater rated, and how many items there are, gold items too."""
-    table = ratings.current
-    given = {str(name): int(n) for name, n in table["rater"].value_counts().items()}
-    return given, int(table["item"].nunique())
+def _given(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, int]:
+    """How many items each of some raters rated, gold items too."""
+    place = ratings.first(["place"], raters=shown, gold=True)["place"].to_numpy()
+    return dict(zip(ratings.everyone, np.bincount(place).tolist(), strict=False))
 
 
 def _again(ratings: Ratings, policy: Policy) -> Mapping[str, str]:
@@ -168,17 +167,18 @@ def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]
             yield rater, (", ".join(more), ", ".join(less))
 
 
-def _seconds(ratings: Ratings) -> Mapping[str, str]:
-    """The median time between two ratings of a rater, without pauses.
+def _seconds(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, str]:
+    """The median time between two ratings of each of some raters, without pauses.
 
     Times are texts or dates. Empty where there are none.
     """
-    table = ratings.current
-    if "timestamp" not in table or pd.api.types.is_numeric_dtype(table["timestamp"]):
+    if "timestamp" not in ratings.has:
         return {}
-    times = pd.to_datetime(table["timestamp"], errors="coerce", utc=True, format="ISO8601")
-    ordered = pd.DataFrame({"rater": table["rater"].astype(TEXT), "time": times}).dropna()
-    ordered = ordered.sort_values(["rater", "time"])
+    found = in_pandas(ratings.first(["rater", "timestamp"], raters=shown, gold=True))
+    if pd.api.types.is_numeric_dtype(found["timestamp"]):
+        return {}
+    times = pd.to_datetime(found["timestamp"], errors="coerce", utc=True, format="ISO8601")
+    ordered = found.assign(time=times).dropna().sort_values(["rater", "time"])
     gaps = ordered.groupby("rater")["time"].diff().dt.total_seconds()
     usual = gaps[(gaps > 0) & (gaps <= MOST_SECONDS)].groupby(ordered["rater"]).median()
     return {str(name): f"{value:.0f}" for name, value in usual.items()}

@@ -6,7 +6,7 @@ import pandas as pd
 
 from agreement_pipeline.estimates import Estimate, Scope, Shown
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import STRATUM, Ratings
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.measured import measured
 from agreement_pipeline.report.tables import interval_text, note
 from agreement_pipeline.text import number
@@ -25,8 +25,7 @@ def strata(ratings: Ratings, policy: Policy, _shown: Shown | None = None) -> pd.
 
 def in_strata(ratings: Ratings) -> tuple[str, ...]:
     """The measures that strata are shown by. None if the items have no strata."""
-    named = any(str(column).startswith(STRATUM) for column in ratings.contents)
-    if not (named and ratings.strata):
+    if not ratings.strata:
         return ()
     return (OWN,) if ratings.scale.continuous else (OWN, OF_ROUND)
 

@@ -11,6 +11,7 @@ import pandas as pd
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.disputed import disputed_rows, said
 from agreement_pipeline.report.influence import influence_of_items
+from agreement_pipeline.report.texts import texts_of
 from agreement_pipeline.text import number
 
 Order = Literal["disagreement", "influence"]
@@ -42,7 +43,8 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
     )
     if by == "influence" and influence is not None:
         rows = rows.sort_values("influence", ascending=False, kind="stable")
-    return [_task(row, ratings) for row in rows.to_dict("records")]
+    texts = texts_of(ratings, rows["id"].tolist())
+    return [_task(row, texts, ratings) for row in rows.to_dict("records")]
 
 
 def written_tasks(found: Sequence[Mapping[str, str]], labels: Sequence[str], form: str) -> str:
@@ -60,12 +62,10 @@ def written_tasks(found: Sequence[Mapping[str, str]], labels: Sequence[str], for
     return FORMS[form](found, labels)
 
 
-def _task(row: Mapping[Any, Any], ratings: Ratings) -> dict[str, str]:
-    contents, item = ratings.contents, row["id"]
-    text = contents["text"].get(item) if "text" in contents else None
+def _task(row: Mapping[Any, Any], texts: Mapping[str, str], ratings: Ratings) -> dict[str, str]:
     return {
-        "item": str(item),
-        "text": "" if pd.isna(text) else str(text),
+        "item": row["id"],
+        "text": texts[row["id"]],
         "label": "",
         "said": said({name: row[name] for name in ratings.raters}),
         "share": number(row["share"]),

@@ -28,7 +28,7 @@ from agreement_pipeline.store.names import RoundVersion, check_round_name, refus
 from agreement_pipeline.store.originals import delivered_at, keep_original, refuse_changed
 from agreement_pipeline.store.pseudonyms import SALT, checked_key, drawn_key, pseudonyms_of
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
-from agreement_pipeline.store.tables import RESTORE, refuse_unstable, table_of, table_ratings
+from agreement_pipeline.store.tables import RESTORE, table_of, table_ratings
 from agreement_pipeline.store.tail import seal_name
 from agreement_pipeline.text import listed
 
@@ -107,11 +107,11 @@ class Store:
 
             - The name is not allowed, or the store needs it.
             - The original changed, or its kept copy was edited.
-            - The ratings would change when they are read back.
+        RatingsError
+            The ratings would change when they are read back.
         """
         refuse_reserved(check_round_name(round_name))
         table = table_of(ratings)
-        refuse_unstable(ratings, table, round_name)
         source = delivered_at(original)
         version = RoundVersion(
             round_name,

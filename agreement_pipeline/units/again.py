@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from agreement_pipeline.ratings import TEXT, Ratings
+from agreement_pipeline.ratings import TEXT, Ratings, in_pandas
 from agreement_pipeline.units.marked import NONE, Marked
 from agreement_pipeline.units.objects import Area, Box, Keypoints, Polygon, Segment, Span
 from agreement_pipeline.units.places import document_of, item_of, numbers_named
@@ -55,32 +55,32 @@ def objects_of(ratings: Ratings) -> Objects | None:
     settings = _settings_of(ratings)
     if settings is None:
         return None
-    rows, contents = ratings.current, ratings.contents
-    said = rows[[name for name in ("rater", "label", "drawn") if name in rows]].astype(TEXT)
-    said = said.assign(unit=rows["item"].astype(TEXT))
-    if "gold" in contents:
-        said = said[~said["unit"].map(contents["gold"]).to_numpy(bool)]
+    found = ratings.first(["item", "rater", "label", *({"drawn"} & ratings.has)])
+    said = in_pandas(found).astype(TEXT).rename(columns={"item": "unit"})
     said["item"] = said["unit"].map(document_of)
-    clusters = dict(zip(said["item"], said["unit"].map(contents["cluster"]), strict=True))
+    known = ratings.items(["cluster"])
+    units = zip(known["item"].to_pylist(), known["cluster"].to_pylist(), strict=True)
+    clusters = {document_of(unit): cluster for unit, cluster in units}
     return Objects(list(_marked(said, settings, {*ratings.classifiers})), settings, clusters)
 
 
 def _settings_of(ratings: Ratings) -> UnitSettings | None:
-    rows, contents, names = ratings.current, ratings.contents, ratings.scale.names
+    names = ratings.scale.names
     part: Part = "all" if NONE in names else "naming"
-    if "cluster" not in contents:
+    if "cluster" not in ratings.has:
         return None
-    if "drawn" in rows:
-        kind = _kind_of(rows["drawn"].dropna()) if MARKED not in names else None
+    if "drawn" in ratings.has:
+        kind = _kind_of(ratings) if MARKED not in names else None
         return None if kind is None else UnitSettings(kind, rule="matched", part=part)
-    if "weight" in contents and numbers_named(contents.index) == SPAN:
+    if "weight" in ratings.has and numbers_named(ratings.items()["item"].to_pylist()) == SPAN:
         return UnitSettings("spans", part=part)
     return None
 
 
-def _kind_of(drawn: "pd.Series[str]") -> str | None:
-    """The kind of the objects in these places. None for keypoints without sigmas of their own."""
-    numbers = len(json.loads(drawn.iloc[0])) if len(drawn) else 0
+def _kind_of(ratings: Ratings) -> str | None:
+    """The kind of the objects. None for keypoints without sigmas of their own."""
+    drawn = ratings.first(["drawn"])["drawn"].drop_null()
+    numbers = len(json.loads(drawn[0].as_py())) if len(drawn) else 0
     if numbers in KINDS:
         return KINDS[numbers]
     if numbers % 2 == 0:

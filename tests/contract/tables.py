@@ -1,8 +1,11 @@
 """Small tables, checked against a contract."""
 
+from unittest.mock import patch
+
 import pandas as pd
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract.contract import _TABLES
 from agreement_pipeline.ratings import Ratings, Scale
 
 SCALE = Scale(("no", "yes"))
@@ -36,13 +39,31 @@ def renamed(column, old, new):
 
 
 def check(table, contract=DEFAULT, scale=SCALE, classifiers=()):
-    return {
-        finding.check: finding for finding in contract.check(Ratings(table, scale, classifiers))
-    }
+    ratings = Ratings.from_frame(table, scale, classifiers=classifiers)
+    return {finding.check: finding for finding in contract.check(ratings)}
 
 
 def failing(table, **more):
     return {name for name, finding in check(table, **more).items() if not finding.passed}
+
+
+def findings_in_rows(table, contract=DEFAULT, scale=SCALE):
+    """What is found in rows that no reader lets through, beside good tables of items and round."""
+    texts = [name for name in ("item", "rater", "label") if name in table]
+    coded = [name for name in texts if table[name].dtype == object]
+    rows = table.reset_index(drop=True).astype(dict.fromkeys(coded, "category"))
+    good = Ratings.from_frame(good_table().assign(label=scale.names[0]), scale)
+    broken = _TABLES["rows"]._replace(of=lambda *_: rows)
+    with patch.dict(_TABLES, rows=broken):
+        return contract.check(good)
+
+
+def check_rows(table, **more):
+    return {each.check: each for each in findings_in_rows(table, **more) if each.table == "rows"}
+
+
+def failing_rows(table, **more):
+    return {name for name, finding in check_rows(table, **more).items() if not finding.passed}
 
 
 def entry(check="extra", type="expect_table_row_count_to_be_between", kwargs=None, **more):

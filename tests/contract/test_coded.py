@@ -6,7 +6,7 @@ import pytest
 
 from agreement_pipeline.contract import Contract, asking, coded, validation
 from agreement_pipeline.ratings import Ratings, Scale
-from tests.contract.tables import contract_of, entry
+from tests.contract.tables import contract_of, entry, findings_in_rows
 
 pytestmark = pytest.mark.slow
 
@@ -176,7 +176,7 @@ def small(monkeypatch):
 def findings(contract, table, monkeypatch, how):
     with monkeypatch.context() as patched:
         patched.setattr(validation, "answers_by_codes", how)
-        return contract.check(Ratings(table, SCALE))
+        return findings_in_rows(table, contract=contract, scale=SCALE)
 
 
 def assert_same(table, monkeypatch):

@@ -166,6 +166,6 @@ def test_specs_give_the_severities_of_the_gate():
 
 
 def test_default_findings_have_the_severity_of_their_spec():
-    assert [f.severity for f in DEFAULT.check(Ratings(good_table(), SCALE))] == [
+    assert [f.severity for f in DEFAULT.check(Ratings.from_frame(good_table(), SCALE))] == [
         s.severity for s in DEFAULT.specs
     ]

@@ -11,16 +11,15 @@ from tests.contract.tables import (
     DEFAULT,
     SCALE,
     check,
+    check_rows,
     contract_of,
     entry,
     failing,
+    failing_rows,
     good_table,
     renamed,
     with_cell,
 )
-
-ON_ITEMS = {"items_present", "raters_per_item", "replicated_items"}
-ON_ROUND = {expectation.check for expectation in DEFAULT.round}
 
 
 def test_a_good_table_passes_every_default_check():
@@ -35,53 +34,35 @@ def test_ratings_from_a_frame_pass_every_default_check():
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
-        pytest.param(
-            good_table().iloc[:0],
-            {"rows_present", "items_present", "replicated_items"},
-            id="no rows",
-        ),
-        pytest.param(
-            good_table().drop(columns="earlier"),
-            {"columns_present"} | ON_ITEMS | ON_ROUND,
-            id="no column earlier",
-        ),
+        pytest.param(good_table().iloc[:0], {"rows_present"}, id="no rows"),
+        pytest.param(good_table().drop(columns="earlier"), {"columns_present"}, id="no earlier"),
         pytest.param(
             good_table().drop(columns="item"),
-            {"columns_present", "item_present", "rating_unique", "item_without_email"}
-            | ON_ITEMS
-            | ON_ROUND,
+            {"columns_present", "item_present", "rating_unique", "item_without_email"},
             id="no column item",
         ),
         pytest.param(
             good_table().drop(columns="rater"),
-            {"columns_present", "rater_present", "rating_unique", "rater_without_email"}
-            | ON_ITEMS
-            | ON_ROUND,
+            {"columns_present", "rater_present", "rating_unique", "rater_without_email"},
             id="no column rater",
         ),
         pytest.param(
             good_table().drop(columns="label"),
-            {"columns_present", "label_present", "label_on_scale"} | ON_ITEMS | ON_ROUND,
+            {"columns_present", "label_present", "label_on_scale"},
             id="no column label",
         ),
         pytest.param(
             good_table().drop(columns="occurrence"),
-            {"columns_present", "occurrence_present", "rating_unique"} | ON_ROUND,
+            {"columns_present", "occurrence_present", "rating_unique"},
             id="no column occurrence",
         ),
         pytest.param(with_cell("item", None), {"item_present"}, id="no item"),
         pytest.param(with_cell("rater", None), {"rater_present"}, id="no rater"),
         pytest.param(with_cell("label", None), {"label_present"}, id="no label"),
-        pytest.param(
-            with_cell("occurrence", None),
-            {"occurrence_present", "occurrences_in_order"},
-            id="no occurrence",
-        ),
+        pytest.param(with_cell("occurrence", None), {"occurrence_present"}, id="no occurrence"),
         pytest.param(with_cell("label", "maybe"), {"label_on_scale"}, id="a label off the scale"),
         pytest.param(
-            pd.concat([good_table(), good_table().tail(1)]),
-            {"rating_unique", "occurrences_in_order"},
-            id="a rating twice",
+            pd.concat([good_table(), good_table().tail(1)]), {"rating_unique"}, id="a rating twice"
         ),
         pytest.param(
             with_cell("confidence", 1.5), {"confidence_between_0_and_1"}, id="confidence above 1"
@@ -89,6 +70,15 @@ def test_ratings_from_a_frame_pass_every_default_check():
         pytest.param(
             with_cell("confidence", -0.5), {"confidence_between_0_and_1"}, id="confidence under 0"
         ),
+    ],
+)
+def test_each_default_check_of_rows_fails_on_its_bad_table_and_no_other_does(table, expected):
+    assert failing_rows(table) == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
         pytest.param(
             renamed("item", "i01", "ann@example.org"),
             {"item_without_email"},
@@ -106,26 +96,45 @@ def test_ratings_from_a_frame_pass_every_default_check():
             {"items_present", "replicated_items"},
             id="earlier ratings only",
         ),
+        pytest.param(
+            good_table().assign(occurrence=lambda made: made["occurrence"] + 1),
+            {"occurrences_in_order"},
+            id="occurrences from 2 on",
+        ),
     ],
 )
-def test_each_default_check_fails_on_its_bad_table_and_no_other_does(table, expected):
+def test_each_default_check_fails_on_its_bad_round_and_no_other_does(table, expected):
     assert failing(table) == expected
 
 
-def test_every_default_check_is_shown_failing_above():
-    cases = next(
-        mark
-        for mark in test_each_default_check_fails_on_its_bad_table_and_no_other_does.pytestmark
+def test_a_round_without_a_rating_fails():
+    empty = Ratings.from_frame(good_table().assign(assisted=True), SCALE).unassisted
+    assert {finding.check for finding in DEFAULT.check(empty) if not finding.passed} == {
+        "rows_present",
+        "items_present",
+        "replicated_items",
+    }
+
+
+def test_every_default_check_of_rows_and_items_is_shown_failing_above():
+    shown = [
+        case.values[1]
+        for test in (
+            test_each_default_check_of_rows_fails_on_its_bad_table_and_no_other_does,
+            test_each_default_check_fails_on_its_bad_round_and_no_other_does,
+        )
+        for mark in test.pytestmark
         if mark.name == "parametrize"
-    ).args[1]
-    assert set().union(*(case.values[1] for case in cases)) == {
-        spec.check for spec in DEFAULT.specs
+        for case in mark.args[1]
+    ]
+    assert set().union(*shown) - {"occurrences_in_order"} == {
+        spec.check for spec in DEFAULT.specs if spec.table != "round"
     }
 
 
 def test_a_warning_never_holds_and_an_error_does():
     assert not check(good_table(n_replicated=0))["replicated_items"].holds
-    assert check(with_cell("label", "maybe"))["label_on_scale"].holds
+    assert check_rows(with_cell("label", "maybe"))["label_on_scale"].holds
 
 
 def test_ratings_by_classifiers_alone_are_no_round():
@@ -193,10 +202,8 @@ def test_the_items_table_is_what_a_slow_loop_over_the_rows_counts():
         ),
         entry("n_items"),
     ]
-    found = {
-        f.check: dict(f.observed)
-        for f in contract_of(entry(), items=sums).check(Ratings(table, SCALE, ("r3",)))
-    }
+    ratings = Ratings.from_frame(table, SCALE, classifiers=("r3",))
+    found = {f.check: dict(f.observed) for f in contract_of(entry(), items=sums).check(ratings)}
     assert found["n_items"]["observed_value"] == len(items)
     assert found["n_raters"]["observed_value"] == len(first)
     assert found["n_labels"]["observed_value"] == n_labels
@@ -221,18 +228,16 @@ def test_labels_on_a_continuous_scale_pass_and_say_that_nothing_was_checked():
 def test_labels_on_a_scale_of_numbers_are_compared_as_numbers():
     scale = Scale((1, 2, 3), "interval")
     assert failing(good_table().assign(label=2.0), scale=scale) == set()
-    assert failing(good_table().assign(label=4.0), scale=scale) == {
-        "label_on_scale",
-        "categories_used",
-    }
+    off = good_table().assign(label=4.0)
+    assert failing_rows(off, scale=scale) == {"label_on_scale"}
 
 
 def test_confidence_delivered_as_text_is_read_as_numbers():
     assert failing(good_table().assign(confidence="0.9")) == set()
-    assert failing(good_table().assign(confidence="9")) == {"confidence_between_0_and_1"}
 
 
 def test_confidence_in_words_could_not_be_checked_and_holds():
-    finding = check(good_table().assign(confidence="high"))["confidence_between_0_and_1"]
+    words = good_table().assign(confidence="high")
+    finding = check_rows(words)["confidence_between_0_and_1"]
     assert finding.holds
     assert "could not be run" in finding.description

@@ -12,8 +12,10 @@ from tests.contract.tables import (
     DEFAULT,
     SCALE,
     check,
+    check_rows,
     contract_of,
     entry,
+    findings_in_rows,
     good_table,
     renamed,
     with_cell,
@@ -21,7 +23,7 @@ from tests.contract.tables import (
 
 
 def test_a_finding_says_how_many_fail_and_where():
-    finding = check(with_cell("label", "maybe"))["label_on_scale"]
+    finding = check_rows(with_cell("label", "maybe"))["label_on_scale"]
     assert (
         finding.description == "label_on_scale: 1 of 13 rows fail, first [('i00', 'bob')]; "
         "every label must be a category of the scale"
@@ -37,13 +39,14 @@ def test_a_finding_says_how_many_fail_and_where():
 def test_failing_keys_are_those_of_the_rows_whatever_the_index_of_the_table():
     table = with_cell("label", "maybe", row=4)
     table.index = pd.Index([7] * len(table))
-    assert dict(check(table)["label_on_scale"].observed)["failing"] == (
+    assert dict(check_rows(table)["label_on_scale"].observed)["failing"] == (
         (table["item"].iloc[4], table["rater"].iloc[4]),
     )
 
 
 def test_a_finding_names_five_failing_keys_and_keeps_twenty():
-    finding = check(good_table(n_items=30, n_replicated=2).assign(label="maybe"))["label_on_scale"]
+    table = good_table(n_items=30, n_replicated=2).assign(label="maybe")
+    finding = check_rows(table)["label_on_scale"]
     assert "92 of 92 rows fail" in finding.description
     assert finding.description.count("('i") == 5
     assert len(dict(finding.observed)["failing"]) == 20
@@ -77,7 +80,8 @@ def test_an_aggregate_finding_says_what_was_found():
 
 
 def test_an_aggregate_over_nothing_has_no_value():
-    finding = check(good_table().iloc[:0])["replicated_items"]
+    empty = Ratings.from_frame(good_table().assign(assisted=True), SCALE).unassisted
+    finding = next(f for f in DEFAULT.check(empty) if f.check == "replicated_items")
     assert finding.observed == (("observed_value", None),)
     assert "no value reported" in finding.description
 
@@ -125,7 +129,7 @@ def test_whatever_great_expectations_reports_is_worded(type_, kwargs, found):
 def test_personal_data_stand_in_no_finding_whichever_check_failed():
     table = renamed("rater", "bob", "bob@example.org")
     table.at[1, "label"] = "maybe"
-    findings = DEFAULT.check(Ratings(table, SCALE))
+    findings = findings_in_rows(table)
     assert {f.check for f in findings if not f.passed} == {"label_on_scale", "rater_without_email"}
     assert "bob" not in repr(findings)
     assert dict(next(f for f in findings if f.check == "label_on_scale").observed)["failing"] == (
@@ -148,7 +152,7 @@ def test_observed_values_are_plain_python(table):
             set().union(*map(types, value)) if isinstance(value, tuple) and value else {type(value)}
         )
 
-    for finding in check(table).values():
+    for finding in findings_in_rows(table):
         assert type(finding.passed) is bool
         for name, value in finding.observed:
             assert types(value) <= {str, int, float, type(None), tuple}, name
@@ -160,7 +164,7 @@ def test_findings_stand_in_the_order_of_the_contract_whatever_it_is():
         {table: entries[::-1] for table, entries in DEFAULT.to_mapping().items()}
     )
     for contract in (DEFAULT, backwards):
-        findings = contract.check(Ratings(with_cell("label", "maybe").drop(columns="item"), SCALE))
+        findings = findings_in_rows(with_cell("label", "maybe"), contract=contract)
         assert [(f.check, f.table) for f in findings] == [
             (s.check, s.table) for s in contract.specs
         ]
@@ -168,12 +172,12 @@ def test_findings_stand_in_the_order_of_the_contract_whatever_it_is():
 
 
 def test_the_same_ratings_give_the_same_findings():
-    table = with_cell("label", "maybe").drop(columns="item")
-    assert DEFAULT.check(Ratings(table, SCALE)) == DEFAULT.check(Ratings(table.copy(), SCALE))
+    table = good_table().drop(columns="confidence")
+    assert check(table) == check(table.copy())
 
 
 def test_the_ratings_are_left_as_they_were():
-    table = with_cell("label", "maybe")
+    table = good_table()
     before = table.copy()
     check(table)
     pd.testing.assert_frame_equal(table, before)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract.facts import Panel
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings, Scale
 from tests.contract.tables import DEFAULT, contract_of, entry
@@ -181,8 +182,6 @@ def test_s3_raters_that_print_alike_are_named():
 
 
 def test_pairs_are_counted_as_a_loop_counts_them():
-    from agreement_pipeline.contract.tables import panel_of
-
     random = np.random.default_rng(4)
     frame = latent(60, "abcdef", 0.4)
     frame = frame[random.random(len(frame)) < 0.6]
@@ -196,7 +195,7 @@ def test_pairs_are_counted_as_a_loop_counts_them():
                 met[first, second] = met.get((first, second), 0) + 1
                 other = labels[item, first] != labels[item, second]
                 differed[first, second] = differed.get((first, second), 0) + other
-    panel = panel_of(Ratings.from_frame(frame, YES_NO))
+    panel = Panel(Ratings.from_frame(frame, YES_NO))
     pairs = panel.pairs
     names = [
         (panel.raters[a], panel.raters[b]) for a, b in zip(pairs.first, pairs.second, strict=True)
@@ -206,10 +205,10 @@ def test_pairs_are_counted_as_a_loop_counts_them():
 
 
 def test_copies_are_found_where_raters_met_very_often(monkeypatch):
-    from agreement_pipeline.contract.facts import _pairs
+    from agreement_pipeline.contract.facts import panel
 
     frame = copied(independent(2000, dict.fromkeys("abcd", 0.1)), "a", ["twin"])
-    monkeypatch.setattr(_pairs, "MEETINGS", 5000)
+    monkeypatch.setattr(panel, "MEETINGS", 5000)
     assert "'a' and 'twin' on 0 of " in findings(frame)["raters_not_copied"].description
 
 

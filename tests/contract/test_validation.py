@@ -6,7 +6,6 @@ import subprocess
 import sys
 import warnings
 
-import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract, validation
@@ -45,10 +44,15 @@ def test_a_result_that_does_not_come_back_is_a_failed_error(monkeypatch):
     assert "no result came back" in found["raters_per_item"].description
 
 
-def test_a_run_that_breaks_off_fails_every_check_of_its_table_as_an_error():
-    found = check(pd.concat([good_table(), good_table()[["item"]]], axis=1))
+def test_ratings_that_cannot_be_read_fail_every_check_as_an_error(monkeypatch):
+    def broken(*_):
+        raise OSError("the file is gone")
+
+    monkeypatch.setattr(Ratings, "every", broken)
+    found = check(good_table())
     assert len(found) == len(DEFAULT.specs)
     assert {(f.passed, f.severity) for f in found.values()} == {(False, "error")}
+    assert "could not be run (OSError: the file is gone)" in found["rows_present"].description
 
 
 def test_personal_data_in_an_exception_are_redacted(monkeypatch):
@@ -107,7 +111,7 @@ def test_what_great_expectations_does_not_know_is_refused_and_not_dropped(tmp_pa
         ContractError,
         match=rf"rows.yaml:3: found {type_} with .* \(.*\); expected an expectation that Great",
     ):
-        Contract.load(tmp_path).check(Ratings(good_table(), SCALE))
+        Contract.load(tmp_path).check(Ratings.from_frame(good_table(), SCALE))
 
 
 def test_an_unknown_expectation_is_refused_even_where_there_is_nothing_to_check():
@@ -120,7 +124,7 @@ def test_an_unknown_expectation_is_refused_even_where_there_is_nothing_to_check(
         )
     )
     with pytest.raises(ContractError, match="betwixt not found"):
-        contract.check(Ratings(good_table().drop(columns="confidence"), SCALE))
+        check(good_table().drop(columns="confidence"), contract=contract)
 
 
 def run_python(code, tmp_path):

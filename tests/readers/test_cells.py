@@ -210,7 +210,6 @@ def test_arrow_reads_what_the_standard_library_reads_wherever_its_blocks_end(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lines, "BLOCK_BYTES", data.draw(st.integers(1, 80)))
         patched.setattr(delimited, "BLOCK_BYTES", data.draw(st.integers(70, 150)))
-        patched.setattr(delimited, "MANY", 1)
         frame = frame_of(path)
     assert rows_of(frame, "item", "rater", "label") == by_python(content)
 
@@ -218,10 +217,3 @@ def test_arrow_reads_what_the_standard_library_reads_wherever_its_blocks_end(
 def test_a_header_that_spans_lines_is_no_row(saved, rows_of, tmp_path):
     path = saved(tmp_path, "round.csv", 'item,rater,label,"a\nb"\ni1,ana,yes,x\n')
     assert rows_of(frame_of(path), "item", "rater", "label") == [("i1", "ana", "yes")]
-
-
-@pytest.mark.parametrize("text", ["yes,1\n", '"yes",1\n', "yes,1\r\n"])
-def test_a_column_of_few_texts_comes_in_codes(saved, tmp_path, text):
-    body = "".join(f"i{number},ana,{text}" for number in range(1_000))
-    frame = frame_of(saved(tmp_path, "round.csv", f"item,rater,label,more\n{body}"))
-    assert [str(kind) for kind in frame.dtypes] == ["category", "category", "category"]

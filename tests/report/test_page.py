@@ -24,7 +24,8 @@ from agreement_pipeline.report.drawing import svg
 from agreement_pipeline.report.figure import Figure, Kind, Mark, Series
 from agreement_pipeline.report.names import numbered
 from agreement_pipeline.report.sections import power, sections_of
-from tests.report.pages import HOSTILE, POLICY, RATERS, a_round
+from agreement_pipeline.report.shares import shares_of_rater
+from tests.report.pages import HOSTILE, POLICY, RATERS, a_round, rows
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -100,7 +101,7 @@ def test_what_to_talk_about_names_the_lowest_category_rater_pair_and_item(judged
 
 def test_the_confusions_are_those_of_all_pairs_of_labels(judged, answers):
     """Krippendorff's coincidences, counted pair by pair."""
-    first = judged.ratings.current
+    first = judged.ratings.first(["item", "rater", "label"]).to_pandas()
     people = first[~first["rater"].isin(["model"])]
     seen = {}
     for _, labels in people.groupby("item", observed=True)["label"]:
@@ -120,10 +121,19 @@ def test_the_confusions_are_those_of_all_pairs_of_labels(judged, answers):
 def test_the_items_of_a_pair_are_those_on_which_they_differ(judged, answers):
     detail = answers["pairs"].details[0]
     one, other = detail.title.split(" and ")
-    first = judged.ratings.current.set_index(["item", "rater"])["label"].astype(str)
+    first = judged.ratings.first(["item", "rater", "label"]).to_pandas()
+    first = first.set_index(["item", "rater"])["label"]
     differ = {item for item in judged.by_item[0] if first[item, one] != first[item, other]}
     assert detail.answer.sentences == (f"They differ on {len(differ)} items.",)
     assert {row[0].text for row in detail.answer.tables[1].rows} <= differ
+
+
+def test_a_page_can_show_a_round_whose_model_rated_an_item_that_nobody_else_did(judged):
+    alone = pd.DataFrame([{"item": "a", "rater": "model", "label": "safe", "occurrence": 1}])
+    frame = pd.concat([alone, rows()], ignore_index=True)
+    ratings = Ratings.from_frame(frame, judged.ratings.scale, classifiers=["model"])
+    wider = replace(judged, ratings=ratings)
+    assert shares_of_rater(wider, "ana") == shares_of_rater(judged, "ana")
 
 
 def test_replicates_say_when_they_came_back(answers):

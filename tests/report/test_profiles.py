@@ -63,10 +63,9 @@ def test_categories_speed_and_accuracy_stand_beside(ratings, shown):
     assert (shown["uses more"]["new"], shown["uses less"]["new"]) == ("", "")
     assert set(shown["seconds"]) == {"7"}
     assert shown["right on gold"]["new"] == ""
-    gold = ratings.current[ratings.current["item"].isin(ratings.gold)]
-    mine = gold[gold["rater"] == "r1"]
-    right = ratings.contents["gold_label"].loc[mine["item"].astype(str)].to_numpy()
-    accuracy = (mine["label"].astype(str).to_numpy() == right).mean()
+    mine = ratings.first(["item", "label"], items=ratings.gold, raters=["r1"], gold=True)
+    right = ratings.items(["gold_label"], names=mine["item"].to_pylist())["gold_label"]
+    accuracy = (mine["label"].to_numpy() == right.to_numpy()).mean()
     assert float(shown["right on gold"]["r1"]) == pytest.approx(accuracy, abs=5e-4)
 
 
@@ -89,7 +88,7 @@ def test_how_much_of_a_round_a_rater_rated_stands_beside(shown):
 
 def test_agreement_with_themselves_is_drawn_towards_all(ratings):
     """`careless` changes half of ten labels, and the five others change none of twenty."""
-    first = ratings.table[["item", "rater", "label", "occurrence"]]
+    first = ratings.to_pandas()[["item", "rater", "label", "occurrence"]]
     again = first[first["rater"] != "biased"].groupby("rater", observed=True).head(20)
     again = again.assign(occurrence=2)
     changed = again.index[again["rater"] == "new"][::2]

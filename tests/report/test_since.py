@@ -57,7 +57,7 @@ def test_a_lower_round_with_another_prevalence_says_so():
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"]).astype({"label": str})
     rare = Ratings.from_frame(frame, YES_NO)
     found = section_since(JudgedRound("p", "w2", rare, POLICY, None, BEFORE))
-    ones = (GOOD.table["label"] == "1").mean()
+    ones = (GOOD.to_pandas()["label"] == "1").mean()
     shares = f"0 0.96 and {1 - ones:.2f}, 1 0.04 and {ones:.2f}"
     assert found.sentences[0].endswith(f" But prevalence differs: {shares}.")
 

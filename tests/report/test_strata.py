@@ -45,7 +45,7 @@ def test_numbers_without_categories_have_no_common_ruler():
 
 def test_items_without_strata_have_no_table():
     ratings = ratings_of(("a", "b"), categories=("a", "b"))
-    bare = Ratings(ratings.table, ratings.scale)
+    bare = Ratings.from_frame(ratings.to_pandas(), ratings.scale)
     assert table_of(bare) is None
 
 
@@ -56,6 +56,5 @@ def test_the_page_of_a_round_names_the_lowest_stratum_and_draws_all():
     assert [mark.label for mark in found.figures[0].marks] == [
         row[0].text for row in found.tables[0].rows
     ]
-    assert (
-        strata(JudgedRound("p", "w1", Ratings(ratings.table, ratings.scale), POLICY, None)) is None
-    )
+    bare = Ratings.from_frame(ratings.to_pandas(), ratings.scale)
+    assert strata(JudgedRound("p", "w1", bare, POLICY, None)) is None

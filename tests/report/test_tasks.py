@@ -55,7 +55,7 @@ def alpha_of(frame):
 
 
 def test_influence_is_what_alpha_gains_when_the_item_is_gone(ratings):
-    frame = ratings.table[["item", "rater", "label"]].astype(str)
+    frame = ratings.to_pandas()[["item", "rater", "label"]].astype(str)
     whole = alpha_of(frame)
     found = influence_of_items(ratings)
     expected = {item: alpha_of(frame[frame["item"] != item]) - whole for item in found.index}

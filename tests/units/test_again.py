@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.units import (
     Keypoints,
     Marked,
@@ -50,7 +50,7 @@ def the_same(marked, first, other, part="all"):
     asked = {name: getattr(other, name) for name in ("at_least", "step")}
     again = units_of(found.marked, replace(found.settings, **asked), scale).ratings
     direct = units_of(marked, other, scale).ratings
-    return again.table.equals(direct.table) and again.digest == direct.digest
+    return again.to_pandas().equals(direct.to_pandas()) and again.digest == direct.digest
 
 
 @pytest.mark.parametrize("part", ["all", "naming"])
@@ -95,8 +95,8 @@ def test_what_says_too_little_gives_nothing():
     body = Marked("i", "a", (Keypoints(((1, 2), (3, 4)), 9, "A"),))
     settings = UnitSettings("keypoints", sigmas=(0.1, 0.1))
     assert objects_of(units_of([body, replace(body, rater="b")], settings, AB).ratings) is None
-    plain = units_of(texts(0), UnitSettings("spans"), AB).ratings
-    assert objects_of(replace(plain, contents=plain.contents.drop(columns="cluster"))) is None
+    plain = units_of(texts(0), UnitSettings("spans"), AB).rows.drop(columns="cluster")
+    assert objects_of(Ratings.from_frame(plain, AB)) is None
 
 
 def test_gold_items_are_left_aside_and_models_stay_models():

@@ -1,12 +1,9 @@
 """Categories that are declared and that nobody uses. They widen the weights of some measures."""
 
-from typing import Any
-
 import pandas as pd
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
-from agreement_pipeline.ratings import used
 from agreement_pipeline.text import listed
 
 
@@ -16,17 +13,12 @@ def share_of_unused_categories(panel: Panel) -> Fact:
     scale = panel.ratings.scale
     if scale.categories is None or not scale.declared:
         return Fact(None, "the scale declares no categories, so nothing was checked")
-    label = panel.table["label"]
-    if not len(label):
+    if not len(panel.label):
         return Fact(None, "there is no rating, so nothing was checked")
-    given = _given(label)
+    given = set(pd.unique(panel.label).tolist())
     names = scale.categories if scale.numeric else scale.names
-    unused = [each for each in names if each not in given]
+    unused = [
+        name for place, name in enumerate(names) if (name if scale.numeric else place) not in given
+    ]
     words = f"{len(unused)} of {len(names)} categories are never used"
     return Fact(len(unused) / len(names), words + (f", {listed(unused)}" if unused else ""))
-
-
-def _given(label: "pd.Series[Any]") -> set[Any]:
-    if not isinstance(label.dtype, pd.CategoricalDtype):
-        return set(label.unique())
-    return set(used(label))

@@ -7,6 +7,7 @@ other as from a third rater. Where nobody differs much from anybody, nothing can
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from agreement_pipeline.contract.facts._pairs import Pairs
 from agreement_pipeline.contract.facts.fact import Fact, fact
@@ -51,8 +52,10 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
 @fact
 def raters_that_print_alike(panel: Panel) -> Fact:
     """How many raters have a name that prints as that of another rater."""
-    names = panel.ratings.table["rater"].dropna().unique()
+    names = panel.raters
     alike = lookalikes(names)
+    if len(alike) > 1:
+        alike = lookalikes(names[place] for place in pd.unique(panel.columns["place"]))
     words = "; ".join(described(group) for group in alike[:SHOWN])
     count = sum(len(group) for group in alike)
     return Fact(

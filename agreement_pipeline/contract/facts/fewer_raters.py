@@ -4,7 +4,6 @@ import numpy as np
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
-from agreement_pipeline.ratings import counts
 
 USUAL, FEWEST = 0.7, 30
 """The share of items with one number of raters that makes it usual, and of how many items."""
@@ -16,8 +15,7 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
 
     A rating that is missing may be the one that differs. No measure can tell.
     """
-    each = counts(panel.items_at(panel.deciding), len(panel.items))
-    each = each[each > 0]
+    each = panel.n_raters[panel.rated][~panel.gold[panel.rated]]
     usual = int(np.bincount(each).argmax()) if len(each) else 0
     if len(each) < FEWEST or (each == usual).mean() < USUAL:
         return Fact(None, "no number of raters is usual, so nothing was checked")

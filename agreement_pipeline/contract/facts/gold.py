@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
-from agreement_pipeline.contract.facts.panel import Codes, Panel
+from agreement_pipeline.contract.facts.panel import Codes, Panel, some
 
 SURE = 3.29
 
@@ -49,7 +49,7 @@ def _disputed(panel: Panel) -> tuple[Codes, Codes]:
     It is the share of pairs of raters who differ. On a scale of numbers it is 1 if the variance is
     higher than that of most items, and 0 if not. Neither grows with the number of raters.
     """
-    item, label = panel.item[panel.first], panel.labels(panel.first)
+    item, label = some(panel.item, panel.first), some(panel.label, panel.first)
     each = np.bincount(item, minlength=len(panel.items)).astype(float)
     met = np.flatnonzero(each > 1)
     n = each[met]

@@ -1,17 +1,15 @@
 """Replicates that are none: a rater cannot have forgotten the item, or did not look again."""
 
-from typing import Any
-
 import numpy as np
+import pyarrow as pa
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
-from agreement_pipeline.contract.facts.panel import Panel
-from agreement_pipeline.ratings import is_clock, seconds
+from agreement_pipeline.contract.facts.panel import Codes, Panel
+from agreement_pipeline.ratings import in_pandas, is_clock, seconds
 
 MINUTE = 60
 READ = 200_000
 FEWEST = 20
-Codes = np.ndarray[Any, Any]
 NUMBERED = "are not numbered 1, 2, … by rater and item"
 NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
 
@@ -19,7 +17,7 @@ NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
 @fact
 def replicates_of_the_same_minute(panel: Panel) -> Fact:
     """The share of replicates that follow the rating before within a minute."""
-    apart, clock = _apart(panel)
+    apart, clock = panel.apart
     if not clock:
         return Fact(None, NO_TIMES)
     return _share(np.abs(apart) < MINUTE, "were given within a minute of the rating before")
@@ -28,7 +26,7 @@ def replicates_of_the_same_minute(panel: Panel) -> Fact:
 @fact
 def replicates_back_in_time(panel: Panel) -> Fact:
     """The share of replicates that are dated before the rating that they repeat."""
-    apart, _ = _apart(panel)
+    apart, _ = panel.apart
     if not len(apart):
         return Fact(None, "replicates have no times, so nothing was checked")
     return _share(apart < 0, "are dated before the rating that they repeat")
@@ -37,14 +35,16 @@ def replicates_back_in_time(panel: Panel) -> Fact:
 @fact
 def replicates_back_to_back(panel: Panel) -> Fact:
     """The share of replicates between which and the rating before the rater rated nothing else."""
-    again = _again(panel)
-    if "timestamp" not in panel.table or not len(again):
+    again = panel.again
+    if "timestamp" not in panel.ratings.has or not len(again):
         return Fact(None, NO_TIMES)
     ratings_of = np.bincount(panel.rater, minlength=len(panel.raters))
     raters = np.unique(panel.rater[again])
     read = raters[: max(1, int(np.searchsorted(np.cumsum(ratings_of[raters]), READ)))]
     rows = np.flatnonzero(np.isin(panel.rater, read))
-    times = seconds(panel.table["timestamp"].iloc[rows])
+    batches = panel.ratings.every(["place", "timestamp"])
+    some = [batch.filter(pa.array(np.isin(batch["place"], read))) for batch in batches]
+    times = seconds(in_pandas(pa.Table.from_batches(some))["timestamp"])
     if not is_clock(times):
         return Fact(None, NO_TIMES)
     order = np.lexsort((times, panel.rater[rows]))
@@ -62,13 +62,12 @@ def change_in_replicates(panel: Panel) -> Fact:
 
     Raters who look again change their mind now and then.
     """
-    again, pairs = _again(panel), panel.pairs
+    again, pairs = panel.again, panel.pairs
     met = int(pairs.met.sum())
     expected = len(again) * int(pairs.differed.sum()) / met if met else 0.0
     if expected < FEWEST:
         return Fact(None, "too few replicates to tell if raters looked again")
-    label = panel.labels(np.concatenate([again - 1, again]))
-    changed = int((label[: len(again)] != label[len(again) :]).sum())
+    changed = int((panel.label[again] != panel.label[again - 1]).sum())
     words = (
         f"{changed} of {len(again)} replicates change the label, and two raters differ on about "
         f"{expected:.0f} of as many items"
@@ -79,28 +78,13 @@ def change_in_replicates(panel: Panel) -> Fact:
 @fact
 def occurrences_out_of_order(panel: Panel) -> Fact:
     """The share of ratings whose occurrence is not how often the rater has met the item."""
-    occurrence = panel.table["occurrence"].to_numpy()
-    if panel.begins.all():
+    occurrence = panel.occurrence
+    if not len(panel.again):
         return _share(occurrence != 1, NUMBERED, "ratings")
     starts = np.flatnonzero(panel.begins)
     sizes = np.diff(np.append(starts, len(occurrence)))
     number = np.arange(len(occurrence)) - np.repeat(starts, sizes) + 1
     return _share(occurrence != number, NUMBERED, "ratings")
-
-
-def _again(panel: Panel) -> Codes:
-    """The places of the replicates. The rating before stands before each."""
-    return np.flatnonzero(~panel.begins)
-
-
-def _apart(panel: Panel) -> tuple[Codes, bool]:
-    """The seconds between each replicate and the rating before, and if times tell minutes."""
-    again = _again(panel)
-    if "timestamp" not in panel.table or not len(again):
-        return np.empty(0), False
-    times = seconds(panel.table["timestamp"].iloc[np.concatenate([again - 1, again])])
-    apart = times[len(again) :] - times[: len(again)]
-    return apart[~np.isnan(apart)], is_clock(times)
 
 
 def _share(which: Codes, what: str, of: str = "replicates") -> Fact:

@@ -6,6 +6,7 @@ from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.report.answer import Answer, Cell, Row, grid
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
+from agreement_pipeline.report.sections.replicates import repeats
 from agreement_pipeline.text import listed
 
 
@@ -14,7 +15,7 @@ def excluded(judged: JudgedRound) -> Answer:
     """Counts of gold items, single ratings, replicates, earlier ratings and classifiers."""
     found = [(what, n, why) for what, n, why in _counts(judged) if n]
     rows: list[Row] = [[what, Cell(f"{n:,}", n), why] for what, n, why in found]
-    n = len(judged.ratings.table)
+    n = len(judged.ratings)
     said = f"The round has {n:,} ratings of {judged.n_items:,} items."
     if not rows:
         return Answer((f"{said} All of them count.",))
@@ -25,11 +26,8 @@ def excluded(judged: JudgedRound) -> Answer:
 
 
 def _counts(judged: JudgedRound) -> list[tuple[str, int, str]]:
-    ratings, table = judged.ratings, judged.ratings.table
-    earlier = int(table["earlier"].sum())
-    own = table[~table["earlier"]]
-    item, rater = (own[name].cat.codes.to_numpy() for name in ("item", "rater"))
-    again = int(((item[1:] == item[:-1]) & (rater[1:] == rater[:-1])).sum())
+    ratings, own = judged.ratings, judged.ratings.without_earlier
+    again, earlier = len(repeats(own.again(["at", "place"], gold=True))), len(ratings) - len(own)
     return [
         ("gold items", len(ratings.gold), "their label was known before"),
         ("ratings again", again, "they tell agreement of raters with themselves"),

@@ -29,7 +29,7 @@ SAYS = {
 @section("Other settings of units", "How do values move with the similarity or the step?", place=53)
 def other_settings(judged: JudgedRound) -> Answer | None:
     """Agreement on the units made anew with other settings. None if there are no units."""
-    if len(judged.ratings.table) > MOST_RATINGS:
+    if len(judged.ratings) > MOST_RATINGS:
         return None
     found = objects_of(judged.ratings)
     if found is None:

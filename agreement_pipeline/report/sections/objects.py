@@ -21,10 +21,9 @@ COLUMNS = ("unit", "what raters said", "who dissents")
 @section("Marked objects", "Where do raters mark differently?", place=52)
 def marked_objects(judged: JudgedRound) -> Answer | None:
     """The most disputed documents or images with their units. None if there are none."""
-    contents = judged.ratings.contents
-    if "cluster" not in contents:
+    if "cluster" not in judged.ratings.has:
         return None
-    kind, disputed = kind_of(contents.index), _disputed(judged)
+    kind, disputed = kind_of(judged.by_item[0]), _disputed(judged)
     if kind is None or not disputed:
         return None
     items = _worst_items(disputed)
@@ -44,12 +43,11 @@ def _which(drawn: Sequence[str]) -> str:
 
 def _disputed(judged: JudgedRound) -> dict[str, float]:
     """The share of each unit in the disagreement, the worst first. A unit weighs its length."""
-    weights = judged.ratings.contents.get("weight")
-    names = [judged.by_item[0][place] for place in judged.most_disputed]
-    shares = {
-        name: float(judged.disagreement[place]) * (1.0 if weights is None else float(weights[name]))
-        for name, place in zip(names, judged.most_disputed, strict=True)
-    }
+    shares = {judged.by_item[0][at]: float(judged.disagreement[at]) for at in judged.most_disputed}
+    if "weight" in judged.ratings.has:
+        found = judged.ratings.items(["weight"], names=shares)
+        for row in found.to_pylist():
+            shares[row["item"]] *= row["weight"]
     return dict(sorted(shares.items(), key=lambda each: (-each[1], each[0])))
 
 
@@ -63,17 +61,16 @@ def _worst_items(disputed: Mapping[str, float]) -> list[str]:
 
 def _units(judged: JudgedRound, items: set[str], disputed: set[str]) -> dict[str, list[Unit]]:
     """The units of these items that somebody marked, in the order of their places."""
-    current = judged.ratings.current
-    wanted = [document_of(name) in items for name in current["item"].cat.categories]
-    rows = current[current["item"].cat.codes.map(dict(enumerate(wanted))).to_numpy(bool)]
+    ratings = judged.ratings
+    names = [name for name in ratings.items()["item"].to_pylist() if document_of(name) in items]
+    columns = ["item", "rater", "label", *({"drawn"} & ratings.has)]
+    rows = ratings.first(columns, items=names, raters=judged.raters, gold=True).to_pylist()
     said: defaultdict[str, dict[str, str]] = defaultdict(dict)
     drawn: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
-    places = rows["drawn"] if "drawn" in rows else [None] * len(rows)
-    each_row = zip(rows["item"], rows["rater"], rows["label"], places, strict=True)
-    for name, rater, label, at in each_row:
-        if rater in judged.raters:
-            said[name][rater] = str(label)
-            drawn[name] |= {rater: tuple(json.loads(at))} if isinstance(at, str) else {}
+    for row in rows:
+        name, rater, at = row["item"], row["rater"], row.get("drawn")
+        said[name][rater] = str(row["label"])
+        drawn[name] |= {} if at is None else {rater: tuple(json.loads(at))}
     found: dict[str, list[Unit]] = {item: [] for item in sorted(items)}
     for name, labels in said.items():
         if name in disputed or {*labels.values()} != {NONE}:

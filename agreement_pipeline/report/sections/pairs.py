@@ -150,9 +150,11 @@ def _against(judged: JudgedRound, i: int, j: int) -> Grid:
 def _items(judged: JudgedRound, i: int, j: int) -> Grid:
     labels = judged.labels
     places = labels.apart(i, j)
+    shown = places[:MOST_ITEMS]
+    names = [labels.items[at] for at in shown]
     rows = [
-        [name, labels.said(at, i), labels.said(at, j), judged.text_of(name)]
-        for at, name in zip(places[:MOST_ITEMS], labels.items[places[:MOST_ITEMS]], strict=True)
+        [name, labels.said(at, i), labels.said(at, j), text]
+        for at, name, text in zip(shown, names, judged.texts_of(names), strict=True)
     ]
     columns = ("item", labels.raters[i], labels.raters[j], "text")
     return grid("Items on which they differ", columns, rows, "items", n=len(places))

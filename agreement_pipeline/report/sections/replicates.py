@@ -1,8 +1,9 @@
 """Items that came back to a rater, and how much later."""
 
 import numpy as np
+import pyarrow as pa
 
-from agreement_pipeline.ratings import Array, Codes, is_clock, seconds
+from agreement_pipeline.ratings import Array, Codes, in_pandas, is_clock, seconds
 from agreement_pipeline.report.answer import Answer, Cell, Row, grid
 from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.judged import JudgedRound
@@ -26,14 +27,14 @@ NO_TIMES = (
 @section("Replicates", "How much later did items come back to the same rater?", place=65)
 def replicates(judged: JudgedRound) -> Answer | None:
     """How long after the rating before each replicate came."""
-    table = judged.ratings.without_gold.table
-    item, rater = (table[name].cat.codes.to_numpy() for name in ("item", "rater"))
-    again = np.flatnonzero((item[1:] == item[:-1]) & (rater[1:] == rater[:-1])) + 1
+    times = {"timestamp"} & judged.ratings.has
+    found = judged.ratings.again(["at", "place", *times])
+    again = repeats(found)
     if not len(again):
         return None
-    n_raters = len(np.unique(rater[again]))
+    n_raters = len(found["place"].unique())
     said = f"{counted(len(again), 'label')} by {counted(n_raters, 'rater')} repeat an earlier one."
-    apart = _apart(judged, again)
+    apart = _apart(found, again) if times else None
     if apart is None:
         return Answer((said, NO_TIMES))
     shares = _shares(apart)
@@ -45,12 +46,15 @@ def replicates(judged: JudgedRound) -> Answer | None:
     )
 
 
-def _apart(judged: JudgedRound, again: Codes) -> Array | None:
+def repeats(found: pa.Table) -> Codes:
+    """The rows with the item and the rater of the row before."""
+    at, place = (found[name].to_numpy() for name in ("at", "place"))
+    return np.flatnonzero((at[1:] == at[:-1]) & (place[1:] == place[:-1])) + 1
+
+
+def _apart(found: pa.Table, again: Codes) -> Array | None:
     """The seconds between each replicate and the rating before; None if times do not tell."""
-    table = judged.ratings.without_gold.table
-    if "timestamp" not in table:
-        return None
-    times = seconds(table["timestamp"])
+    times = seconds(in_pandas(found["timestamp"]))
     if not is_clock(times):
         return None
     apart = np.abs(times[again] - times[again - 1])

@@ -54,7 +54,7 @@ def _item(judged: JudgedRound) -> list[Row]:
             "",
             "",
             f"{in_words(judged.disagreement[at], PERCENT)} of all disagreement. "
-            f"{judged.text_of(judged.by_item[0][at])}",
+            f"{judged.texts_of([judged.by_item[0][at]])[0]}",
         ]
         for at in judged.most_disputed[:1]
     ]
