@@ -135,6 +135,10 @@ class DuckDB:
         """The name of a column as it stands in a query."""
         return quoted(name, '"')
 
+    def hashed(self, *columns: str) -> str:
+        """A whole number for some columns, in a query. Equal cells have equal numbers."""
+        return f"hash({', '.join(columns)})"
+
     def matches(self, text: str, pattern: str) -> str:
         """A test of a text by a regular expression."""
         return f"regexp_matches({text}, {self.literal(pattern)})"

@@ -71,6 +71,9 @@ class Session(Protocol):
     def column(self, name: str) -> str:
         """The name of a column as it stands in a query."""
 
+    def hashed(self, *columns: str) -> str:
+        """A whole number for some columns, in a query. Equal cells have equal numbers."""
+
     def matches(self, text: str, pattern: str) -> str:
         """A test of a text by a regular expression."""
 

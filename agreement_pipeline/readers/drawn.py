@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agreement_pipeline.engine import Relation
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import category_text
 from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.rules import names_of
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.units import ChosenSet, LabelObject, Marked, Rubric, Span
 
@@ -66,10 +68,13 @@ class Numbered:
         self.kept.append(drawn)
         return f"#{len(self.kept) - 1}"
 
-    def marked(self, rows: Any, models: Iterable[str], source: str) -> list[Marked]:
+    def marked(self, cells: Relation, models: Iterable[str], source: str) -> list[Marked]:
         """What each rater marked, from the rows that count."""
+        occurrence = "occurrence" if "occurrence" in names_of(cells) else "1"
+        names = f"item, rater, label, {cells.session.column('row')}, {occurrence}"
+        found = cells.ask(f"SELECT {names} FROM {cells} ORDER BY nth")
+        rows = zip(*(each.to_pylist() for each in found.columns), strict=True)
         models = {*models}
-        occurrence = rows["occurrence"] if "occurrence" in rows else [1] * len(rows)
         return [
             Marked(
                 item,
@@ -80,14 +85,7 @@ class Numbered:
                 int(times),
                 rater in models,
             )
-            for item, rater, label, times, record in zip(
-                rows["item"],
-                rows["rater"],
-                rows["label"],
-                occurrence,
-                rows.index.get_level_values("row"),
-                strict=True,
-            )
+            for item, rater, label, record, times in rows
         ]
 
 

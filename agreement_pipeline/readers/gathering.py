@@ -1,217 +1,202 @@
-"""A table that grows row by row, in little memory: texts are on disk, and codes in memory.
+"""From the submissions of an export to a table of a session, with the answers to one question."""
 
-Every so many rows become arrays of numbers. So no Python object is kept for a row.
-"""
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
 
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import closing
-from hashlib import blake2b
-from typing import Any, Protocol
+import pyarrow as pa
 
-import numpy as np
-import pandas as pd
-
+from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mapped_files import let_go
-from agreement_pipeline.ratings import TEXT, Coded, given_back
-from agreement_pipeline.readers.on_disk import NumbersOnDisk, TextsOnDisk
+from agreement_pipeline.ratings import category_text
+from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.text import listed
 
-AT_ONCE, LETTERS = 8_192, 4_000_000
+AT_ONCE, LETTERS = 2_048, 1_000_000
 """How many rows are Python objects at once, and of how many letters."""
-DIGEST, FEW = 16, 128
-ZONED = "zoned:"
-"""How the name of a column begins that says which times of another have a zone."""
+TICKED = 2
+NONE = "|"
+"""The label of a rater who ticked nothing: the empty set."""
+UNKNOWN = "unknown ("
+"""How the name of a rater begins whom the export does not name. The record follows."""
+MADE = ("item", "rater", "label")
+CANONICAL = (
+    *MADE,
+    "status",
+    "kind",
+    "created",
+    "updated",
+    "seconds",
+    "confidence",
+    "assisted",
+    "record",
+)
+NUMBER, FLAG = pa.float64(), pa.bool_()
+KINDS = {"seconds": NUMBER, "confidence": NUMBER, "assisted": FLAG, "ticked": FLAG}
+"""What the columns hold that hold no texts."""
 
 
-class Growing:
-    """The columns of a table that grows row by row.
+@dataclass
+class Gathered:
+    """The submissions of an export as a table with one row for each, for one question.
 
-    Parameters
+    Attributes
     ----------
-    names
-        Its columns.
-    texts
-        The columns of texts. Each distinct text is kept once, on disk.
-    times
-        The columns of times, as `times.utc` writes them.
-    flags
-        The columns of yes, no and None.
-    unlike
-        The columns of texts of which no two should be the same.
+    cells
+        The columns of `CANONICAL` that were asked for, and those of fields.
+    columns
+        The column of each field that was asked for.
+    questions
+        All questions of the export.
+    fields
+        All fields of its items.
     """
 
-    def __init__(
+    cells: Relation
+    columns: Mapping[str, str]
+    questions: tuple[str, ...]
+    fields: tuple[str, ...]
+
+    def told(self, name: str) -> str | None:
+        """A field in SQL, else what is known of a submission. None if there is no such thing."""
+        if name in self.fields:
+            return self.columns[name]
+        if name == "assisted":
+            return "CASE WHEN assisted THEN 'True' WHEN NOT assisted THEN 'False' END"
+        return name if name in CANONICAL else None
+
+
+def gather(
+    submissions: Iterable[Submission],
+    question: str | None,
+    wanted: Iterable[str],
+    source: str,
+    limits: Limits,
+    session: Session,
+    *,
+    omits_none: bool,
+    own: Sequence[str] = CANONICAL,
+) -> Gathered:
+    """The answers to one question, and the fields that are wanted, of all submissions.
+
+    `own` are the columns of `CANONICAL` that are wanted, in their order. `MADE` are among them.
+
+    Raises
+    ------
+    RatingsError
+        The export is broken or too large, or has several questions and none was chosen.
+    """
+    columns = {name: f"field{number}" for number, name in enumerate(dict.fromkeys(wanted))}
+    names = [*own, "ticked", *columns.values()]
+    schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
+    seen = _Seen(question, source)
+    rows = seen.rows(submissions, own[len(MADE) :], list(columns), limits)
+    cells = session.load(schema, _batches(rows, schema, source))
+    seen.refuse_several()
+    label = seen.label(omits_none)
+    others = ", ".join(name for name in (*own, *columns.values()) if name != "label")
+    cells = cells.view(f"SELECT {others}, {label} AS label, nth FROM {cells}")
+    return Gathered(cells, columns, tuple(seen.questions), tuple(seen.fields))
+
+
+@dataclass
+class _Seen:
+    """What is seen of the questions and fields of a source, and of its lists of ticks."""
+
+    question: str | None
+    source: str
+    questions: dict[str, None] = field(default_factory=dict)
+    fields: dict[str, None] = field(default_factory=dict)
+    sets: bool = False
+    odd: str = ""
+
+    def rows(
         self,
-        names: Iterable[str],
-        texts: Collection[str] = (),
-        times: Collection[str] = (),
-        flags: Collection[str] = (),
-        unlike: Collection[str] = (),
-    ) -> None:
-        self._parts: dict[str, _Part] = {}
-        for name in names:
-            if name in times:
-                self._parts[name] = _Times()
-            elif name in flags:
-                self._parts[name] = _Flags()
-            elif name in texts:
-                self._parts[name] = _Texts(unlike=name in unlike)
-            else:
-                self._parts[name] = _Objects()
-        self._new: list[Sequence[Any]] = []
-        self._letters = 0
+        submissions: Iterable[Submission],
+        as_told: Sequence[str],
+        fields: Sequence[str],
+        limits: Limits,
+    ) -> Iterator[tuple[Any, ...]]:
+        """A row for each submission. The first question counts if none was chosen."""
+        told = attrgetter(*as_told)
+        asked = self.question
+        for row, each in enumerate(submissions, 1):
+            if row > limits.rows:
+                limits.refuse_beyond("rows", row, self.source, "submissions or more")
+            _note(self.questions, each.values)
+            _note(self.fields, each.fields)
+            asked = asked or next(iter(self.questions), None)
+            value = each.values.get(asked or "")
+            is_list = isinstance(value, (tuple, frozenset))
+            label = self._of_ticks(value, each.record) if is_list else _text(value)
+            said = [_text(each.fields.get(name)) for name in fields]
+            yield (_item(each), _rater(each), label, *told(each), bool(value) or not is_list, *said)
 
-    def __enter__(self) -> "Growing":
-        return self
+    def _of_ticks(self, value: tuple[Any, ...] | frozenset[Any], record: str) -> str | None:
+        """The label of a list of ticks. None if nothing was ticked."""
+        self.sets = self.sets or isinstance(value, frozenset) or len(value) >= TICKED
+        joined = category_text(frozenset(value))
+        if value and (joined.count("|") != len(set(value)) - 1 or "" in value):
+            self.odd = self.odd or f"{listed(value)} in record {record!r}"
+        if self.sets and self.odd:
+            raise RatingsError(
+                f"{self.source}: found {self.odd}; expected no empty label, and none with |, which "
+                "stands between the labels of a set. Rename the label."
+            )
+        return joined if value else None
 
-    def __exit__(self, *_: object) -> None:
-        for part in self._parts.values():
-            part.close()
+    def label(self, omits_none: bool) -> str:
+        """The label in SQL. Nothing ticked is the empty set, if anybody ticked several."""
+        if not self.sets:
+            return "label"
+        silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
+        none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
+        return f"CASE WHEN {none} THEN '{NONE}' ELSE label END"
 
-    def append(self, row: Sequence[Any]) -> None:
-        """Add a row: a value of each column, in their order."""
-        self._new.append(row)
-        self._letters += sum([len(each) for each in row if type(each) is str])
-        if len(self._new) >= AT_ONCE or self._letters >= LETTERS:
-            self._settle()
-
-    def frame(self) -> pd.DataFrame:
-        """The table. Texts are categorical, and times have a column beside them."""
-        self._settle()
-        columns: dict[str, Any] = {}
-        for name in list(self._parts):
-            with closing(self._parts.pop(name)) as part:
-                columns.update(part.columns(name))
-        given_back()
-        return pd.DataFrame(columns, copy=False)
-
-    def _settle(self) -> None:
-        """Put the last rows with those before."""
-        for part, values in zip(self._parts.values(), zip(*self._new, strict=True), strict=False):
-            part.add(values)
-        self._new.clear()
-        self._letters = 0
-
-
-def plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table that grew, with all its texts and times as texts."""
-    zoned = [name for name in frame if str(name).startswith(ZONED)]
-    columns = {name: _plain(frame, str(name)) for name in frame if name not in zoned}
-    return pd.DataFrame(columns, index=frame.index)
-
-
-def texts_of_times(times: pd.Series, ending: str) -> pd.Series:
-    """Times as `times.utc` writes them, with the mark of a zone or without.
-
-    >>> texts_of_times(pd.Series(["2026-09-02"], dtype="datetime64[us]"), "Z").tolist()
-    ['2026-09-02T00:00:00.000000Z']
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    values = pa.array(times, pa.timestamp("us"), from_pandas=True)
-    with closing(TextsOnDisk()) as written:
-        for start in range(0, len(values), AT_ONCE):
-            part = pc.strftime(values.slice(start, AT_ONCE), f"%Y-%m-%dT%H:%M:%S{ending}")
-            written.add_array(part.cast(pa.large_string()))
-        texts = written.array(times.notna().to_numpy())
-    return pd.Series(pd.array(texts, dtype=TEXT), index=times.index)
+    def refuse_several(self) -> None:
+        """Refuse several questions if none was chosen, or a chosen one that is not there."""
+        questions = list(self.questions)
+        if self.question is None and len(questions) > 1:
+            raise RatingsError(
+                f"{self.source}: found {len(questions)} questions, {listed(questions, 12)}; "
+                "expected one for a table of ratings. Choose one: --label NAME, or columns: "
+                "{label: NAME} in a project for each."
+            )
+        if self.question is not None and self.question not in questions:
+            raise RatingsError(
+                f"{self.source}: found no question {self.question!r} among "
+                f"{listed(questions, 12)}; expected the name of a question. Correct the column of "
+                "labels."
+            )
 
 
-def hashes_of(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """A number for each text of a column. Equal texts have equal numbers."""
-    found = np.empty(len(texts), dtype=np.int64)
-    for start in range(0, len(texts), AT_ONCE):
-        part = texts.iloc[start : start + AT_ONCE].tolist()
-        found[start : start + len(part)] = list(map(hash, part))
-        let_go()
-    return found
+def _batches(
+    rows: Iterable[tuple[Any, ...]], schema: pa.Schema, source: str
+) -> Iterator[pa.RecordBatch]:
+    """Rows in batches. So few of them are Python objects at once."""
+    new: list[tuple[Any, ...]] = []
+    letters = 0
+    for row in rows:
+        new.append(row)
+        letters += sum([len(each) for each in row if type(each) is str])
+        if len(new) >= AT_ONCE or letters >= LETTERS:
+            yield _batch(new, schema, source)
+            new.clear()
+            letters = 0
+    if new:
+        yield _batch(new, schema, source)
 
 
-def _plain(frame: pd.DataFrame, name: str) -> pd.Series:
-    column = frame[name]
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.astype(TEXT)
-    if isinstance(column.dtype, pd.BooleanDtype):
-        return column.astype(object).where(column.notna(), None)
-    if ZONED + name not in frame:
-        return column
-    zoned = frame[ZONED + name]
-    return texts_of_times(column, "Z").where(zoned, texts_of_times(column, ""))
-
-
-class _Part(Protocol):
-    """A column that grows."""
-
-    def add(self, values: Sequence[Any]) -> None:
-        """Add values. They are not kept as they are."""
-
-    def columns(self, name: str) -> dict[str, Any]:
-        """The whole column, and what stands beside it."""
-
-    def close(self) -> None:
-        """Let go of its files."""
-
-
-class _Objects:
-    """A column of anything."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-
-    def add(self, values: Sequence[Any]) -> None:
-        self.values.extend(values)
-
-    def columns(self, name: str) -> dict[str, Any]:
-        return {name: pd.Series(self.values, dtype=object)}
-
-    def close(self) -> None:
-        self.values = []
-
-
-class _Flags:
-    """A column of yes, no and None."""
-
-    def __init__(self) -> None:
-        self.said = NumbersOnDisk(np.int8)
-
-    def add(self, values: Sequence[Any]) -> None:
-        self.said.add(np.array([-1 if each is None else each for each in values], dtype=np.int8))
-
-    def columns(self, name: str) -> dict[str, Any]:
-        said = self.said.array()
-        return {name: pd.arrays.BooleanArray(said > 0, said < 0)}
-
-    def close(self) -> None:
-        self.said.close()
-
-
-class _Times:
-    """A column of times: microseconds, and whether they have a zone."""
-
-    def __init__(self) -> None:
-        self.times, self.zoned = NumbersOnDisk(np.int64), NumbersOnDisk(np.bool_)
-
-    def add(self, values: Sequence[Any]) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        written = pa.array(values, pa.string())
-        times = pc.utf8_rtrim(written, "Z").cast(pa.timestamp("us"))
-        self.times.add(times.to_numpy(zero_copy_only=False))
-        self.zoned.add(pc.ends_with(written, "Z").fill_null(False).to_numpy(False))
-
-    def columns(self, name: str) -> dict[str, Any]:
-        return {name: self.times.array().view("M8[us]"), ZONED + name: self.zoned.array()}
-
-    def close(self) -> None:
-        self.times.close()
-        self.zoned.close()
-
-
-def _in_bytes(texts: Iterable[str]) -> list[bytes]:
+def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema, source: str) -> pa.RecordBatch:
+    columns = dict(zip(schema.names, zip(*rows, strict=True), strict=True))
+    for name in columns:
+        if KINDS.get(name) == NUMBER:
+            columns[name] = _numbers(name, columns, source)
     try:
-        return [text.encode() for text in texts]
+        return pa.record_batch(columns, schema)
     except UnicodeEncodeError as error:
         half = error.object[error.start]
         raise RatingsError(
@@ -221,65 +206,36 @@ def _in_bytes(texts: Iterable[str]) -> list[bytes]:
         ) from None
 
 
-class _Texts:
-    """A column of texts in codes."""
-
-    def __init__(self, unlike: bool) -> None:
-        self.unlike = unlike
-        self.places = NumbersOnDisk(np.int32)
-        self.digests = bytearray()
-        self.distinct = TextsOnDisk()
-
-    def add(self, values: Sequence[Any]) -> None:
-        known: dict[str, int] = {}
-        start = self.distinct.count
-        places = [
-            -1 if text is None else start + known.setdefault(text, len(known)) for text in values
-        ]
-        self.places.add(np.array(places, dtype=np.int32))
-        encoded = _in_bytes(known)
-        self.distinct.add(encoded)
-        if not self.unlike:
-            for text in encoded:
-                self.digests += blake2b(text, digest_size=DIGEST).digest()
-
-    def columns(self, name: str) -> dict[str, Any]:
-        codes, texts = self.places.array(), self.distinct.array()
-        first, again = _first_of_each(self.digests, self.distinct.count, self.unlike)
-        if first is not None:
-            texts = _taken(texts, first)
-            small = np.int8 if len(first) < FEW else np.int32
-            codes = np.append(again, -1).astype(small)[codes]
-        return {name: Coded(codes, pd.Index(pd.array(texts, dtype=TEXT))).categorical()}
-
-    def close(self) -> None:
-        self.places.close()
-        self.distinct.close()
+def _numbers(
+    name: str, columns: Mapping[str, tuple[Any, ...]], source: str
+) -> tuple[float | None, ...]:
+    found: list[float | None] = []
+    for value, record in zip(columns[name], columns["record"], strict=True):
+        try:
+            number = math.nan if value is None else float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise RatingsError(
+                f"{source}: {record}: found {name} {value!r}; expected a number, or nothing. "
+                "Correct the export."
+            ) from None
+        found.append(None if math.isnan(number) else number)
+    return tuple(found)
 
 
-def _first_of_each(digests: bytes | bytearray, count: int, unlike: bool) -> tuple[Any, Any]:
-    """The first place of each distinct text, and the number of the text at each place.
-
-    Both are None if no text comes again.
-    """
-    if unlike or not count:
-        return None, None
-    halves = np.frombuffer(digests, dtype=np.uint64).reshape(count, 2)
-    order = np.lexsort((np.arange(count), halves[:, 1], halves[:, 0]))
-    new = np.append(True, (halves[order[1:]] != halves[order[:-1]]).any(axis=1))
-    if new.all():
-        return None, None
-    earliest = order[new]
-    of_place = np.empty(count, dtype=np.int64)
-    of_place[order] = earliest[np.cumsum(new) - 1]
-    first = np.sort(earliest)
-    return first, np.searchsorted(first, of_place)
+def _note(known: dict[str, None], names: Mapping[str, Any]) -> None:
+    """Keep names that were not met before."""
+    if not known.keys() >= names.keys():
+        known.update(dict.fromkeys(names))
 
 
-def _taken(texts: Any, places: Any) -> Any:
-    """Some texts, on disk too."""
-    with closing(TextsOnDisk()) as found:
-        for start in range(0, len(places), AT_ONCE):
-            found.add_array(texts.take(places[start : start + AT_ONCE]))
-            let_go()
-        return found.array()
+def _item(each: Submission) -> str | None:
+    return None if each.item is None else category_text(each.item)
+
+
+def _rater(each: Submission) -> str:
+    unknown = each.rater in (None, "")
+    return f"{UNKNOWN}{each.record})" if unknown else category_text(each.rater)
+
+
+def _text(value: object) -> str | None:
+    return None if value in (None, "") else category_text(value)

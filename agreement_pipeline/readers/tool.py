@@ -1,20 +1,29 @@
-"""A labelling tool's export as a reader: one function that finds the submissions is enough."""
+"""A labelling tool's export as a reader: one function that finds the submissions is enough.
+
+The rules that every export needs are here:
+
+- Drafts and skipped items are no ratings.
+- Gold answers and reviewers' answers are no rater's.
+- If a rater handed an item in again, the later submission counts.
+- A deleted user is like nobody else.
+- Models are classifiers, and never part of the panel.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from agreement_pipeline.engine import Session, duckdb_session
+from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import cells_of_frame, coded
-from agreement_pipeline.readers.as_frame import frame_of
+from agreement_pipeline.ratings import STRATUM, in_pandas
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.frame_rules import kept, linked, stratified, tally, with_models
-from agreement_pipeline.readers.gathering import ZONED, plain, texts_of_times
+from agreement_pipeline.readers.gathering import CANONICAL, UNKNOWN, Gathered, gather
 from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import (
     MarkedRows,
@@ -24,50 +33,26 @@ from agreement_pipeline.readers.registry import (
     reader_of,
     register,
 )
-from agreement_pipeline.readers.rules import FIELD, RULES, LeftOut, Rules
-from agreement_pipeline.readers.submissions import Submission
-from agreement_pipeline.readers.tools import (
-    CANONICAL,
-    TIMES,
-    Gathered,
-    counted,
-    fields_of,
-    gather,
-    latest,
-    question_of,
-    refuse_mixed_zones,
-    refuse_nameless,
-    refuse_repeated,
-    refuse_unknown,
+from agreement_pipeline.readers.rules import (
+    FIELD,
+    RULES,
+    LeftOut,
+    Rejected,
+    Rules,
+    kept,
+    linked,
+    stratified,
+    tally,
+    with_models,
 )
-from agreement_pipeline.text import listed
+from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.text import called, counted, listed
 
 GOLD = "gold"
-WITHIN = ("status", "kind", "created", "updated", "record", *(ZONED + name for name in TIMES))
-"""What is no longer needed of a rating."""
+OF_ITEMS = ("round", "text", "cluster")
+OWN = ("item", "rater")
 NEEDED = ("item", "rater", "label", "status", "kind", "created", "updated", "record")
 """What of `CANONICAL` is read always."""
-
-
-@dataclass(frozen=True, eq=False)
-class _FrameRows:
-    """The ratings of an export as a frame. `ending` is what stands at the end of times."""
-
-    frame: pd.DataFrame
-    columns: dict[str, str]
-    source: str
-    classifiers: tuple[str, ...]
-    left_out: LeftOut
-    ending: str | None
-
-    def loaded(self, session: Session | None) -> Rows:
-        """The rows in a session."""
-        frame = self.frame
-        if self.ending is not None:
-            frame = frame.assign(timestamp=texts_of_times(frame["timestamp"], self.ending))
-        told = frame.reset_index()
-        cells = (session or duckdb_session()).load(*cells_of_frame(told))
-        return Rows(cells, self.columns, self.source, self.classifiers, self.left_out)
 
 
 @dataclass(frozen=True)
@@ -144,24 +129,29 @@ class Tool:
         """The ratings of one question."""
         _refuse_wide(layout, source)
         path = Path(str(source))
-        named = fields_of(columns)
+        named = _fields_of(columns)
         wanted = (*named.values(), *rules.fields, *columns.models.values())
-        gathered = self._gathered(path, question_of(columns, self.question), wanted, limits)
-        said = [value for name, value in columns.named.items() if name in named]
-        asked = (*said, *rules.fields, *columns.models.values())
-        refuse_unknown(asked, gathered, (*CANONICAL, GOLD), path.name)
-        return _rated(gathered, named, columns, rules, path.name).loaded(session)
+        question = None if columns.label == COLUMNS.label else self.question(columns.label)
+        gathered = self._gathered(path, question, wanted, limits, session)
+        _refuse_unknown(gathered, columns, rules, path.name)
+        return _rated(gathered, named, columns, rules, path.name)
 
     def marked(
-        self, path: Path, kind: str, columns: Columns, limits: Limits, rules: Rules
+        self,
+        path: Path,
+        kind: str,
+        columns: Columns,
+        limits: Limits,
+        rules: Rules,
+        session: Session | None = None,
     ) -> MarkedRows:
         """The label objects of one question. All rules for submissions hold for them too."""
         draws = draws_of(self.submissions, self.draws)
         numbered = Numbered(draws, kind, columns.text or "text")
         alike = replace(self, submissions=numbered, omits_none=False)
-        rows = alike.rows(path, columns, "long", limits, rules)
+        rows = alike.rows(path, columns, "long", limits, rules, session)
         return MarkedRows(
-            rows, lambda some: numbered.marked(frame_of(some), some.classifiers, some.source)
+            rows, lambda some: numbered.marked(some.cells, some.classifiers, some.source)
         )
 
     def rounds(
@@ -169,29 +159,43 @@ class Tool:
         path: Path,
         columns: Columns = COLUMNS,
         limits: Limits = LIMITS,
+        session: Session | None = None,
     ) -> tuple[str, ...]:
         """The rounds of an export, sorted. No answer is read."""
         name = columns.round or "round"
         bare = replace(self, submissions=lambda export: map(_bare, self.submissions(export)))
-        frame = bare._gathered(path, None, (name,), limits).frame
-        rounds, absent = frame[FIELD + name], frame["record"][frame[FIELD + name].isna()]
-        if len(absent):
+        gathered = bare._gathered(path, None, (name,), limits, session)
+        cells, said = gathered.cells, gathered.columns[name]
+        bare = f"SELECT record FROM {cells} WHERE {said} IS NULL ORDER BY nth LIMIT 1"
+        if absent := _texts(cells, bare):
             raise RatingsError(
-                f"{path.name}: {absent.iloc[0]}, field {name!r}: found no round; expected one of "
+                f"{path.name}: {absent[0]}, field {name!r}: found no round; expected one of "
                 "every item. Fill it in, or name the field that holds it."
             )
-        return tuple(sorted(rounds.unique()))
+        return tuple(sorted(_texts(cells, f"SELECT DISTINCT {said} FROM {cells}")))
 
     def _gathered(
-        self, path: Path, question: str | None, wanted: Iterable[str], limits: Limits
+        self,
+        path: Path,
+        question: str | None,
+        wanted: Iterable[str],
+        limits: Limits,
+        session: Session | None,
     ) -> Gathered:
-        submissions = self.checked(Export(path))
-        names = dict.fromkeys(wanted)
+        names = set(wanted)
         always = {*NEEDED, *({"assisted"} & self.shows)}
-        own = [name for name in CANONICAL if name in always or name in names]
-        found = gather(submissions, question, names, path.name, limits, self.omits_none, own)
-        refuse_repeated(found.frame, path.name)
-        refuse_mixed_zones(found.frame, path.name)
+        found = gather(
+            self.checked(Export(path)),
+            question,
+            wanted,
+            path.name,
+            limits,
+            session or duckdb_session(),
+            omits_none=self.omits_none,
+            own=[name for name in CANONICAL if name in always or name in names],
+        )
+        _refuse_repeated(found.cells, path.name)
+        _refuse_mixed_zones(found.cells, path.name)
         return found
 
 
@@ -209,9 +213,21 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
             f"{path.name}: found a table of ratings; expected the export of a tool. "
             "Read it with read()."
         )
-    submissions = reader.submissions(Export(path))
-    found = gather(submissions, question, tuple(fields), path.name, LIMITS, reader.omits_none)
-    return plain(found.frame).rename(columns=lambda name: name.removeprefix(FIELD))
+    found = gather(
+        reader.submissions(Export(path)),
+        question,
+        fields,
+        path.name,
+        LIMITS,
+        duckdb_session(),
+        omits_none=reader.omits_none,
+    )
+    names = ", ".join((*CANONICAL, *found.columns.values()))
+    table = found.cells.ask(f"SELECT {names} FROM {found.cells} ORDER BY nth")
+    frame = in_pandas(table)
+    for name in ("seconds", "confidence", "assisted"):
+        frame[name] = pd.Series(table[name].to_pylist(), dtype=object)
+    return frame.set_axis([*CANONICAL, *found.columns], axis="columns")
 
 
 def _bare(submission: Submission) -> Submission:
@@ -219,94 +235,199 @@ def _bare(submission: Submission) -> Submission:
     return replace(submission, values={})
 
 
+def _fields_of(columns: Columns) -> dict[str, str]:
+    """The fields of the export that a project names, under their canonical names."""
+    if columns.raters:
+        raise ProjectError(
+            f"columns: found raters {listed(columns.raters)}; expected them for a wide table only. "
+            "Leave them out: the export names its raters."
+        )
+    named = {
+        name: value
+        for name, value in columns.named.items()
+        if name != "label" and not (name in OWN and value == getattr(COLUMNS, name))
+    }
+    return {**{name: name for name in OF_ITEMS if name not in named}, **named}
+
+
 def _rated(
     gathered: Gathered, named: Mapping[str, str], columns: Columns, rules: Rules, source: str
-) -> "_FrameRows":
-    frame = _canonical(gathered, named, rules)
-    answers_of_gold = frame[(frame["kind"] == "gold").to_numpy()]
-    gold = coded(answers_of_gold["item"]).texts
-    frame, by_rule = kept(frame, rules, source)
-    frame, by_kind = counted(frame, rules.rejected)
-    models = _models(frame, source)
-    refuse_nameless(frame[(frame["kind"] == "human").to_numpy()], source)
-    keys = [name for name in ("round", "item", "rater") if name in frame]
-    is_last = latest(frame, keys)
-    earlier = tally(frame[~is_last], "superseded")
-    last = frame if is_last.all() else frame[is_last]
-    if columns.gold == GOLD and GOLD not in gathered.fields:
-        last = last.assign(gold=last["item"].isin(gold))
-    if columns.gold_label == GOLD and GOLD not in gathered.fields:
-        last = last.assign(gold_label=last["item"].map(_right_labels(answers_of_gold)))
-    rated = with_models(linked(last, rules, source), _fields_of_models(columns))
-    rated = stratified(rated, rules)
-    if "confidence" not in named and "confidence" in rated:
-        rated = rated.drop(columns="confidence")
-    names = {"timestamp": "created", **named, "label": columns.label}
-    ending = _ending(rated)
-    rated = rated[[name for name in rated if name not in WITHIN]]
-    return _FrameRows(
-        rated,
-        {str(name): names.get(str(name), str(name)) for name in rated},
+) -> Rows:
+    """The ratings among the submissions, under canonical names."""
+    canonical = _canonical(gathered, named, (*rules.fields, *columns.models.values()))
+    counting, by_rule = kept(canonical, rules, source)
+    ratings, by_kind = _ratings_in(counting, rules.rejected)
+    models = _models(ratings, source)
+    last, earlier = _latest(ratings)
+    if GOLD in (columns.gold, columns.gold_label) and GOLD not in gathered.fields:
+        last = _with_gold(last, canonical, columns)
+    of_models = {name: FIELD + of for name, of in columns.models.items()}
+    rated = stratified(with_models(linked(last, rules, source), of_models), rules)
+    names = [
+        name
+        for name in rated.schema.names
+        if name in (*OWN, "label", "timestamp", "assisted", "occurrence", *named)
+        or name.startswith(STRATUM)
+    ]
+    shown = ", ".join(map(rated.session.column, (*names, "row", "nth")))
+    told = {"timestamp": "created", **named, "label": columns.label}
+    return Rows(
+        rated.view(f"SELECT {shown} FROM {rated}"),
+        {name: told.get(name, name) for name in names},
         source,
         tuple(sorted({*models, *columns.models})),
         by_rule + by_kind + earlier,
-        ending=ending,
     )
 
 
-def _canonical(gathered: Gathered, named: Mapping[str, str], rules: Rules) -> pd.DataFrame:
+def _canonical(gathered: Gathered, named: Mapping[str, str], asked: Iterable[str]) -> Relation:
     """The submissions under canonical names. What a rule reads keeps a name of its own."""
-    frame = gathered.frame.rename_axis("row")
-    frame["timestamp"] = frame["created"]
+    cells, there = gathered.cells, gathered.cells.schema.names
+    own = ("item", "rater", "label", "status", "kind", "created", "updated", "nth")
+    made = {**{name: name for name in own}, "row": "record"}
+    if "assisted" in there:
+        made["assisted"] = "assisted"
+    made["timestamp"] = "created"
     for name, of in named.items():
-        if of in gathered.fields:
-            frame[name] = frame[FIELD + of]
-        elif of in CANONICAL:
-            frame[name] = frame[of] if name == "timestamp" else _as_told(frame, of)
-    for name in rules.fields:
-        if name not in gathered.fields:
-            frame[FIELD + name] = _as_told(frame, name)
-    if "assisted" in frame and "assisted" not in named:
-        frame["assisted"] = frame["assisted"].astype("boolean")
-    frame.index = pd.CategoricalIndex(frame["record"].array, name="row")
-    return frame.drop(columns="timestamp") if frame["timestamp"].isna().all() else frame
+        told = gathered.told(of)
+        if told is not None and not name == of == "assisted":
+            made[name] = told
+    if not _texts(cells, f"SELECT 1 FROM {cells} WHERE {made['timestamp']} IS NOT NULL LIMIT 1"):
+        del made["timestamp"]
+    made |= {FIELD + name: told for name in asked if (told := gathered.told(name)) is not None}
+    column = cells.session.column
+    shown = ", ".join(f"{sql} AS {column(name)}" for name, sql in made.items())
+    return cells.view(f"SELECT {shown} FROM {cells}")
 
 
-def _as_told(frame: pd.DataFrame, name: str) -> pd.Series:
-    """A column of `CANONICAL` as the export tells it: times are texts."""
-    return plain(frame[[name, ZONED + name]])[name] if name in TIMES else frame[name]
+def _ratings_in(cells: Relation, rejected: Rejected) -> tuple[Relation, LeftOut]:
+    """The rows that are ratings, and how many are none, by reason."""
+    status = ("skipped", "draft", *(["rejected"] if rejected == "left out" else ()))
+    tests = {
+        "reviewer": "kind = 'reviewer'",
+        "gold": "kind = 'gold'",
+        **{name: f"status = '{name}'" for name in status},
+        "no answer": "label IS NULL",
+    }
+    cases = " ".join(f"WHEN {test} THEN '{reason}'" for reason, test in tests.items())
+    told = cells.view(f"SELECT *, CASE {cases} END AS reason FROM {cells}")
+    left_out = LeftOut()
+    for reason in tests:
+        left_out += tally(told, f"reason = '{reason}'", reason)
+    return told.view(f"SELECT * FROM {told} WHERE reason IS NULL"), left_out
 
 
-def _ending(frame: pd.DataFrame) -> str | None:
-    """The ending of times that shall be texts. None if they are no times."""
-    if "timestamp" not in frame or frame["timestamp"].dtype.kind != "M":
-        return None
-    return "Z" if frame[ZONED + "created"].any() else ""
-
-
-def _right_labels(gold: pd.DataFrame) -> "pd.Series[str]":
-    """The right label of each gold item. None of an item with several: one cannot be told."""
-    known = gold[["item", "label"]].dropna().drop_duplicates()
-    return known[~known["item"].duplicated(keep=False)].set_index("item")["label"]
-
-
-def _models(frame: pd.DataFrame, source: str) -> tuple[str, ...]:
-    models, people = (set(_raters_of(frame, kind)) for kind in ("model", "human"))
-    both = sorted(models & people)
-    if both:
+def _models(cells: Relation, source: str) -> list[str]:
+    """The raters that are models. People have names of their own, and one of them is known."""
+    models, people = (
+        {*_texts(cells, f"SELECT DISTINCT rater FROM {cells} WHERE kind = '{kind}'")} - {None}
+        for kind in ("model", "human")
+    )
+    if both := sorted(models & people):
         raise RatingsError(
             f"{source}: found {listed(both)} as a rater and as a model; expected different names, "
             "since a model is compared with the raters. Rename the model."
         )
-    return tuple(models)
+    if people and all(name.startswith(UNKNOWN) for name in people):
+        row = cells.session.column("row")
+        first, *_ = _texts(cells, f"SELECT {row} FROM {cells} WHERE kind = 'human' ORDER BY nth")
+        raise RatingsError(
+            f"{source}: {first}: found no rater, and none in any "
+            "other record; expected who gave each answer, since agreement is between raters. "
+            "Export again with the raters, and rename no field."
+        )
+    return sorted(models)
 
 
-def _raters_of(frame: pd.DataFrame, kind: str) -> pd.Index:
-    return coded(frame["rater"][(frame["kind"] == kind).to_numpy()]).texts
+def _latest(cells: Relation) -> tuple[Relation, LeftOut]:
+    """The last submission of each rater for each item, and how many came before."""
+    names = [name for name in ("round", "item", "rater") if name in cells.schema.names]
+    keys = list(map(cells.session.column, names))
+    if not _may_repeat(cells, keys):
+        return cells, LeftOut()
+    order = "COALESCE(updated, created) DESC NULLS LAST, nth DESC"
+    place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order}) AS place"
+    found = cells.ask(
+        f"SELECT nth AS earlier FROM (SELECT nth, {place} FROM {cells}) AS said WHERE place > 1"
+    )
+    earlier = cells.session.load(found.schema, found.to_batches())
+    those = f"(SELECT earlier FROM {earlier})"
+    last = cells.view(f"SELECT * FROM {cells} WHERE nth NOT IN {those}", earlier)
+    return last, tally(cells, f"nth IN {those}", "superseded")
 
 
-def _fields_of_models(columns: Columns) -> dict[str, str]:
-    return {name: FIELD + of for name, of in columns.models.items()}
+def _with_gold(cells: Relation, canonical: Relation, columns: Columns) -> Relation:
+    """The rows with the gold answers to their items. An item with several has no right label."""
+    answered = canonical.view(
+        "SELECT item AS gold_item, CASE WHEN COUNT(DISTINCT label) = 1 THEN MIN(label) END AS "
+        f"right_label FROM {canonical} WHERE kind = 'gold' AND item IS NOT NULL GROUP BY item"
+    )
+    asked = {"gold": "gold_item IS NOT NULL", "gold_label": "right_label"}
+    made = ", ".join(
+        f"{sql} AS {name}" for name, sql in asked.items() if getattr(columns, name) == GOLD
+    )
+    return cells.view(
+        f"SELECT {cells}.*, {made} FROM {cells} LEFT JOIN {answered} ON item = gold_item", answered
+    )
+
+
+def _refuse_unknown(
+    gathered: Gathered, columns: Columns, rules: Rules, source: str
+) -> None:
+    """Refuse fields that no item has."""
+    named = _fields_of(columns)
+    said = [value for name, value in columns.named.items() if name in named]
+    there = {*gathered.fields, *CANONICAL, GOLD}
+    asked = (*said, *rules.fields, *columns.models.values())
+    absent = [name for name in asked if name not in there]
+    if absent:
+        raise RatingsError(
+            f"{source}: found no {called('field', absent)} among {listed(gathered.fields, 20)}; "
+            "expected every field that you name. Correct the names."
+        )
+
+
+def _refuse_repeated(cells: Relation, source: str) -> None:
+    """Refuse a record that is there twice."""
+    if not _may_repeat(cells, ["record"]):
+        return
+    placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
+    twice = _texts(
+        cells,
+        f"SELECT record FROM (SELECT record, nth, {placed} FROM {cells}) AS said "
+        "WHERE place = 2 ORDER BY nth",
+    )
+    if twice:
+        raise RatingsError(
+            f"{source}: found record {twice[0]!r} more than once "
+            f"({counted(len(twice), 'such record')} in all); expected each once. Export "
+            "again, or join the files without the repetition."
+        )
+
+
+def _refuse_mixed_zones(cells: Relation, source: str) -> None:
+    """Refuse times of which some have a time zone and some have none."""
+    zoned = "created LIKE '%Z'"
+    bare = cells.ask(
+        f"SELECT record, created FROM {cells} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
+    ).to_pylist()
+    if bare and _texts(cells, f"SELECT 1 FROM {cells} WHERE {zoned} LIMIT 1"):
+        raise RatingsError(
+            f"{source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a time "
+            "zone, and others have one; expected one of the two in all records. Add the zone."
+        )
+
+
+def _may_repeat(cells: Relation, columns: Iterable[str]) -> bool:
+    """False if no two rows are alike in some columns. A number a row takes less than a group."""
+    number = cells.session.hashed(*columns)
+    found = np.sort(cells.ask(f"SELECT {number} AS number FROM {cells}")["number"].to_numpy())
+    return bool((found[1:] == found[:-1]).any())
+
+
+def _texts(cells: Relation, sql: str) -> list[Any]:
+    """The only column of an answer."""
+    return cells.ask(sql).column(0).to_pylist()
 
 
 def _unlike(title: str, export: Export, found: str) -> RatingsError:
