@@ -13,7 +13,6 @@ from agreement_pipeline.version import __version__
 if TYPE_CHECKING:
     from agreement_pipeline.contract import Contract
     from agreement_pipeline.counting import read_contingency, read_counts
-    from agreement_pipeline.readers import read as open_ratings
     from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
     from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
     from agreement_pipeline.intervals import Inference, Interval
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.ratings import Ratings, Scale
     from agreement_pipeline.readers import Columns, Limits, read_marked
+    from agreement_pipeline.readers import read as open_ratings
     from agreement_pipeline.readers import read as read_ratings
     from agreement_pipeline.release import open_release, verify_release
     from agreement_pipeline.report import report_page

@@ -230,8 +230,6 @@ class OfCounted:
         return _rated(some).in_order()
 
 
-
-
 def summed(parts: list[CountedRatings]) -> CountedRatings:
     """The sum of one part or more, in their order."""
     return reduce(CountedRatings.__add__, parts)

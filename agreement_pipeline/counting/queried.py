@@ -87,9 +87,7 @@ class OfRatings:
             return self.labels(ratings, classifiers).in_numbers()
         return _numbers(ratings, (*self.panel(ratings), *classifiers))[1].in_order()
 
-    def by_rater(
-        self, ratings: Ratings, classifiers: Names = ()
-    ) -> LabelsByRater | NumbersByRater:
+    def by_rater(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
         """Put first ratings into columns: labels or numbers if the scale has no categories."""
         made = self.numbers if ratings.scale.continuous else self.labels
         return made(ratings, classifiers)

@@ -1,7 +1,7 @@
 """An annotation project: the steps from its inbox to its store."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from agreement_pipeline.projects.deliveries import (
     times_arrived,
 )
 from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
-from agreement_pipeline.projects.settings import IN_MEMORY, ProjectSettings
+from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
 from agreement_pipeline.readers import labels_left_out, read

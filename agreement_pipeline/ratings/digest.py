@@ -238,7 +238,9 @@ def _as_texts(values: "pa.Array") -> "pa.Array":
         return values
     coded = values.dictionary_encode()
     texts = [category_text(each) for each in coded.dictionary.to_pylist()]
-    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(texts, pa.string())).cast("string")
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(texts, pa.string())).cast(
+        "string"
+    )
 
 
 def _name(column: str) -> bytes:

@@ -190,4 +190,13 @@ def _text(value: object) -> str:
         return category_text(value)
 
 
-__all__ = ["cells_of_frame", "frame_in", "frame_of", "is_text", "is_time", "plain", "plain_type", "written"]
+__all__ = [
+    "cells_of_frame",
+    "frame_in",
+    "frame_of",
+    "is_text",
+    "is_time",
+    "plain",
+    "plain_type",
+    "written",
+]

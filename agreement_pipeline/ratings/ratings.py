@@ -315,8 +315,7 @@ class Ratings:
         if "cluster" not in self.has:
             return pa.array([], pa.string())
         found = self.session.ask(
-            f"SELECT cluster, MIN(item) AS item FROM {self.known} "
-            "GROUP BY cluster ORDER BY item"
+            f"SELECT cluster, MIN(item) AS item FROM {self.known} GROUP BY cluster ORDER BY item"
         )
         return pa.chunked_array(found["cluster"]).combine_chunks()
 

@@ -6,6 +6,7 @@ A reader gives the ratings of a source as rows under canonical names.
 from importlib import import_module
 from pkgutil import iter_modules
 
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.aggregated import whole_numbers
 from agreement_pipeline.readers.class_labels import named_in_schema
 from agreement_pipeline.readers.columns import (
@@ -19,7 +20,6 @@ from agreement_pipeline.readers.columns import (
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import UNFINISHED
 from agreement_pipeline.readers.json_stream import how_far
-from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending
 from agreement_pipeline.readers.parquet import footer_of
 from agreement_pipeline.readers.reading import (
@@ -50,12 +50,12 @@ for _module in iter_modules(__path__):
 __all__ = [
     "CHOICES",
     "COLUMNS",
-    "EngineName",
     "LIMITS",
     "READERS",
     "RULES",
     "UNFINISHED",
     "Columns",
+    "EngineName",
     "Export",
     "Layout",
     "Limits",

@@ -21,6 +21,7 @@ from agreement_pipeline.ratings import (
     plain_type,
     written,
 )
+from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.class_labels import Named, in_names
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.delimited import Delimited
@@ -28,7 +29,6 @@ from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
 from agreement_pipeline.readers.files import no_row
 from agreement_pipeline.readers.json_lines import JsonLines
-from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.parquet import ParquetTable
 from agreement_pipeline.readers.rules import columns_of, text_of
 

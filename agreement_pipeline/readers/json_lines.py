@@ -11,10 +11,10 @@ import pyarrow as pa
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import category_text
+from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import WAIT, Steady, blank, refuse_nul, text_of
 from agreement_pipeline.readers.json_stream import is_cut
-from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.lines import blocks_of
 
 AT_ONCE = 8_192

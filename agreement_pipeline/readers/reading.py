@@ -13,9 +13,9 @@ from agreement_pipeline.engine import (
 )
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Cells, Classifiers, Level, Ratings, Scale
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.meeting import refuse_unusable
 from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import MarkedRows, Reader, Rows, Source, reader_of
@@ -307,6 +307,4 @@ def _refuse_no_label(rows: Rows) -> None:
     if left_out:
         found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
     of = f"column {rows.columns['label']!r}" if "label" in rows.columns else OF_RATERS
-    raise RatingsError(
-        f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
-    )
+    raise RatingsError(f"{rows.source}: {of}: found {found}; expected at least one rating. {step}.")

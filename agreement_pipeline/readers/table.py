@@ -10,6 +10,7 @@ import pyarrow as pa
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.cells import (
     Cells,
     cells_of,
@@ -27,7 +28,6 @@ from agreement_pipeline.readers.columns import (
 )
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import TABLE as NAME
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of, register

@@ -20,11 +20,11 @@ import pandas as pd
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import STRATUM, in_pandas
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.gathering import CANONICAL, UNKNOWN, Gathered, gather
-from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import (
     MarkedRows,
     Reader,
@@ -371,9 +371,7 @@ def _with_gold(cells: Relation, canonical: Relation, columns: Columns) -> Relati
     )
 
 
-def _refuse_unknown(
-    gathered: Gathered, columns: Columns, rules: Rules, source: str
-) -> None:
+def _refuse_unknown(gathered: Gathered, columns: Columns, rules: Rules, source: str) -> None:
     """Refuse fields that no item has."""
     named = _fields_of(columns)
     said = [value for name, value in columns.named.items() if name in named]

@@ -68,7 +68,9 @@ class JudgedRound:
     @cached_property
     def raters(self) -> tuple[str, ...]:
         """The raters that the page shows, by name."""
-        return tuple(sorted({*self.shown.raters} & {*counting_of(self.ratings).panel(self.ratings)}))
+        return tuple(
+            sorted({*self.shown.raters} & {*counting_of(self.ratings).panel(self.ratings)})
+        )
 
     @cached_property
     def labellers(self) -> tuple[str, ...]:
