@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from agreement_pipeline.contract.facts import FACTS, Panel
 from agreement_pipeline.contract.facts.panel import Codes, some
-from agreement_pipeline.ratings import EXTRAS, TEXT, Coded, counts, in_pandas, of_whole_items
+from agreement_pipeline.ratings import EXTRAS, TEXT, categorical, counts, in_pandas, of_whole_items
 
 PART = 1 << 20
 
@@ -33,15 +33,15 @@ def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     columns, scale = panel.columns, panel.ratings.scale
     label: Any = columns["label"]
     if not scale.numeric:
-        label = Coded(label, pd.Index(scale.names, dtype=TEXT)).categorical()
+        label = categorical(label, pd.Index(scale.names, dtype=TEXT))
     elif scale.dimensions > 1:
         distinct, places = panel.vectors
         vectors = pd.Index(list(map(tuple, distinct.tolist())), tupleize_cols=False)
-        label = Coded(places, vectors).categorical()
-    unasked = Coded(np.full(len(label), -1, dtype=np.int8), pd.Index([], dtype=TEXT))
+        label = categorical(places, vectors)
+    unasked = categorical(np.full(len(label), -1, dtype=np.int8), pd.Index([], dtype=TEXT))
     found = {
-        "item": Coded(columns["at"], panel.items).categorical(),
-        "rater": Coded(columns["place"], pd.Index(panel.raters, dtype=TEXT)).categorical(),
+        "item": categorical(columns["at"], panel.items),
+        "rater": categorical(columns["place"], pd.Index(panel.raters, dtype=TEXT)),
         "label": label,
         "occurrence": columns["occurrence"],
         "earlier": columns["earlier"],
@@ -49,7 +49,7 @@ def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     for name in EXTRAS:
         if name in panel.ratings.has:
             known = name in asked and len(label) > 0
-            found[name] = _extra(panel, name) if known else unasked.categorical()
+            found[name] = _extra(panel, name) if known else unasked
     return pd.DataFrame(found, copy=False)
 
 

@@ -2,9 +2,8 @@
 
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.ratings.birth import EXTRAS, Classifiers, content_columns
-from agreement_pipeline.ratings.blocks import counts, given_back, held, parts, taken
+from agreement_pipeline.ratings.blocks import counts, given_back, of_whole_items, parts, taken
 from agreement_pipeline.ratings.cells import STRATUM, Cells
-from agreement_pipeline.ratings.coding import Coded, by_distinct, coded, used
 from agreement_pipeline.ratings.consensus import (
     PanelLabels,
     consensus,
@@ -35,7 +34,6 @@ from agreement_pipeline.ratings.parquet import (
     parquet_of,
 )
 from agreement_pipeline.ratings.ratings import Patterns, Ratings, numbers_in, whole
-from agreement_pipeline.ratings.row_order import of_whole_items
 from agreement_pipeline.ratings.rows import RatingsRows, ratings_of, stored_cells
 from agreement_pipeline.ratings.scale import (
     LEVELS,
@@ -53,7 +51,7 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
-from agreement_pipeline.ratings.texts import TEXT, are_texts, in_pandas
+from agreement_pipeline.ratings.texts import TEXT, are_texts, categorical, in_pandas
 from agreement_pipeline.ratings.thrift import FooterError
 from agreement_pipeline.ratings.times import is_clock, seconds
 from agreement_pipeline.ratings.votes import RESOLUTIONS
@@ -76,7 +74,6 @@ __all__ = [
     "Category",
     "Cells",
     "Classifiers",
-    "Coded",
     "Codes",
     "Footer",
     "FooterError",
@@ -93,10 +90,9 @@ __all__ = [
     "Rows",
     "Scale",
     "are_texts",
-    "by_distinct",
+    "categorical",
     "category_text",
     "cells_of_frame",
-    "coded",
     "consensus",
     "content_columns",
     "counts",
@@ -104,7 +100,6 @@ __all__ = [
     "expanded_bytes",
     "given_back",
     "growing",
-    "held",
     "in_pandas",
     "is_clock",
     "is_text",
@@ -127,7 +122,6 @@ __all__ = [
     "stored_cells",
     "taken",
     "unresolved",
-    "used",
     "whole",
     "written",
 ]

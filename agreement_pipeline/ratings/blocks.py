@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-BLOCK, FEW = 1 << 18, 8
+BLOCK = 1 << 18
 Array = np.ndarray[Any, Any]
 
 
@@ -23,20 +23,6 @@ def taken(values: Array, places: Array) -> Array:
     for part in parts(len(places)):
         found[part] = values[places[part]]
     return found
-
-
-def held(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """True for each code that is there. -1 is none.
-
-    >>> held(np.array([2, -1, 2], dtype=np.int8), 3).tolist()
-    [False, False, True]
-    """
-    if n_codes <= FEW:
-        return np.fromiter((bool((codes == code).any()) for code in range(n_codes)), bool, n_codes)
-    found = np.zeros(n_codes + 1, dtype=bool)
-    for part in parts(len(codes)):
-        found[codes[part]] = True
-    return found[:-1]
 
 
 def counts(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -58,6 +44,20 @@ def parts(n_rows: int, size: int = BLOCK) -> Iterator[slice]:
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
+def of_whole_items(item: Array, size: int) -> list[slice]:
+    """Rows in order of item, in parts that hold all rows of their items.
+
+    >>> of_whole_items(np.array([0, 0, 1, 1, 1, 2]), 3)
+    [slice(0, 5, None), slice(5, 6, None)]
+    """
+    found, start = [], 0
+    while start + size < len(item):
+        stop = int(np.searchsorted(item, item[start + size], side="right"))
+        found.append(slice(start, stop))
+        start = stop
+    return [*found, slice(start, len(item))]
+
+
 def given_back() -> None:
     """Give memory that Arrow no longer uses back to the system."""
     import pyarrow as pa
@@ -65,4 +65,4 @@ def given_back() -> None:
     pa.default_memory_pool().release_unused()
 
 
-__all__ = ["counts", "given_back", "held", "parts", "taken"]
+__all__ = ["counts", "given_back", "of_whole_items", "parts", "taken"]

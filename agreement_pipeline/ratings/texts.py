@@ -14,6 +14,19 @@ TEXT: Any = (
 OF_ARROW = {pa.string(): TEXT, pa.large_string(): TEXT}
 
 
+def categorical(codes: np.ndarray[Any, Any], texts: pd.Index) -> pd.Categorical:
+    """A column of codes of distinct texts. -1 is a missing one.
+
+    To see that texts are distinct, pandas would make a Python object of each, and keep them.
+
+    >>> categorical(np.array([1, -1]), pd.Index(["no", "yes"], dtype=TEXT)).tolist()
+    ['yes', nan]
+    """
+    kind: Any = pd.CategoricalDtype()
+    kind.__setstate__({"categories": texts, "ordered": False})
+    return pd.Categorical.from_codes(codes, dtype=kind, validate=False)
+
+
 def in_pandas(found: pa.Table | pa.ChunkedArray, **options: Any) -> Any:
     """An Arrow table or column in pandas."""
     return found.to_pandas(types_mapper=OF_ARROW.get, **options)
