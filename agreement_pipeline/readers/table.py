@@ -226,7 +226,10 @@ def _rows(
     places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
     beside = _beside(header, columns, rules, name)
     _refuse_long_headers([*chosen.values(), *raters], name, limits)
-    cells = table.load(session, {**chosen, **places, **beside}, raters or [chosen["label"]])
+    taken = {**chosen, **places, **beside}
+    cells = table.load(session, taken, raters or [chosen["label"]])
+    if beside or not _are_alike(cells, places):
+        _refuse_nan(cells, taken, name)
     return Rows(_by_rater(cells, raters) if raters else cells, chosen, name)
 
 
@@ -236,6 +239,25 @@ def _refuse_long_headers(names: Iterable[str], source: str, limits: Limits) -> N
         limits.refuse_beyond("name_length", len(name), f"{source}: row 1", what)
 
 
+def _are_alike(cells: Relation, names: Iterable[str]) -> bool:
+    """True if columns have one type."""
+    return len({cells.schema.field(name).type for name in names}) <= 1
+
+
+def _refuse_nan(cells: Relation, columns: Mapping[str, str], source: str) -> None:
+    """Refuse a number that went wrong, before it becomes text."""
+    for name, of in columns.items():
+        if not pa.types.is_floating(cells.schema.field(name).type):
+            continue
+        is_nan = f"ISNAN({cells.session.column(name)})"
+        found = cells.ask(f"SELECT row FROM {cells} WHERE {is_nan} ORDER BY nth LIMIT 1")
+        if found.num_rows:
+            raise RatingsError(
+                f"{source}: row {found['row'][0]}, column {of!r}: found nan; expected one value, "
+                "or null. Correct the row."
+            )
+
+
 def _by_rater(cells: Relation, raters: Sequence[str]) -> Relation:
     """One row a rating, in the order of the wide table's rows."""
     column = cells.session.column
@@ -243,7 +265,7 @@ def _by_rater(cells: Relation, raters: Sequence[str]) -> Relation:
     names = pa.table({"name": pa.array(raters, pa.large_string())})
     named = cells.session.load(names.schema, names.to_batches())
     places = [f"{RATER}{at}" for at in range(len(raters))]
-    alike = len({cells.schema.field(place).type for place in places}) == 1
+    alike = _are_alike(cells, places)
     labels = [column(place) if alike else text_of(cells, place) for place in places]
     parts = []
     for start in range(0, len(raters), TOGETHER):
@@ -274,6 +296,7 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
     texts = [name for name in names if name != "row" and _differ(parts.values(), name)]
     for file, rows in parts.items():
         cells = rows.cells
+        _refuse_nan(cells, {name: rows.columns.get(name, name) for name in texts}, file)
         place = cells.session.literal(f" of {file}")
         made = {name: text_of(cells, name) for name in texts}
         made |= {"nth": f"nth + {before}", "row": f"CONCAT(CAST(row AS STRING), {place})"}

@@ -231,3 +231,16 @@ def test_the_objects_of_a_frame_stay_or_become_text(values, kind, expected):
 def test_the_types_of_pandas_stay_or_become_text(column, expected):
     _, batches = cells_of_frame(pd.DataFrame({"x": column}))
     assert next(batches)["x"].to_pylist() == expected
+
+
+def test_a_number_that_went_wrong_does_not_become_text(tmp_path):
+    nan = [1.0, float("nan")]
+    path = parquet(tmp_path, label=nan, ana=nan, gpt=["x", "y"], ben=["x", "y"])
+    words = "row 2, column 'label': found nan; expected one value, or null"
+    with pytest.raises(RatingsError, match=words):
+        rows_of(path, Columns(models={"gpt": "gpt"}))
+    with pytest.raises(RatingsError, match=words.replace("label", "ana")):
+        rows_of(path, Columns(raters=("ana", "ben")), "wide")
+    parquet(tmp_path, "s.parquet", label=["x"])
+    with pytest.raises(RatingsError, match=words):
+        rows_of(tmp_path)
