@@ -1,18 +1,15 @@
-"""The submissions of an export in a table of a session, whatever the engine."""
-
-from dataclasses import replace
+"""The submissions of an export in a table of a session."""
 
 import numpy as np
 import pytest
 
-from agreement_pipeline.engine import duckdb_session, spark_session
+from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import LIMITS, Columns, Rules, gathering, tool
+from agreement_pipeline.readers import LIMITS, RULES, Rules, gathering, tool
 from agreement_pipeline.readers.gathering import gather
 from agreement_pipeline.readers.json_stream import json_objects
 from agreement_pipeline.readers.submissions import Submission
 from tests.readers.conftest import frame_in
-from tests.readers.exports_of_tools import CASES
 
 FIELDS = {"text": "é", "Text": "😀", "few": "x"}
 
@@ -82,9 +79,9 @@ def test_a_number_that_is_none_names_its_record(said):
 def exported(tmp_path):
     """A function that makes rows of submissions as a tool's export."""
 
-    def made(submissions, columns=Columns(), rules=Rules()):
+    def made(submissions, rules=RULES):
         alike = tool.Tool("t", "T", bool, lambda _: iter(submissions), frozenset())
-        return alike.rows(tmp_path, columns, rules=rules)
+        return alike.rows(tmp_path, rules=rules)
 
     return made
 
@@ -108,7 +105,9 @@ def test_the_last_submission_is_that_of_a_slow_loop(exported):
         key, found = (each.item, each.rater), (each.updated or each.created or "", at)
         best[key] = max(best.get(key, found), found)
     rows = exported(said)
-    assert list(frame_in(rows)["label"]) == [f"l{at}" for at in sorted(at for _, at in best.values())]
+    assert list(frame_in(rows)["label"]) == [
+        f"l{at}" for at in sorted(at for _, at in best.values())
+    ]
     assert rows.left_out == {("", "superseded"): 60 - len(best)}
 
 
@@ -116,18 +115,3 @@ def test_rules_do_not_read_fields_that_differ_in_capital_letters_only(exported):
     rules = Rules(where={"text": ("é",)}, strata=("Text",))
     with pytest.raises(RatingsError, match=r"found fields \['text', 'Text'\], which differ in"):
         exported([submission(0, fields=FIELDS)], rules=rules)
-
-
-@pytest.mark.parametrize("name", ["label_studio", "argilla", "prodigy", "toloka"])
-def test_spark_and_duckdb_have_the_same_rows(name):
-    case = CASES[name]
-    columns = replace(case.columns, gold="gold") if name == "label_studio" else case.columns
-    rules = replace(case.rules, strata=("kind",), rejected="left out")
-    reader = tool.reader_of(case.file)
-    here, there = (
-        reader.rows(case.file, columns, rules=rules, session=session)
-        for session in (duckdb_session(), spark_session())
-    )
-    assert frame_in(here).to_csv() == frame_in(there).to_csv()
-    assert here.left_out == there.left_out
-    assert here.classifiers == there.classifiers
