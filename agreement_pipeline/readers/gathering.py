@@ -12,6 +12,7 @@ from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import category_text
 from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.readers.rules import text_of
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed
 
@@ -61,12 +62,12 @@ class Gathered:
     fields: tuple[str, ...]
 
     def told(self, name: str) -> str | None:
-        """A field in SQL, else what is known of a submission. None if there is no such thing."""
+        """A field in SQL, else what is known of a submission, as text. None if nothing is."""
         if name in self.fields:
             return self.columns[name]
         if name == "assisted":
             return "CASE WHEN assisted THEN 'True' WHEN NOT assisted THEN 'False' END"
-        return name if name in CANONICAL else None
+        return text_of(self.cells, name) if name in CANONICAL else None
 
 
 def gather(
@@ -129,14 +130,14 @@ class _Seen:
             _note(self.questions, each.values)
             _note(self.fields, each.fields)
             asked = asked or next(iter(self.questions), None)
-            value = each.values.get(asked or "")
-            is_list = isinstance(value, (tuple, frozenset))
-            label = self._of_ticks(value, each.record) if is_list else _text(value)
+            label, ticked = self._label(each.values.get(asked or ""), each.record)
             said = [_text(each.fields.get(name)) for name in fields]
-            yield (_item(each), _rater(each), label, *told(each), bool(value) or not is_list, *said)
+            yield (_item(each), _rater(each), label, *told(each), ticked, *said)
 
-    def _of_ticks(self, value: tuple[Any, ...] | frozenset[Any], record: str) -> str | None:
-        """The label of a list of ticks. None if nothing was ticked."""
+    def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
+        """The label as text, and False for a list of ticks without a tick."""
+        if not isinstance(value, (tuple, frozenset)):
+            return _text(value), True
         self.sets = self.sets or isinstance(value, frozenset) or len(value) >= TICKED
         joined = category_text(frozenset(value))
         if value and (joined.count("|") != len(set(value)) - 1 or "" in value):
@@ -146,7 +147,7 @@ class _Seen:
                 f"{self.source}: found {self.odd}; expected no empty label, and none with |, which "
                 "stands between the labels of a set. Rename the label."
             )
-        return joined if value else None
+        return (joined, True) if value else (None, False)
 
     def label(self, omits_none: bool) -> str:
         """The label in SQL. Nothing ticked is the empty set, if anybody ticked several."""

@@ -9,6 +9,7 @@ The rules that every export needs are here:
 - Models are classifiers, and never part of the panel.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -41,6 +42,7 @@ from agreement_pipeline.readers.rules import (
     Rules,
     kept,
     linked,
+    names_of,
     stratified,
     tally,
     with_models,
@@ -166,8 +168,8 @@ class Tool:
         bare = replace(self, submissions=lambda export: map(_bare, self.submissions(export)))
         gathered = bare._gathered(path, None, (name,), limits, session)
         cells, said = gathered.cells, gathered.columns[name]
-        bare = f"SELECT record FROM {cells} WHERE {said} IS NULL ORDER BY nth LIMIT 1"
-        if absent := _texts(cells, bare):
+        lacking = f"SELECT record FROM {cells} WHERE {said} IS NULL ORDER BY nth LIMIT 1"
+        if absent := _texts(cells, lacking):
             raise RatingsError(
                 f"{path.name}: {absent[0]}, field {name!r}: found no round; expected one of "
                 "every item. Fill it in, or name the field that holds it."
@@ -224,7 +226,7 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
     )
     names = ", ".join((*CANONICAL, *found.columns.values()))
     table = found.cells.ask(f"SELECT {names} FROM {found.cells} ORDER BY nth")
-    frame = in_pandas(table)
+    frame: pd.DataFrame = in_pandas(table)
     for name in ("seconds", "confidence", "assisted"):
         frame[name] = pd.Series(table[name].to_pylist(), dtype=object)
     return frame.set_axis([*CANONICAL, *found.columns], axis="columns")
@@ -265,7 +267,7 @@ def _rated(
     rated = stratified(with_models(linked(last, rules, source), of_models), rules)
     names = [
         name
-        for name in rated.schema.names
+        for name in names_of(rated)
         if name in (*OWN, "label", "timestamp", "assisted", "occurrence", *named)
         or name.startswith(STRATUM)
     ]
@@ -282,20 +284,17 @@ def _rated(
 
 def _canonical(gathered: Gathered, named: Mapping[str, str], asked: Iterable[str]) -> Relation:
     """The submissions under canonical names. What a rule reads keeps a name of its own."""
-    cells, there = gathered.cells, gathered.cells.schema.names
-    own = ("item", "rater", "label", "status", "kind", "created", "updated", "nth")
-    made = {**{name: name for name in own}, "row": "record"}
-    if "assisted" in there:
+    cells, column = gathered.cells, gathered.cells.session.column
+    made = {name: name for name in (*NEEDED, "nth") if name != "record"}
+    made |= {"row": "record", "timestamp": "created"}
+    if "assisted" in names_of(cells):
         made["assisted"] = "assisted"
-    made["timestamp"] = "created"
     for name, of in named.items():
-        told = gathered.told(of)
-        if told is not None and not name == of == "assisted":
-            made[name] = told
+        if (told := gathered.told(of)) is not None:
+            made[name] = of if name == of and name not in gathered.fields else told
     if not _texts(cells, f"SELECT 1 FROM {cells} WHERE {made['timestamp']} IS NOT NULL LIMIT 1"):
         del made["timestamp"]
     made |= {FIELD + name: told for name in asked if (told := gathered.told(name)) is not None}
-    column = cells.session.column
     shown = ", ".join(f"{sql} AS {column(name)}" for name, sql in made.items())
     return cells.view(f"SELECT {shown} FROM {cells}")
 
@@ -330,18 +329,20 @@ def _models(cells: Relation, source: str) -> list[str]:
         )
     if people and all(name.startswith(UNKNOWN) for name in people):
         row = cells.session.column("row")
-        first, *_ = _texts(cells, f"SELECT {row} FROM {cells} WHERE kind = 'human' ORDER BY nth")
+        (first,) = _texts(
+            cells, f"SELECT {row} FROM {cells} WHERE kind = 'human' ORDER BY nth LIMIT 1"
+        )
         raise RatingsError(
-            f"{source}: {first}: found no rater, and none in any "
-            "other record; expected who gave each answer, since agreement is between raters. "
-            "Export again with the raters, and rename no field."
+            f"{source}: {first}: found no rater, and none in any other record; expected who gave "
+            "each answer, since agreement is between raters. Export again with the raters, and "
+            "rename no field."
         )
     return sorted(models)
 
 
 def _latest(cells: Relation) -> tuple[Relation, LeftOut]:
     """The last submission of each rater for each item, and how many came before."""
-    names = [name for name in ("round", "item", "rater") if name in cells.schema.names]
+    names = [name for name in ("round", "item", "rater") if name in names_of(cells)]
     keys = list(map(cells.session.column, names))
     if not _may_repeat(cells, keys):
         return cells, LeftOut()
@@ -372,16 +373,23 @@ def _with_gold(cells: Relation, canonical: Relation, columns: Columns) -> Relati
 
 
 def _refuse_unknown(gathered: Gathered, columns: Columns, rules: Rules, source: str) -> None:
-    """Refuse fields that no item has."""
+    """Refuse fields that no item has, and fields that are one column for an engine."""
     named = _fields_of(columns)
     said = [value for name, value in columns.named.items() if name in named]
+    of_rules = dict.fromkeys((*rules.fields, *columns.models.values()))
     there = {*gathered.fields, *CANONICAL, GOLD}
-    asked = (*said, *rules.fields, *columns.models.values())
-    absent = [name for name in asked if name not in there]
+    absent = [name for name in (*said, *of_rules) if name not in there]
     if absent:
         raise RatingsError(
             f"{source}: found no {called('field', absent)} among {listed(gathered.fields, 20)}; "
             "expected every field that you name. Correct the names."
+        )
+    alike = Counter(name.lower() for name in of_rules)
+    twice = [name for name in of_rules if alike[name.lower()] > 1]
+    if twice:
+        raise RatingsError(
+            f"{source}: found {called('field', twice)}, which differ in capital letters only; "
+            "expected rules that read one of them. Rename the other."
         )
 
 
@@ -425,7 +433,8 @@ def _may_repeat(cells: Relation, columns: Iterable[str]) -> bool:
 
 def _texts(cells: Relation, sql: str) -> list[Any]:
     """The only column of an answer."""
-    return cells.ask(sql).column(0).to_pylist()
+    (column,) = cells.ask(sql).columns
+    return list(column.to_pylist())
 
 
 def _unlike(title: str, export: Export, found: str) -> RatingsError:
