@@ -41,7 +41,6 @@ class CountsOfItems:
     has: ClassVar[frozenset[str]] = frozenset()
     classifiers: ClassVar[Names] = ()
     raters: ClassVar[Names] = ()
-    has: ClassVar[frozenset[str]] = frozenset()
     gold: ClassVar[frozenset[str]] = frozenset()
     cluster_names: ClassVar[frozenset[str]] = frozenset()
     origin: ClassVar[None] = None

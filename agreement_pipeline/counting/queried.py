@@ -188,7 +188,8 @@ def _present(ratings: Ratings) -> Names:
     """Those who rated an item that is not gold in the round itself."""
     patterns = ratings.patterns
     words = patterns.words[~patterns.gold]
-    there = (ratings.codes_in(words, range(len(ratings.names))) >= 0).any(0)
+    codes = ratings.codes_in(words, range(len(ratings.names)))
+    there = np.asarray((codes >= 0).any(0))
     return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
 
 

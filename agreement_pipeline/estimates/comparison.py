@@ -16,7 +16,7 @@ from agreement_pipeline.estimates.scopes import basis_of, require_defined
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SUBJECTS, Needs
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import (
     LabelsByRater,
     NumbersByRater,
@@ -130,7 +130,12 @@ def _on_categories_of_both(one: Rated, other: Rated) -> tuple[Rated, Rated]:
     if first == second or first.level != second.level or first.declared or second.declared:
         return one, other
     scale = Scale.from_labels([*(first.categories or ()), *(second.categories or ())], first.level)
-    return replace(one, scale=scale), replace(other, scale=scale)
+    return _on(one, scale), _on(other, scale)
+
+
+def _on(ratings: Rated, scale: Scale) -> Rated:
+    """Ratings on another scale. Those that were counted before keep their own."""
+    return replace(ratings, scale=scale) if isinstance(ratings, Ratings) else ratings
 
 
 def _of_category(measure: str, category: str | None) -> str:

@@ -175,13 +175,15 @@ def _of_panel_again(replicates: ReplicatedLabels | ReplicatedNumbers, asked: Ask
 
 
 def _beside(ratings: Rated, classifier: str) -> Statistic:
-    return counting_of(ratings).by_rater(ratings, (classifier,)).against(classifier)
+    found: Statistic = counting_of(ratings).by_rater(ratings, (classifier,)).against(classifier)
+    return found
 
 
 def _in_groups(ratings: Rated) -> Statistic:
     engine = counting_of(ratings)
     classifiers = engine.classifiers(ratings)
-    return engine.labels(ratings, classifiers).in_groups(classifiers)
+    found: Statistic = engine.labels(ratings, classifiers).in_groups(classifiers)
+    return found
 
 
 def _labels_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:

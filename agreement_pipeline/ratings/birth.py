@@ -648,9 +648,9 @@ class Birth:
         if item := self._in_conflict([name]):
             rows = self._said_of(item, [name])
             test = f"{self._is_item(item)} AND nth IN ({', '.join(str(n) for n, _ in rows)})"
-            names = [said[0] for _, said in rows]
+            groups = [said[0] for _, said in rows]
             raise RatingsError(
-                f"{cells.at(test, name)}: found item {item!r} in {several} {listed(names)}; "
+                f"{cells.at(test, name)}: found item {item!r} in {several} {listed(groups)}; "
                 f"expected one of each item. Correct the {one}, or give each its own item."
             )
 
