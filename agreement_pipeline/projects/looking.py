@@ -9,14 +9,13 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import (
-    COLUMNS,
-    LIMITS,
     Columns,
     Export,
     Reader,
     Rules,
     answers,
     probable_columns,
+    read_marked,
     reader_of,
     rows_of,
     unnamed_columns,
@@ -112,7 +111,7 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str]) -> Seen:
     questions = tuple(
         Question(kind, labels, "nominal", False, kind)
         for kind in reader.kinds
-        if (labels := _labels_of(path, reader, kind))
+        if (labels := _labels_of(path, kind))
     )
     if not questions:
         raise RatingsError(
@@ -126,12 +125,9 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str]) -> Seen:
     return Seen(reader, questions, columns, {}, (), unsure)
 
 
-def _labels_of(path: Path, reader: Reader, kind: str) -> tuple[str, ...]:
+def _labels_of(path: Path, kind: str) -> tuple[str, ...]:
     """The labels of the units of a kind. None if nothing of the kind was marked."""
-    if reader.marked is None:
-        return ()
-    rows, marked_in = reader.marked(path, kind, COLUMNS, LIMITS, Rules(requires=()))
-    marked = marked_in(rows)
+    marked = read_marked(path, kind, rules=Rules(requires=(), all_rounds=True))
     if not any(each.objects for each in marked):
         return ()
     return units_of(marked, UnitSettings(kind)).scale.names

@@ -8,7 +8,6 @@ from pkgutil import iter_modules
 
 from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.aggregated import whole_numbers
-from agreement_pipeline.readers.class_labels import named_in_schema
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -18,29 +17,31 @@ from agreement_pipeline.readers.columns import (
     unnamed_columns,
 )
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import UNFINISHED
-from agreement_pipeline.readers.json_stream import how_far
-from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending
-from agreement_pipeline.readers.parquet import footer_of
+from agreement_pipeline.readers.files import UNFINISHED, is_packed, unpacked, without_ending
+from agreement_pipeline.readers.json_files import how_far
+from agreement_pipeline.readers.parquet import footer_of, named_in_schema
 from agreement_pipeline.readers.reading import (
     CHOICES,
     EngineName,
     checked_rows,
+    of_round,
+    origin_of_table,
     read,
     read_marked,
     read_rounds,
+    rows_of,
+    unnamed,
 )
 from agreement_pipeline.readers.registry import (
     READERS,
     Reader,
-    Rows,
     Source,
     is_of_a_tool,
     reader_of,
     register,
 )
+from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.readers.rules import RULES, Rejected, Rules
-from agreement_pipeline.readers.sources import of_round, origin_of_table, rows_of, unnamed
 from agreement_pipeline.readers.table import labels_left_out
 from agreement_pipeline.readers.tool import answers
 

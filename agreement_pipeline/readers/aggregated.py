@@ -9,7 +9,7 @@ from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.ratings.limits import LIMITS, Limits
-from agreement_pipeline.readers.cells import cells_of
+from agreement_pipeline.readers.cells import table_of
 from agreement_pipeline.readers.registry import Source
 from agreement_pipeline.text import listed
 
@@ -48,7 +48,7 @@ def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIM
         The table is broken, or two rows have one name. Or a cell holds something else, or a total.
         The error names the row and the column.
     """
-    table = cells_of(source, limits)
+    table = table_of(source, limits)
     first = table.header[0] if names is None else names
     if first not in table.header:
         raise RatingsError(
@@ -61,8 +61,8 @@ def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIM
             f"{table.source}: found no column beside {first!r}; expected a column of whole numbers "
             "for each category. Check the separator of the table."
         )
-    loaded = table.load(duckdb_session(), {f"c{at}": n for at, n in enumerate(table.header)}, ())
-    found = loaded.ask(f"SELECT * FROM {loaded} ORDER BY nth")
+    loaded = table.load(duckdb_session(), {f"c{at}": n for at, n in enumerate(table.header)})
+    found = loaded.relation.ask(f"SELECT * FROM {loaded} ORDER BY nth")
     cells = {name: found[f"c{at}"].to_pylist() for at, name in enumerate(table.header)}
     places = [f"{table.source}: row {row}" for row in found["row"].to_pylist()]
     rows = _names(cells[first], places, first)

@@ -4,14 +4,14 @@ Argilla's package writes a ranking without its ranks. Only the REST interface gi
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.drawn import Drawn, Draws, spans_in
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Status, Submission
-from agreement_pipeline.readers.times import utc
+from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.submissions import Drawn, Status, Submission, spans_in, utc
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
@@ -24,65 +24,91 @@ STATUSES: dict[str, Status] = {
     "draft": "draft",
     "pending": "draft",
 }
-UNNAMED = "a model without a name"
+RANKINGS = "rankings"
+MARKS = {"spans": "start", RANKINGS: "rank"}
+"""The key that tells the objects of a kind."""
 INSTEAD = "Export records.to_list(flatten=True) as JSON, or records.to_datasets() as Parquet."
 Data = Mapping[str, Any]
-Answers = Callable[[Iterable[tuple[str, Any]], str], dict[str, Any]]
-"""From what was said to each question, and its place, to the answers that are read."""
-Reads = Callable[[Export], Iterator[Submission]]
+Said = Iterable[tuple[str, Any, Any, Any]]
+Parts = tuple[Data, Said, Said]
+"""The fields of a record; question, user, status and value of each response; question, value,
+score and model of each suggestion."""
 
 
-def flat(export: Export, answers: Answers) -> Iterator[Submission]:
-    """The responses and suggestions of flat records."""
-    for place, record in export.records():
-        _refuse_many(record, place)
-        questions = [
-            name.removesuffix(USERS) for name in record if name.endswith(USERS) and record[name]
-        ]
-        fields = {name: value for name, value in record.items() if _is_field(name)}
-        said = (
-            (question, *each)
-            for question in questions
-            for each in zip(
-                record[question + USERS],
-                record[question + STATUS],
-                record[question + ANSWERS],
-                strict=True,
+def flat(record: Data, place: str) -> Parts:
+    """The parts of a flat record."""
+    fields = {
+        name: value
+        for name, value in record.items()
+        if ANSWERS not in name and SUGGESTION not in name
+    }
+    said = (
+        (question, *each)
+        for name in record
+        if name.endswith(USERS) and record[name]
+        for question in [name.removesuffix(USERS)]
+        for each in zip(
+            record[name], record[question + STATUS], record[question + ANSWERS], strict=True
+        )
+    )
+    models = (
+        (
+            name.removesuffix(SUGGESTION),
+            _with_a_name(value, record.get(name.removesuffix(SUGGESTION) + ANSWERS), place),
+            record.get(f"{name}.score"),
+            record.get(f"{name}.agent"),
+        )
+        for name, value in record.items()
+        if name.endswith(SUGGESTION)
+    )
+    return fields, said, models
+
+
+def nested(record: Data, _: str) -> Parts:
+    """The parts of a nested record, which says no status."""
+    fields = {**record["fields"], **(record.get("metadata") or {}), "status": record["status"]}
+    said = (
+        (question, each["user_id"], "submitted", each["value"])
+        for question, responses in record["responses"].items()
+        for each in responses
+    )
+    models = (
+        (question, each["value"], each.get("score"), each.get("agent"))
+        for question, each in (record.get("suggestions") or {}).items()
+    )
+    return fields, said, models
+
+
+def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Submission]]:
+    """What finds the responses and suggestions of records that Argilla's package wrote.
+
+    Rankings without ranks are refused.
+    """
+
+    def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
+        bare, found = "", False
+        for place, record in export.records():
+            _refuse_many(record, place)
+            fields, said, models = parts(record, place)
+            item = record["id"]
+            for each in chain(
+                _responses(said, item, place, fields), _suggestions(models, item, place, fields)
+            ):
+                if kind == RANKINGS and any(map(_is_bare, each.values.values())):
+                    bare = bare or each.record
+                values = _answers(each.values, each.record, kind)
+                found = found or bool(values)
+                yield replace(each, values=values)
+        if bare and not found:
+            raise RatingsError(
+                f"{bare}: found answers without ranks, as Argilla's package writes rankings; "
+                "expected the rank of each. Read the records of the REST interface."
             )
-        )
-        yield from _responses(said, record["id"], place, fields, answers)
-        models = (
-            (
-                name.removesuffix(SUGGESTION),
-                _with_a_name(value, record.get(name.removesuffix(SUGGESTION) + ANSWERS), place),
-                record.get(f"{name}.score"),
-                record.get(f"{name}.agent"),
-            )
-            for name, value in record.items()
-            if name.endswith(SUGGESTION)
-        )
-        yield from _suggestions(models, record["id"], place, fields, answers)
+
+    return submissions
 
 
-def nested(export: Export, answers: Answers) -> Iterator[Submission]:
-    """The responses and suggestions of nested records, which say no status."""
-    for place, record in export.records():
-        _refuse_many(record, place)
-        fields = {**record["fields"], **(record.get("metadata") or {}), "status": record["status"]}
-        said = (
-            (question, each["user_id"], "submitted", each["value"])
-            for question, responses in record["responses"].items()
-            for each in responses
-        )
-        yield from _responses(said, record["id"], place, fields, answers)
-        models = (
-            (question, each["value"], each.get("score"), each.get("agent"))
-            for question, each in (record.get("suggestions") or {}).items()
-        )
-        yield from _suggestions(models, record["id"], place, fields, answers)
-
-
-def rest(export: Export, answers: Answers) -> Iterator[Submission]:
+def rest(export: Export, kind: str = "") -> Iterator[Submission]:
     """The responses of records as the REST interface gives them, which alone have times."""
     for place, page in export.records():
         for record in page.get("items", [page]):
@@ -90,25 +116,20 @@ def rest(export: Export, answers: Answers) -> Iterator[Submission]:
             fields = {**record["fields"], **(record.get("metadata") or {}), "id": record["id"]}
             for each in record.get("responses") or ():
                 values = {name: said["value"] for name, said in (each["values"] or {}).items()}
+                where = f"{place}, response {each['id']}"
                 yield Submission(
                     record.get("external_id") or record["id"],
                     each["user_id"],
-                    answers(values.items(), f"{place}, response {each['id']}"),
+                    _answers(values, where, kind),
                     f"response {each['id']}",
-                    status=_status(each["status"], f"{place}, response {each['id']}"),
+                    status=_status(each["status"], where),
                     created=utc(each.get("inserted_at"), place),
                     updated=utc(each.get("updated_at"), place),
                     fields=fields,
                 )
 
 
-def _responses(
-    said: Iterable[tuple[str, Any, str, Any]],
-    item: Any,
-    place: str,
-    fields: Data,
-    answers: Answers,
-) -> Iterator[Submission]:
+def _responses(said: Said, item: Any, place: str, fields: Data) -> Iterator[Submission]:
     """One submission a user. Users who were deleted have no name, and each is another."""
     users: dict[Any, dict[str, Any]] = {}
     statuses: dict[Any, str] = {}
@@ -117,34 +138,51 @@ def _responses(
         users.setdefault(key, {})[question] = value
         statuses[key] = status
     for user, values in users.items():
-        yield Submission(
-            item,
-            user,
-            answers(values.items(), f"{place}, user {user}"),
-            f"{place}, user {user}",
-            status=_status(statuses[user], f"{place}, user {user}"),
-            fields=fields,
-        )
+        where = f"{place}, user {user}"
+        status = _status(statuses[user], where)
+        yield Submission(item, user, values, where, status=status, fields=fields)
 
 
-def _suggestions(
-    said: Iterable[tuple[str, Any, Any, Any]],
-    item: Any,
-    place: str,
-    fields: Data,
-    answers: Answers,
-) -> Iterator[Submission]:
+def _suggestions(said: Said, item: Any, place: str, fields: Data) -> Iterator[Submission]:
     for question, value, score, agent in said:
         if value is not None:
             yield Submission(
                 item,
-                agent or UNNAMED,
-                answers([(question, value)], f"{place}, suggestion for {question}"),
+                agent or "a model without a name",
+                {question: value},
                 f"{place}, suggestion for {question}",
                 kind="model",
                 confidence=score if isinstance(score, float) else None,
                 fields=fields,
             )
+
+
+def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
+    """The objects of a kind. Without a kind all other answers; a list of labels is a set."""
+    if not kind:
+        return {
+            name: frozenset(value) if isinstance(value, list) else value
+            for name, value in values.items()
+            if not (isinstance(value, list) and any(isinstance(each, dict) for each in value))
+        }
+    return {
+        name: Drawn(spans_in(value, where) if kind == "spans" else (_ranking(value, where),))
+        for name, value in values.items()
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+        if MARKS.get(kind) in value[0]
+    }
+
+
+def _ranking(parts: Iterable[Data], where: str) -> Ranking:
+    ranks: dict[int, set[str]] = {}
+    for part in parts:
+        ranks.setdefault(part["rank"], set()).add(part["value"])
+    return Ranking(tuple(frozenset(ranks[rank]) for rank in sorted(ranks)), where)
+
+
+def _is_bare(value: object) -> bool:
+    """True for what may be a ranking without ranks."""
+    return isinstance(value, list) and bool(value) and isinstance(value[-1], str)
 
 
 def _status(said: object, where: str) -> Status:
@@ -179,80 +217,6 @@ def _refuse_many(record: Data, place: str) -> None:
         )
 
 
-def _plainly(read: Callable[[Export, Answers], Iterator[Submission]]) -> Reads:
-    """The submissions with labels as their answers."""
-    return lambda export: read(export, lambda values, _: _answers(values))
-
-
-def _drawn(read: Callable[[Export, Answers], Iterator[Submission]]) -> Draws:
-    """The submissions with spans or rankings as their answers."""
-    return lambda export, kind: read(export, partial(_objects, kind=kind, bare=[]))
-
-
-def _drawn_by_package(read: Callable[[Export, Answers], Iterator[Submission]]) -> Draws:
-    """The same, of what Argilla's package wrote. Rankings without ranks are refused."""
-
-    def draws(export: Export, kind: str) -> Iterator[Submission]:
-        bare: list[str] = []
-        found = False
-        for each in read(export, partial(_objects, kind=kind, bare=bare)):
-            found = found or bool(each.values)
-            yield each
-        if bare and not found:
-            raise RatingsError(
-                f"{bare[0]}: found answers without ranks, as Argilla's package writes rankings; "
-                "expected the rank of each. Read the records of the REST interface."
-            )
-
-    return draws
-
-
-def _objects(
-    values: Iterable[tuple[str, Any]], where: str, kind: str, bare: list[str]
-) -> dict[str, Drawn]:
-    """The spans or the rankings; an empty list is found to be one of them later.
-
-    `bare` gets the first place with a list that may be a ranking without ranks.
-    """
-    mark = {"spans": "start", "rankings": "rank"}.get(kind)
-    lists = {name: value for name, value in values if isinstance(value, list) and value}
-    if kind == "rankings" and not bare:
-        bare.extend(where for value in lists.values() if isinstance(value[-1], str))
-    return {
-        name: Drawn(spans_in(value, where) if kind == "spans" else (_ranking(value, where),))
-        for name, value in lists.items()
-        if isinstance(value[0], dict) and mark in value[0]
-    }
-
-
-def _ranking(parts: Iterable[Data], where: str) -> Ranking:
-    ranks: dict[int, set[str]] = {}
-    for part in parts:
-        ranks.setdefault(part["rank"], set()).add(part["value"])
-    return Ranking(tuple(frozenset(ranks[rank]) for rank in sorted(ranks)), where)
-
-
-def _answers(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Answers without spans and rankings; a list of labels is a set."""
-    return {
-        name: frozenset(value) if isinstance(value, list) else value
-        for name, value in values
-        if not (isinstance(value, list) and any(isinstance(each, dict) for each in value))
-    }
-
-
-def _is_field(name: str) -> bool:
-    return not any(mark in name for mark in (ANSWERS, SUGGESTION))
-
-
-def _is_flat(export: Export) -> bool:
-    return any(name.endswith(USERS) for name in export.first)
-
-
-def _is_nested(export: Export) -> bool:
-    return "fields" in export.first and isinstance(export.first.get("responses"), Mapping)
-
-
 def _is_rest(export: Export) -> bool:
     items = export.first.get("items", [export.first])
     first = items[0] if isinstance(items, list) and items else {}
@@ -263,34 +227,42 @@ def _is_rest(export: Export) -> bool:
     )
 
 
-ARGILLA = Tool(
-    "argilla",
-    "Argilla's flat records",
-    _is_flat,
-    _plainly(flat),
-    frozenset({"raters", "skips", "drafts", "predictions", "confidence", "none"}),
-    draws=_drawn_by_package(flat),
-    kinds=("spans", "rankings"),
-).register()
-ARGILLA_NESTED = Tool(
-    "argilla_nested",
-    "Argilla's nested records",
-    _is_nested,
-    _plainly(nested),
-    frozenset({"raters", "predictions", "confidence", "none"}),
-    draws=_drawn_by_package(nested),
-    kinds=("spans", "rankings"),
-    needs={
-        "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
-        "requires: [] (--requires none) if nobody left a draft or discarded a record."
-    },
-).register()
-ARGILLA_REST = Tool(
-    "argilla_rest",
-    "Argilla's records of the REST interface",
-    _is_rest,
-    _plainly(rest),
-    frozenset({"raters", "times", "skips", "drafts", "none"}),
-    draws=_drawn(rest),
-    kinds=("spans", "rankings"),
-).register()
+register(
+    Tool(
+        "argilla",
+        "Argilla's flat records",
+        lambda export: any(name.endswith(USERS) for name in export.first),
+        of_package(flat),
+        shows={"raters", "skips", "drafts", "predictions", "confidence", "none"},
+        draws=of_package(flat),
+        kinds=("spans", RANKINGS),
+    )
+)
+register(
+    Tool(
+        "argilla_nested",
+        "Argilla's nested records",
+        lambda export: (
+            "fields" in export.first and isinstance(export.first.get("responses"), Mapping)
+        ),
+        of_package(nested),
+        shows={"raters", "predictions", "confidence", "none"},
+        draws=of_package(nested),
+        kinds=("spans", RANKINGS),
+        needs={
+            "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
+            "requires: [] (--requires none) if nobody left a draft or discarded a record."
+        },
+    )
+)
+register(
+    Tool(
+        "argilla_rest",
+        "Argilla's records of the REST interface",
+        _is_rest,
+        rest,
+        shows={"raters", "times", "skips", "drafts", "none"},
+        draws=rest,
+        kinds=("spans", RANKINGS),
+    )
+)

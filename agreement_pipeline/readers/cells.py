@@ -1,4 +1,4 @@
-"""The cells of a table, put into a table of a session as they are written."""
+"""Tables of all kinds, and how their cells get into a session as they are written."""
 
 import math
 import sys
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 
 from agreement_pipeline.engine import Relation, Session, is_spark_frame
-from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.errors import MissingExtraError, RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import (
     category_text,
@@ -22,15 +22,14 @@ from agreement_pipeline.ratings import (
     written,
 )
 from agreement_pipeline.ratings.limits import Limits
-from agreement_pipeline.readers.class_labels import Named, in_names
 from agreement_pipeline.readers.columns import refuse_twice
-from agreement_pipeline.readers.delimited import Delimited
-from agreement_pipeline.readers.excel import sheet
-from agreement_pipeline.readers.exports import kind_of, separator_in
+from agreement_pipeline.readers.delimited import Delimited, separator_in
+from agreement_pipeline.readers.exports import kind_of
 from agreement_pipeline.readers.files import no_row
-from agreement_pipeline.readers.json_lines import JsonLines
-from agreement_pipeline.readers.parquet import ParquetTable
-from agreement_pipeline.readers.rules import columns_of, text_of
+from agreement_pipeline.readers.json_files import JsonLines
+from agreement_pipeline.readers.parquet import Named, ParquetTable, in_names
+from agreement_pipeline.readers.rows import Rows
+from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,12 +48,13 @@ TEXT = pa.large_string()
 BINARY = (bytes, bytearray, memoryview)
 NO_VALUES = (list, tuple, dict, *BINARY)
 ODD_LIST = "found a list with a member that is no label"
-Load = Callable[[Session, Mapping[str, str], Collection[str]], Relation]
+Batches = tuple[pa.Schema, Iterator[Any]]
+"""The types of columns, and the columns in parts."""
 
 
 @dataclass(frozen=True)
-class Cells:
-    """The cells of a table, not yet read.
+class Table:
+    """A table whose cells are not yet read.
 
     Attributes
     ----------
@@ -62,53 +62,44 @@ class Cells:
         The name of the table, for errors.
     header
         The names of its columns.
-    load
-        Puts columns into a table of a session, under other names. Lists of labels become text with
-        `|` between them, in the columns that are named last. The column `nth` counts the rows from
-        0, and `row` is what errors call a row.
-    """
-
-    source: str
-    header: list[str]
-    load: Load
-
-
-@dataclass(frozen=True)
-class _Batches:
-    """Columns in Arrow batches.
-
-    Attributes
-    ----------
-    source
-        The name of the table, for errors.
+    read
+        Reads the columns of some names, of which some may hold lists.
+    see
+        Sees columns under other names where they lie. None if they must be read.
     first
         The number of the first row of data, as an editor or a spreadsheet counts.
-    read
-        Reads the columns of some names, of which some may hold lists: their types, and batches.
     named
         Of each column of numbered labels, what names a number.
     """
 
     source: str
-    first: int
-    read: Callable[[Sequence[str], Collection[str]], tuple[pa.Schema, Iterator[Any]]]
+    header: list[str]
+    read: Callable[[Sequence[str], Collection[str]], Batches] | None = None
+    see: Callable[[Session, Mapping[str, str]], Relation | None] = lambda *_: None
+    first: int = 1
     named: Mapping[str, Named] = field(default_factory=dict)
 
     def load(
-        self, session: Session, columns: Mapping[str, str], lists: Collection[str]
-    ) -> Relation:
-        """Put columns into a table of a session.
+        self, session: Session, columns: Mapping[str, str], lists: Collection[str] = ()
+    ) -> Rows:
+        """Put columns into a table of a session, under other names.
+
+        Lists of labels become text with `|` between them, in the columns that are named last. The
+        column `nth` counts the rows from 0, and `row` is what errors call a row.
 
         Raises
         ------
         RatingsError
             There is no row, or a cell is no single value.
         """
+        seen = self.see(session, columns)
+        if seen is not None:
+            return self._of_seen(Rows(seen, self.source), columns, lists)
+        assert self.read is not None
         schema, batches = self.read(list(dict.fromkeys(columns.values())), lists)
         kinds = pa.schema([(name, self._kind(schema, name, of)) for name, of in columns.items()])
-        return numbered(
-            session.load(kinds, self._plain(batches, columns, lists, kinds)), self.first
-        )
+        loaded = session.load(kinds, self._plain(batches, columns, lists, kinds))
+        return Rows(loaded, self.source).made({"row": f"nth + {self.first}"})
 
     def _kind(self, schema: pa.Schema, name: str, of: str) -> pa.DataType:
         kind = TEXT if of in self.named else plain_type(schema.field(of).type)
@@ -142,15 +133,28 @@ class _Batches:
             if not _is_odd(cells.type):
                 return plain(cells)
             cells = cells.to_pylist()
-        texts = [as_text(each) if lists else each for each in cells]
+        texts = [_as_text(each) if lists else each for each in cells]
         for at, each in enumerate(texts):
             if isinstance(each, NO_VALUES):
-                refuse_no_single_value(self.source, start + at, name, each, lists)
+                _refuse_no_single_value(self.source, start + at, name, each, lists)
         return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
 
+    def _of_seen(self, rows: Rows, columns: Mapping[str, str], lists: Collection[str]) -> Rows:
+        """The rows that the engine sees, with single values, and a name for each row."""
+        made = {}
+        for name, of in columns.items():
+            sql = _single_in_sql(rows, name, of in lists, f"{self.source}: column {of!r}")
+            if sql is not None:
+                made[name] = sql
+        rows = rows.made(made) if made else rows
+        if rows.relation.session.engine != "spark":
+            return rows.made({"row": f"nth + {self.first}"})
+        item = rows.text("item") if "item" in columns else "''"
+        return rows.made({"row": f"CONCAT('of item ', COALESCE({item}, 'null'))"})
 
-def file_cells(path: Path, limits: Limits) -> Cells:
-    """The cells of a table, as its file writes them.
+
+def file_table(path: Path, limits: Limits) -> Table:
+    """The table in a file. Its cells are as the file writes them.
 
     Cells of delimited text and JSON Lines become text. Only an empty cell or null is missing.
     Parquet keeps its types.
@@ -165,13 +169,29 @@ def file_cells(path: Path, limits: Limits) -> Cells:
     if kind == "text":
         separator = separator_in(path, SEPARATORS.get(path.suffix.lower(), ","))
         text = Delimited(path, separator, limits)
-        return _text_cells(path.name, text.header, text.batches, first=2)
+        return _text_table(path.name, text.header, text.batches, first=2)
     if kind == "parquet":
-        return _parquet_cells(path, limits)
+        file = ParquetTable(path, limits)
+        return Table(
+            path.name,
+            list(file.schema.names),
+            lambda names, _: (file.schema, file.batches(names)),
+            file.seen,
+            named=file.named,
+        )
     if kind == "excel":
-        return arrow_cells(sheet(path, limits), path.name, limits, first=2)
+        return arrow_table(_sheet(path, limits), path.name, limits, first=2)
     lines = JsonLines(path, limits)
-    return _text_cells(path.name, lines.header, lines.blocks, first=1)
+    return _text_table(path.name, lines.header, lines.blocks, first=1)
+
+
+def _text_table(
+    source: str, header: list[str], batches: Callable[[Sequence[str]], Iterator[Any]], first: int
+) -> Table:
+    def read(names: Sequence[str], _: Collection[str]) -> Batches:
+        return pa.schema([(name, TEXT) for name in names]), batches(names)
+
+    return Table(source, header, read, first=first)
 
 
 def is_named_table(path: Path) -> bool:
@@ -179,8 +199,8 @@ def is_named_table(path: Path) -> bool:
     return path.suffix.lower() in KINDS
 
 
-def cells_of(source: Any, limits: Limits) -> Cells:
-    """The cells of a file, of a DataFrame, or of what gives Arrow batches.
+def table_of(source: Any, limits: Limits) -> Table:
+    """The table in a file, in a DataFrame, or in what gives Arrow batches.
 
     Raises
     ------
@@ -188,33 +208,36 @@ def cells_of(source: Any, limits: Limits) -> Cells:
         The file is broken, or the table is too large. Or the source is no table.
     """
     if isinstance(source, Path):
-        return file_cells(source, limits)
+        return file_table(source, limits)
     if is_spark_frame(source):
-        return _spark_cells(source, limits)
-    if is_frame(source):
-        return _frame_cells(source, limits)
+        header = list(map(str, source.columns))
+        limits.refuse_beyond("columns", len(header), FRAME, "columns")
+        refuse_twice(header, FRAME)
+
+        def see(session: Any, columns: Mapping[str, str]) -> Relation:
+            found: Relation = session.frame(source, columns)
+            return found
+
+        return Table(FRAME, header, see=see)
+    pandas = sys.modules.get("pandas")  # it is not imported to find out
+    if pandas is not None and isinstance(source, pandas.DataFrame):
+        return _frame_table(source, limits)
     if hasattr(source, "__arrow_c_stream__"):
-        return arrow_cells(pa.table(source), FRAME, limits)
+        return arrow_table(pa.table(source), FRAME, limits)
     raise RatingsError(
         f"a table: found {type(source).__name__}; expected a path, a DataFrame, or a table of "
         "Arrow. Save the table, or convert it."
     )
 
 
-def is_frame(source: Any) -> bool:
-    """True for a pandas DataFrame. pandas is not imported to find out."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(source, pandas.DataFrame)
-
-
-def arrow_cells(
+def arrow_table(
     table: pa.Table,
     source: str,
     limits: Limits,
     named: Mapping[str, Named] | None = None,
     first: int = 1,
-) -> Cells:
-    """The cells of an Arrow table.
+) -> Table:
+    """A table of Arrow.
 
     Raises
     ------
@@ -223,14 +246,14 @@ def arrow_cells(
     """
     _refuse_large(table.column_names, len(table), source, limits)
 
-    def read(names: Sequence[str], _: Collection[str]) -> tuple[pa.Schema, Iterator[Any]]:
+    def read(names: Sequence[str], _: Collection[str]) -> Batches:
         return table.schema, iter(table.select(list(names)).to_batches())
 
-    return Cells(source, table.column_names, _Batches(source, first, read, named or {}).load)
+    return Table(source, table.column_names, read, first=first, named=named or {})
 
 
-def far_cells(address: str, session: Session, limits: Limits) -> Cells:
-    """The cells of a Parquet file on another machine, which the engine reads.
+def far_table(address: str, session: Session, limits: Limits) -> Table:
+    """A Parquet file on another machine, which the engine reads.
 
     Raises
     ------
@@ -239,50 +262,21 @@ def far_cells(address: str, session: Session, limits: Limits) -> Cells:
     """
     header, name = list(session.schema_of(address).names), Path(address).name
     limits.refuse_beyond("columns", len(header), name, "columns")
-
-    def load(session: Session, columns: Mapping[str, str], lists: Collection[str]) -> Relation:
-        return _in_sql(session.parquet(address, columns), columns, lists, name)
-
-    return Cells(name, header, load)
+    return Table(name, header, see=lambda session, columns: session.parquet(address, columns))
 
 
-def _text_cells(source: str, header: list[str], batches: Any, first: int) -> Cells:
-    """The cells of a file of text."""
-
-    def read(names: Sequence[str], _: Collection[str]) -> tuple[pa.Schema, Iterator[Any]]:
-        return pa.schema([(name, TEXT) for name in names]), batches(names)
-
-    return Cells(source, header, _Batches(source, first, read).load)
-
-
-def _parquet_cells(path: Path, limits: Limits) -> Cells:
-    table = ParquetTable(path, limits)
-
-    def read(names: Sequence[str], _: Collection[str]) -> tuple[pa.Schema, Iterator[Any]]:
-        return table.schema, table.batches(names)
-
-    decoded = _Batches(path.name, 1, read, table.named)
-
-    def load(session: Session, columns: Mapping[str, str], lists: Collection[str]) -> Relation:
-        if (seen := table.seen(session, columns)) is None:
-            return decoded.load(session, columns, lists)
-        return _in_sql(seen, columns, lists, path.name)
-
-    return Cells(path.name, list(table.schema.names), load)
-
-
-def _frame_cells(frame: "pd.DataFrame", limits: Limits) -> Cells:
-    """The cells of a pandas DataFrame. None, NaN and `pd.NA` are missing."""
+def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
+    """A pandas DataFrame. None, NaN and `pd.NA` are missing."""
     header = [str(name) for name in frame.columns]
     _refuse_large(header, len(frame), FRAME, limits)
 
-    def read(names: Sequence[str], lists: Collection[str]) -> tuple[pa.Schema, Iterator[Any]]:
+    def read(names: Sequence[str], lists: Collection[str]) -> Batches:
         some = frame.iloc[:, [header.index(name) for name in names]].set_axis(list(names), axis=1)
         objects = [name for name in names if some[name].dtype == object]
         single = {name: _single_in(some[name], name in lists) for name in objects}
         return cells_of_frame(some.assign(**single))
 
-    return Cells(FRAME, header, _Batches(FRAME, 1, read).load)
+    return Table(FRAME, header, read)
 
 
 def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
@@ -296,50 +290,56 @@ def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
     for at, cell in enumerate(cells):
         if isinstance(cell, odd):
             each = np.atleast_1d(cell).tolist() if isinstance(cell, np.ndarray) else cell
-            cells[at] = as_text(each) if lists else each
+            cells[at] = _as_text(each) if lists else each
             if not isinstance(cells[at], str):
-                refuse_no_single_value(FRAME, at + 1, str(values.name), cells[at], lists)
+                _refuse_no_single_value(FRAME, at + 1, str(values.name), cells[at], lists)
     return type(values)(cells, index=values.index, dtype=object, name=values.name)
 
 
-def _spark_cells(frame: Any, limits: Limits) -> Cells:
-    header = list(map(str, frame.columns))
-    limits.refuse_beyond("columns", len(header), FRAME, "columns")
-    refuse_twice(header, FRAME)
+def _sheet(path: Path, limits: Limits) -> pa.Table:
+    """The only sheet of an Excel workbook, as text. The first row names the columns."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise MissingExtraError.of(f"{path.name}, an Excel file", "openpyxl", "excel") from None
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:
+        raise RatingsError(
+            f"{path.name}: found no Excel workbook ({error}); expected a whole one. "
+            "Save the table again, or as CSV."
+        ) from None
+    if len(book.sheetnames) > 1:
+        raise RatingsError(
+            f"{path.name}: found sheets {listed(book.sheetnames)}; expected one. "
+            "Save the sheet of the ratings as a file of its own."
+        )
+    rows = book.active.iter_rows(values_only=True)
+    names = {at: str(name) for at, name in enumerate(next(rows, ())) if name is not None}
+    refuse_twice(list(names.values()), f"{path.name}: row 1")
+    limits.refuse_beyond("columns", len(names), path.name, "columns")
+    cells = []
+    for number, row in enumerate(rows, 1):
+        limits.refuse_beyond("rows", number, path.name, "rows or more")
+        cells.append([None if value is None else category_text(value) for value in row])
+    return pa.table(
+        {
+            name: pa.array([row[at] if at < len(row) else None for row in cells], TEXT)
+            for at, name in names.items()
+        }
+    )
 
-    def load(session: Any, columns: Mapping[str, str], lists: Collection[str]) -> Relation:
-        return _in_sql(session.frame(frame, columns), columns, lists, FRAME)
 
-    return Cells(FRAME, header, load)
-
-
-def _in_sql(
-    cells: Relation, columns: Mapping[str, str], lists: Collection[str], source: str
-) -> Relation:
-    """The rows of a table that the engine sees, with single values, and a name for each row."""
-    made = {}
-    for name, of in columns.items():
-        sql = _single_in_sql(cells, name, of in lists, f"{source}: column {of!r}")
-        if sql is not None:
-            made[name] = sql
-    seen = cells.view(f"SELECT {columns_of(cells, made)} FROM {cells}") if made else cells
-    if cells.session.engine != "spark":
-        return numbered(seen, 1)
-    item = text_of(seen, "item") if "item" in columns else "''"
-    row = {"row": f"CONCAT('of item ', COALESCE({item}, 'null'))"}
-    return seen.view(f"SELECT {columns_of(seen, row)} FROM {seen}")
-
-
-def _single_in_sql(cells: Relation, name: str, lists: bool, where: str) -> str | None:
+def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None:
     """A column as text in SQL. None if it stays what it is."""
-    kind, column = cells.schema.field(name).type, cells.session.column(name)
+    kind, column = rows.relation.schema.field(name).type, rows.quoted(name)
     if pa.types.is_boolean(kind):
-        return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
+        return rows.text(name)
     if not _is_odd(kind):
         is_kept = plain_type(kind) == kind or is_text(kind) or is_time(kind)
         is_kept = is_kept and (name == "timestamp" or not is_time(kind))
         return None if is_kept else f"CAST({column} AS STRING)"
-    if not (lists and cells.session.engine == "spark" and is_list_of_labels(kind)):
+    if not (lists and rows.relation.session.engine == "spark" and _is_list_of_labels(kind)):
         raise RatingsError(
             f"{where}: found {kind}; expected text, numbers or flags. Write such cells as text."
         )
@@ -351,38 +351,31 @@ def _single_in_sql(cells: Relation, name: str, lists: bool, where: str) -> str |
     )
 
 
-def is_list_of_labels(kind: pa.DataType) -> bool:
-    """True for the Arrow type of lists of texts or whole numbers."""
+def _is_list_of_labels(kind: pa.DataType) -> bool:
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         return False
     return bool(is_text(kind.value_type) or pa.types.is_integer(kind.value_type))
 
 
-def numbered(cells: Relation, first: int) -> Relation:
-    """The rows, each named by its number. That of the first is given."""
-    return cells.view(f"SELECT {columns_of(cells, {'row': f'nth + {first}'})} FROM {cells}")
-
-
-def as_text(cell: object) -> object:
+def _as_text(cell: object) -> object:
     """A list as text with `|` between its members. A list with an odd member stays a list."""
     if not isinstance(cell, list):
         return cell
-    if any(member is None or _no_single_value(member) for member in cell):
+    if any(
+        each is None
+        or isinstance(each, NO_VALUES)
+        or (isinstance(each, float) and math.isnan(each))
+        for each in cell
+    ):
         return cell
     texts = list(map(category_text, cell))
     return cell if any(not text or "|" in text for text in texts) else "|".join(texts) or "|"
 
 
-def refuse_no_single_value(
+def _refuse_no_single_value(
     source: str, row: int, column: str, found: object, lists: bool
 ) -> NoReturn:
-    """Refuse a cell that holds several values, or none that is text.
-
-    Raises
-    ------
-    RatingsError
-        Always.
-    """
+    """Refuse a cell that holds several values, or none that is text."""
     several = "one label, a list of labels (none empty, none with |)"
     expected = several if lists and isinstance(found, list) else "one value"
     expected = "text" if isinstance(found, BINARY) else expected
@@ -390,10 +383,6 @@ def refuse_no_single_value(
         f"{source}: row {row}, column {column!r}: found {shown(found)}; "
         f"expected {expected}, or null. Correct the row."
     )
-
-
-def _no_single_value(value: object) -> bool:
-    return isinstance(value, NO_VALUES) or (isinstance(value, float) and math.isnan(value))
 
 
 def _is_odd(kind: pa.DataType) -> bool:

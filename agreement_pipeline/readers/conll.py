@@ -9,14 +9,13 @@ is a sentence. Its text is the tokens with a blank between them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.drawn import Drawn
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.submissions import Drawn, Submission
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
@@ -24,7 +23,7 @@ from agreement_pipeline.units import Span
 TAG = re.compile(r"(?P<outside>O)|(?P<place>[BIESLU])[-_](?P<category>\S+)")
 OF_TOKENS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 """The columns of CoNLL-U. They are no raters."""
-COLUMNS, NEW, START = "# global.columns =", "# newdoc", "-DOCSTART-"
+COLUMNS, MARKS = "# global.columns =", ("# newdoc", "-DOCSTART-")
 FIRST, LAST = "BSU", "ELSU"
 ENOUGH, LETTERS = 50, 65_536
 """By how many lines the format is told, and by how many letters at most."""
@@ -38,62 +37,39 @@ class Token(NamedTuple):
     tags: Mapping[str, str]
 
 
-@dataclass
-class Item:
-    """A document or a sentence: its name, and its tokens."""
-
-    name: str
-    tokens: list[Token] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        """The tokens with a blank between them."""
-        return " ".join(token.text for token in self.tokens)
-
-
-def submissions(export: Export) -> Iterator[Submission]:
+def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     """The items of each rater. They have no answers but spans."""
-    yield from _read(export, ())
-
-
-def draws(export: Export, kind: str) -> Iterator[Submission]:
-    """The spans of each rater in each item."""
-    yield from _read(export, (kind,))
-
-
-def _read(export: Export, kinds: Sequence[str]) -> Iterator[Submission]:
     for path in export.files:
         place = export.place(path)
-        folders = path.relative_to(export.path).parts[:-1] if path != export.path else ()
+        folders = export.folders(path)
         rater = folders[0] if folders else path.stem
         inside = "/".join([*folders[1:], path.stem]) if folders else ""
-        for item in _items(path, place, rater):
-            name = f"{inside} {item.name}" if inside else item.name
-            for said_by in item.tokens[0].tags:
-                where = f"{place}: row {item.tokens[0].line}"
+        for item, tokens in _items(path, place, rater):
+            name = f"{inside} {item}" if inside else item
+            where = f"{place}: row {tokens[0].line}"
+            for said_by in tokens[0].tags:
                 yield Submission(
                     name,
                     said_by,
-                    {kind: Drawn(_spans(item, said_by, place)) for kind in kinds},
+                    {kind: Drawn(_spans(tokens, said_by, place))} if kind else {},
                     where if said_by == rater else f"{where}, column {said_by!r}",
-                    fields={"name": name, "text": item.text},
+                    fields={"name": name, "text": " ".join(token.text for token in tokens)},
                 )
 
 
-def _items(path: Path, place: str, rater: str) -> Iterator[Item]:
+def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token]]]:
     """The documents of a file. If no document is marked, its sentences."""
+    sentences: list[tuple[str, list[Token]]] = []
+    documents: list[tuple[str, list[Token]]] = []
     with path.open(encoding="utf-8-sig") as file:
-        sentences: list[Item] = []
-        documents: list[Item] = []
         for name, tokens in _sentences(file, place, rater):
             if name is not None:
-                documents.append(Item(name or str(len(documents) + 1)))
-            if not tokens:
-                continue
-            sentences.append(Item(str(len(sentences) + 1), tokens))
+                documents.append((name or str(len(documents) + 1), []))
+            if tokens:
+                sentences.append((str(len(sentences) + 1), tokens))
             if documents:
-                documents[-1].tokens += tokens
-    yield from (item for item in documents or sentences if item.tokens)
+                documents[-1][1].extend(tokens)
+    yield from (item for item in documents or sentences if item[1])
 
 
 def _sentences(
@@ -107,7 +83,7 @@ def _sentences(
         text = line.strip()
         if text.startswith(COLUMNS):
             columns = text.removeprefix(COLUMNS).split()
-        is_mark = text.startswith((NEW, START))
+        is_mark = text.startswith(MARKS)
         if tokens and (not text or is_mark):
             yield begins, tokens
             begins, tokens = None, []
@@ -135,16 +111,21 @@ def _token(line: str, number: int, columns: Sequence[str], place: str, rater: st
     return Token(number, named.get("FORM", cells[0]), raters)
 
 
-def _spans(item: Item, rater: str, place: str) -> tuple[Span, ...]:
+def _spans(tokens: Sequence[Token], rater: str, place: str) -> tuple[Span, ...]:
     """The spans of a rater in an item, in characters of its text."""
     found: list[tuple[int, int, str, int]] = []
     at, is_open = 0, False
-    for token in item.tokens:
-        where = f"{place}: row {token.line}"
-        mark, category = _tag(token.tags[rater], where)
+    for token in tokens:
+        tag = token.tags[rater]
+        said = TAG.fullmatch(tag)
+        if said is None:
+            raise RatingsError(
+                f"{place}: row {token.line}: found tag {tag!r}; expected O, or a category after "
+                "B-, I-, E-, L-, S- or U-. Correct the tag."
+            )
+        mark, category = said["place"] or "O", said["category"] or ""
         end = at + len(token.text)
-        goes_on = is_open and mark not in FIRST and found[-1][2] == category
-        if category and goes_on:
+        if category and is_open and mark not in FIRST and found[-1][2] == category:
             found[-1] = (found[-1][0], end, category, found[-1][3])
         elif category:
             found.append((at, end, category, token.line))
@@ -154,16 +135,6 @@ def _spans(item: Item, rater: str, place: str) -> tuple[Span, ...]:
         Span(start, end, category, f"{place}: row {line}, object {n}")
         for n, (start, end, category, line) in enumerate(found, 1)
     )
-
-
-def _tag(tag: str, where: str) -> tuple[str, str]:
-    found = TAG.fullmatch(tag)
-    if found is None:
-        raise RatingsError(
-            f"{where}: found tag {tag!r}; expected O, or a category after B-, I-, E-, L-, S- or "
-            "U-. Correct the tag."
-        )
-    return found["place"] or "O", found["category"] or ""
 
 
 def _is_conll(export: Export) -> bool:
@@ -180,12 +151,14 @@ def _is_conll(export: Export) -> bool:
     return bool(tags) and all(map(TAG.fullmatch, tags))
 
 
-CONLL = Tool(
-    "conll",
-    "CoNLL's files of raters",
-    _is_conll,
-    submissions,
-    frozenset({"raters"}),
-    draws=draws,
-    kinds=("spans",),
-).register()
+register(
+    Tool(
+        "conll",
+        "CoNLL's files of raters",
+        _is_conll,
+        submissions,
+        shows={"raters"},
+        draws=submissions,
+        kinds=("spans",),
+    )
+)

@@ -1,30 +1,107 @@
-"""The cells of delimited text.
+"""Delimited text: as the cells of a table, and as the records of an export.
 
-Arrow reads text that follows RFC 4180. All other text is read row by row, which is slow, and finds
-the row of a mistake.
+Arrow reads the cells of text that follows RFC 4180. All other text is read row by row, which is
+slow, and finds the row of a mistake.
 """
 
 import csv
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from io import StringIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.columns import refuse_twice
-from agreement_pipeline.readers.files import Steady, readable, text_bytes, text_of
-from agreement_pipeline.readers.lines import Lines, lines_of
+from agreement_pipeline.readers.files import (
+    Steady,
+    blank,
+    blocks_of,
+    readable,
+    refuse_nul,
+    start_of,
+    text_bytes,
+    text_of,
+)
 from agreement_pipeline.text import counted
 
+SEPARATORS = ",\t;|"
+SAMPLE = 20
+FEED, RETURN, QUOTE = b'\n\r"'
 BLOCK_BYTES = 1 << 19
 """What Arrow reads at once. With larger blocks it takes more memory, and more system time."""
 AT_ONCE = 8_192
 """How many rows are Python objects at once."""
+Letters = np.ndarray[Any, np.dtype[np.uint8]]
+Places = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def separator_in(path: Path, usual: str | None = None) -> str:
+    """The separator of a file of delimited text: the usual one, if it parts the header.
+
+    Else it is the mark that parts the first rows into equally many cells, if there is one. If no
+    mark is usual, it is the one that parts the header into most cells.
+    """
+    *lines, _ = [*start_of(path).decode("utf-8-sig", errors="replace").splitlines(), ""][
+        : SAMPLE + 1
+    ]
+    return _separator(lines, usual)
+
+
+def _separator(lines: Sequence[str], usual: str | None) -> str:
+    """The separator of some lines.
+
+    >>> _separator(["item;rater", "i1;ana"], ","), _separator(["item;rater", "ana"], ",")
+    (';', ',')
+    """
+    if not lines or (usual and _widths(lines[:1], usual) != {1}):
+        return usual or ","
+    if usual is None:
+        return max(SEPARATORS, key=lambda mark: max(_widths(lines[:1], mark), default=0))
+    widths = {mark: _widths(lines, mark) for mark in SEPARATORS}
+    one = [mark for mark, found in widths.items() if len(found) == 1 and found != {1}]
+    return max(one, key=lambda mark: max(widths[mark]), default=usual)
+
+
+def _widths(lines: Sequence[str], mark: str) -> set[int]:
+    return {len(cells) for cells in csv.reader(lines, delimiter=mark) if cells}
+
+
+def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of data as records, each with its number. Blank lines are none.
+
+    Raises
+    ------
+    RatingsError
+        The file is no delimited text, or no UTF-8.
+    """
+    number = 1
+    try:
+        with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
+            rows = csv.reader(file, delimiter=separator_in(path), strict=True)
+            header = next(rows, [])
+            for number, cells in enumerate(rows, 2):
+                if len(cells) not in (0, len(header)):
+                    raise RatingsError(
+                        f"{place}: row {number}: found {counted(len(cells), 'cell')}; expected "
+                        f"{len(header)}, as in the header. If it is the last row, the file may be "
+                        "cut off. Export it again."
+                    )
+                if cells:
+                    yield number, dict(zip(header, cells, strict=True))
+    except UnicodeDecodeError:
+        text_of(path.read_bytes(), path.name)
+        raise
+    except csv.Error as error:
+        raise RatingsError(
+            f"{place}: row {number + 1}: found text that is not readable as delimited text "
+            f"({error}); expected quotes that close. Export the file again."
+        ) from None
 
 
 class Delimited:
@@ -42,113 +119,109 @@ class Delimited:
     """
 
     def __init__(self, path: Path, separator: str, limits: Limits) -> None:
-        self._file, self._source = Steady.at(path), path.name
-        self._lines = lines_of(path, separator)
-        self.header = _header(self._lines, path)
+        self._file, self._source, self._separator = Steady.at(path), path.name, separator
+        self._look()
+        self.header = self._names()
         limits.refuse_beyond("columns", len(self.header), f"{self._source}: row 1", "columns")
-        limits.refuse_beyond("rows", self._lines.count, self._source, "lines")
+        limits.refuse_beyond("rows", self._n_lines, self._source, "lines")
         _refuse_no_header(self.header, separator, self._source)
         refuse_twice(self.header, f"{self._source}: row 1")
         self._file.refuse_change()
 
+    def _look(self) -> None:
+        """One pass over the lines: their number, and if Arrow must find the same cells as Python.
+
+        A block of lines at a time is in memory.
+        """
+        self._n_lines, self._regular, n_quotes, is_blank, head = 0, True, 0, True, b""
+        for block in blocks_of(self._file.path):
+            refuse_nul(block, self._source, self._n_lines)
+            text = np.frombuffer(block, dtype=np.uint8)
+            quotes = np.flatnonzero(text == QUOTE) if b'"' in block else np.empty(0, dtype=np.int64)
+            self._regular &= _is_regular(block, text, quotes, n_quotes, self._separator)
+            self._n_lines += int(np.count_nonzero(text == FEED)) + _lone_returns(block)
+            n_quotes += len(quotes)
+            is_blank &= block.isspace()
+            head = head or block
+        if is_blank:
+            raise blank(self._source)
+        self._first = head[: head.find(b"\n") + 1 or len(head)]
+        in_first = self._first.count(b'"')
+        self._quoted = n_quotes > in_first
+        self._regular &= n_quotes % 2 == 0 and in_first % 2 == 0
+
+    def _names(self) -> list[str]:
+        """The cells of the first row, which may span several lines."""
+        line = self._first
+        spans = line.count(b'"') % 2 or b"\r" in line.rstrip(b"\n")[:-1]
+        text = text_of(text_bytes(self._file.path) if spans else line, self._source)
+        return next(self._rows(text), [])
+
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Some columns as batches of texts. Only an empty cell is missing."""
         with readable(self._file.path):
-            n_rows = yield from _by_arrow(self._file.path, self._lines, self.header, names)
+            n_rows = (yield from self._by_arrow(names)) if self._regular else 0
         if n_rows is not None:
             yield from self._row_by_row(names, n_rows)
         self._file.refuse_change()
 
+    def _by_arrow(self, names: Sequence[str]) -> Generator[Any, None, int | None]:
+        """The columns in batches. It returns after how many rows Arrow cannot go on."""
+        import pyarrow.compute as pc
+        from pyarrow import csv as arrow_csv
+
+        n_rows = 0
+        reading = arrow_csv.ReadOptions(
+            column_names=self.header, skip_rows=1, block_size=BLOCK_BYTES, use_threads=True
+        )
+        parsing = arrow_csv.ParseOptions(
+            delimiter=self._separator,
+            quote_char=self._quoted and '"',
+            newlines_in_values=self._quoted,
+            ignore_empty_lines=False,
+        )
+        converting = arrow_csv.ConvertOptions(
+            check_utf8=False,  # regular lines are UTF-8
+            column_types=dict.fromkeys(names, pa.large_string()),
+            include_columns=list(dict.fromkeys(names)),
+            null_values=[""],
+            strings_can_be_null=True,
+        )
+        try:
+            for batch in arrow_csv.open_csv(str(self._file.path), reading, parsing, converting):
+                longest = (pc.max(pc.binary_length(each)).as_py() or 0 for each in batch.columns)
+                if any(each > csv.field_size_limit() for each in longest):
+                    return n_rows
+                yield batch
+                n_rows += batch.num_rows
+        except pa.ArrowException:
+            return n_rows
+        return None
+
     def _row_by_row(self, names: Sequence[str], start: int) -> Iterator[pa.RecordBatch]:
         """The rows from one on, read by the standard library."""
-        text = text_of(text_bytes(self._file.path), self._source)
-        rows = _rows(_reader(text, self._lines.separator), self._source)
+        rows = self._rows(text_of(text_bytes(self._file.path), self._source))
         places = [self.header.index(name) for name in names]
-        width = len(next(rows))
-        data = islice(_of_one_width(rows, width, self._source), start, None)
+        data = islice(_of_one_width(rows, len(next(rows)), self._source), start, None)
         while some := list(islice(data, AT_ONCE)):
             columns = [[cells[at] or None for cells in some] for at in places]
             arrays = [pa.array(column, pa.large_string()) for column in columns]
             yield pa.record_batch(arrays, names=list(names))
 
-
-def _header(lines: Lines, path: Path) -> list[str]:
-    """The cells of the first row, which may span several lines."""
-    line = lines.first
-    spans = line.count(b'"') % 2 or b"\r" in line.rstrip(b"\n")[:-1]
-    text = text_of(text_bytes(path) if spans else line, path.name)
-    return next(_rows(_reader(text, lines.separator), path.name), [])
-
-
-def _reader(text: str, separator: str) -> Iterable[list[str]]:
-    return csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
-
-
-def _by_arrow(
-    path: Path, lines: Lines, header: Sequence[str], names: Sequence[str]
-) -> Generator[Any, None, int | None]:
-    """The columns in batches. It returns after how many rows the text must be read row by row."""
-    from pyarrow import csv as arrow_csv
-
-    n_rows = 0
-    if not lines.regular:
-        return n_rows
-    texts = dict.fromkeys(names, pa.large_string())
-    try:
-        for batch in arrow_csv.open_csv(str(path), *_options(lines, header, texts)):
-            if any(_longest(each) > csv.field_size_limit() for each in batch.columns):
-                return n_rows
-            yield batch
-            n_rows += batch.num_rows
-    except pa.ArrowException:
-        return n_rows
-    return None
-
-
-def _options(lines: Lines, header: Sequence[str], types: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """How Arrow reads some columns of a text of regular lines."""
-    from pyarrow import csv as arrow_csv
-
-    return (
-        arrow_csv.ReadOptions(
-            column_names=list(header), skip_rows=1, block_size=BLOCK_BYTES, use_threads=True
-        ),
-        arrow_csv.ParseOptions(
-            delimiter=lines.separator,
-            quote_char=lines.quoted and '"',
-            newlines_in_values=lines.quoted,
-            ignore_empty_lines=False,
-        ),
-        arrow_csv.ConvertOptions(
-            check_utf8=False,  # regular lines are UTF-8
-            column_types=types,
-            include_columns=list(types),
-            null_values=[""],
-            strings_can_be_null=True,
-        ),
-    )
-
-
-def _longest(column: pa.Array) -> int:
-    """The bytes of the longest cell."""
-    import pyarrow.compute as pc
-
-    return pc.max(pc.binary_length(column)).as_py() or 0
-
-
-def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:
-    row = 1
-    try:
-        for cells in reader:
-            yield cells
-            row += 1
-    except csv.Error as error:
-        raise RatingsError(
-            f"{source}: row {row}: found text that is not readable as delimited text ({error}); "
-            "expected quotes that close, around cells of at most "
-            f"{csv.field_size_limit()} characters. "
-            "Correct the row, or save the table as JSON Lines."
-        ) from None
+    def _rows(self, text: str) -> Iterator[list[str]]:
+        reader = csv.reader(StringIO(text, newline=""), delimiter=self._separator, strict=True)
+        row = 1
+        try:
+            for cells in reader:
+                yield cells
+                row += 1
+        except csv.Error as error:
+            raise RatingsError(
+                f"{self._source}: row {row}: found text that is not readable as delimited text "
+                f"({error}); expected quotes that close, around cells of at most "
+                f"{csv.field_size_limit()} characters. "
+                "Correct the row, or save the table as JSON Lines."
+            ) from None
 
 
 def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
@@ -179,3 +252,37 @@ def _of_one_width(rows: Iterator[list[str]], width: int, source: str) -> Iterato
                 "it is the last row, the file may be cut off."
             )
         yield cells or [""] * width
+
+
+def _lone_returns(block: bytes) -> int:
+    return block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0
+
+
+def _is_regular(block: bytes, text: Letters, quotes: Places, n_before: int, separator: str) -> bool:
+    """True if lines are UTF-8 that follows RFC 4180, without a carriage return in a cell.
+
+    Then every quote opens a cell, closes one, or is doubled inside of one. Arrow loses the line
+    feed after a carriage return in a cell if a block of its own ends there.
+    """
+    if not _is_utf8(block) or _lone_returns(block):
+        return False
+    if b"\r" in block:
+        quotes_before = np.searchsorted(quotes, np.flatnonzero(text == RETURN)) + n_before
+        if (quotes_before % 2).any():
+            return False
+    before, after = np.zeros(256, dtype=bool), np.zeros(256, dtype=bool)
+    before[list(f'{separator}\n"'.encode())] = True
+    after[list(f'{separator}\r\n"'.encode())] = True
+    opening, closing = quotes[n_before % 2 :: 2], quotes[1 - n_before % 2 :: 2]
+    inner, last = opening[opening > 0], closing[closing < len(text) - 1]
+    return bool(before[text[inner - 1]].all() and after[text[last + 1]].all())
+
+
+def _is_utf8(block: bytes) -> bool:
+    if block.isascii():
+        return True
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

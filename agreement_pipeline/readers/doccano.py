@@ -3,34 +3,22 @@
 `[]` stands for never opened, for skipped and for none of them alike. So it is no answer here.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.drawn import Drawn, spans_in
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.submissions import Drawn, Submission, has, spans_in
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.units import Span
 
 POOLED = "all"
-COMMENTS = "Comments"
-OWN = ("label", COMMENTS, "entities", "relations", "cats")
+OWN = ("label", "Comments", "entities", "relations", "cats")
 
 
-def submissions(export: Export) -> Iterator[Submission]:
-    """The labels of each rater's file."""
-    yield from _rows(export, lambda row, _: {"label": _label(row.get("label"))})
-
-
-def draws(export: Export, kind: str) -> Iterator[Submission]:
-    """The spans of each rater's file."""
-    yield from _rows(export, lambda row, place: {kind: Drawn(_spans(row, place))})
-
-
-def _rows(
-    export: Export, answers: Callable[[Mapping[str, Any], str], dict[str, Any]]
-) -> Iterator[Submission]:
+def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
+    """The labels of each rater's file, or the spans."""
     for path in export.files:
         if path.stem == POOLED:
             raise RatingsError(
@@ -42,7 +30,7 @@ def _rows(
             yield Submission(
                 row["id"],
                 path.stem,
-                answers(row, place),
+                {kind: Drawn(_spans(row, place))} if kind else {"label": _label(row.get("label"))},
                 f"{path.stem}: {place}",
                 fields={name: value for name, value in row.items() if name not in OWN},
             )
@@ -60,7 +48,7 @@ def _spans(row: Mapping[str, Any], place: str) -> tuple[Span, ...]:
     return spans_in(parts, place)
 
 
-def _label(said: Any) -> Any:
+def _label(said: Any) -> tuple[str, ...] | None:
     """Labels that were ticked; spans are left out."""
     ticked = said.split("#") if isinstance(said, str) else said
     if not ticked or any(not isinstance(each, str) or not each for each in ticked):
@@ -68,12 +56,14 @@ def _label(said: Any) -> Any:
     return tuple(ticked)
 
 
-DOCCANO = Tool(
-    "doccano",
-    "doccano's files of raters",
-    lambda export: {"id", COMMENTS} <= {*export.first},
-    submissions,
-    frozenset({"raters"}),
-    draws=draws,
-    kinds=("spans",),
-).register()
+register(
+    Tool(
+        "doccano",
+        "doccano's files of raters",
+        has("id", "Comments"),
+        submissions,
+        shows={"raters"},
+        draws=submissions,
+        kinds=("spans",),
+    )
+)

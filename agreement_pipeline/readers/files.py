@@ -1,16 +1,33 @@
-"""The content of a delivered file; an unfinished or damaged file is refused."""
+"""Delivered files: an unfinished or damaged one is refused, and a packed one is unpacked."""
 
+import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.limits import LIMITS, Limits
 
 UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 """How the name of a file ends while a program still writes the file."""
 WAIT = "Wait until it is complete, or export it again."
+START = 65_536
+BLOCK_BYTES = 1_000_000
+ZIP = b"PK\x03\x04"
+WORKBOOK = "[Content_Types].xml"
+COMPRESSED = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst")}
+"""How a compressed file begins: the name of its form, and how its name ends."""
+AT_ONCE = 1 << 20
+MOST_FILES = 100_000
+"""The most files of a ZIP file. Each takes time, however small it is."""
+DAMAGED = (BadZipFile, NotImplementedError, OSError, RuntimeError, EOFError, zlib.error)
+FULL = (ENOSPC, EDQUOT)
+"""What the system says of a full disk, which is no fault of the file."""
 
 
 def refuse_unfinished(path: Path) -> None:
@@ -106,30 +123,31 @@ def _state(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def whole_bytes(path: Path) -> bytes:
-    """The bytes of a file that did not change while they were read.
+def start_of(path: Path) -> bytes:
+    """The first bytes of a file.
 
     Raises
     ------
     RatingsError
-        The file changed or is empty, or it cannot be read.
+        It cannot be read.
     """
-    file = Steady.at(path)
-    with readable(path):
-        data = path.read_bytes()
-    file.refuse_change()
-    return data
+    with readable(path), path.open("rb") as file:
+        return file.read(START)
 
 
-def whole_text(path: Path) -> str:
-    """The text of a file that did not change while it was read, without a byte order mark.
+def blocks_of(path: Path) -> Iterator[bytes]:
+    """The bytes of a file in blocks of whole lines, without a byte order mark.
 
     Raises
     ------
     RatingsError
-        The file cannot be read whole as UTF-8 text, or it is blank.
+        The file cannot be read.
     """
-    return text_of(text_bytes(path), path.name)
+    with readable(path), path.open("rb") as file:
+        block = (file.read(BLOCK_BYTES) + file.readline()).removeprefix(BOM_UTF8)
+        while block:
+            yield block
+            block = file.read(BLOCK_BYTES) + file.readline()
 
 
 def text_bytes(path: Path) -> bytes:
@@ -140,7 +158,10 @@ def text_bytes(path: Path) -> bytes:
     RatingsError
         The file changed while it was read, is blank, or holds a NUL byte.
     """
-    data = whole_bytes(path).removeprefix(BOM_UTF8)
+    file = Steady.at(path)
+    with readable(path):
+        data = path.read_bytes().removeprefix(BOM_UTF8)
+    file.refuse_change()
     refuse_nul(data, path.name)
     if data.isspace() or not data:
         raise blank(path.name)
@@ -199,4 +220,100 @@ def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
         raise RatingsError(
             f"{source}: line {line}: found byte 0x{data[error.start]:02x}, which is not UTF-8; "
             "expected UTF-8 text. Save the table as UTF-8."
+        ) from None
+
+
+@contextmanager
+def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
+    """What a ZIP file or a compressed file holds, for as long as it is read.
+
+    Anything else as it is.
+
+    Raises
+    ------
+    RatingsError
+        The file is damaged, or too large once it is unpacked.
+    """
+    if path.is_file() and start_of(path).startswith(ZIP) and not is_zipfile(path):
+        raise RatingsError(  # the list of what it holds stands at its end
+            f"{path.name}: found a ZIP file or workbook without its end; expected a whole one. "
+            f"{WAIT}"
+        )
+    if not is_packed(path):
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / without_ending(path.name)
+        form = _form(path)
+        if form is None:
+            _extract(path, place, limits)
+        else:
+            _expand(path, form, place, limits)
+        yield place
+
+
+def is_packed(path: Path) -> bool:
+    """True for a ZIP file that is no workbook, and for a compressed file."""
+    if not path.is_file():
+        return False
+    if not is_zipfile(path):
+        return _form(path) is not None
+    with ZipFile(path) as packed:
+        return WORKBOOK not in packed.namelist()
+
+
+def without_ending(name: str) -> str:
+    """The name of a file without the ending of a compressed one.
+
+    >>> without_ending("2026-09.csv.gz"), without_ending("2026-09.csv")
+    ('2026-09.csv', '2026-09.csv')
+    """
+    endings = [ending for _, ending in COMPRESSED.values()]
+    found = next((ending for ending in endings if name.lower().endswith(ending)), "")
+    return name[: len(name) - len(found)]
+
+
+def _form(path: Path) -> str | None:
+    """What a file is compressed with."""
+    start = start_of(path)
+    return next((form for mark, (form, _) in COMPRESSED.items() if start.startswith(mark)), None)
+
+
+def _extract(path: Path, place: Path, limits: Limits) -> None:
+    with ZipFile(path) as packed:
+        if (files := len(packed.namelist())) > MOST_FILES:
+            raise RatingsError(
+                f"{path.name}: found {files} files; expected at most {MOST_FILES}. "
+                "Check that the export is the right one."
+            )
+        expanded = sum(each.file_size for each in packed.infolist())
+        limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
+        try:
+            packed.extractall(place)
+        except DAMAGED as error:
+            if getattr(error, "errno", None) in FULL:
+                raise
+            raise RatingsError(
+                f"{path.name}: found a damaged or encrypted ZIP file ({error}); expected a whole "
+                "one. Pack the folder again."
+            ) from None
+
+
+def _expand(path: Path, form: str, place: Path, limits: Limits) -> None:
+    """Write the content of a compressed file. No more is written than the limit allows."""
+    import pyarrow as pa
+
+    expanded = 0
+    try:
+        with pa.input_stream(str(path), compression=form) as packed, place.open("wb") as out:
+            while part := packed.read(AT_ONCE):
+                expanded += len(part)
+                limits.refuse_beyond("file_bytes", expanded, path.name, "bytes or more, expanded")
+                out.write(part)
+    except OSError as error:
+        if error.errno in FULL:
+            raise
+        raise RatingsError(
+            f"{path.name}: found a damaged or unfinished {form} file ({error}); "
+            f"expected a whole one. {WAIT}"
         ) from None

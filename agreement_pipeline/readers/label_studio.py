@@ -1,52 +1,103 @@
-"""Label Studio's JSON: of the community edition, of Enterprise, and one file an annotation.
+"""Label Studio's JSON, of the community edition and of Enterprise, and its CSV, TSV and JSON_MIN.
 
 The label before a review counts. After *fix and accept*, `result` is the reviewer's. The rater's
 own is in `reviews` or in `history`, if these were exported.
+
+Places in images are in percent of the image. A region may have several labels, and is then as many
+objects.
 """
 
+import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.label_studio_objects import objects_in
-from agreement_pipeline.readers.submissions import Status, Submission
-from agreement_pipeline.readers.times import utc
+from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.submissions import Drawn, Status, Submission, has, pixels, utc
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.units import (
+    Box,
+    LabelObject,
+    Polygon,
+    Preference,
+    Ranking,
+    Segment,
+    Span,
+)
 
 FIXED = "fixed_and_accepted"
 REVIEWED = ("accepted", "rejected", FIXED)
 SUGGESTED = ("prediction", "prediction-changed")
 COPIED = ("prediction", "propagated_annotation")
 AREAS = frozenset({"start", "x", "points", "original_width"})
+OWN = ("annotation_id", "annotator", "lead_time")
+BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
+"""The columns of a table that are no questions."""
+PLAIN = ("rating", "number", "datetime")
+CHOSEN: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right": "second"}
 Data = Mapping[str, Any]
-Answers = Callable[[Any, str], dict[str, Any]]
-"""From the result of an annotation and its place to the answer to each question."""
 
 
-def submissions(export: Export) -> Iterator[Submission]:
-    """The annotations, drafts and predictions of all tasks."""
-    yield from _submissions(export, lambda result, _: answers_in(result))
+# JSON
 
 
-def draws(export: Export, kind: str) -> Iterator[Submission]:
-    """The same with the objects of a kind as the answers."""
-    yield from _submissions(export, partial(objects_in, kind=kind))
+def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
+    """The annotations, drafts and predictions of all tasks, or their objects of a kind."""
 
+    def answers(result: object, where: str) -> dict[str, Any]:
+        return objects_in(result, where, kind) if kind else answers_in(result)
 
-def _submissions(export: Export, answers: Answers) -> Iterator[Submission]:
     for place, record in export.records():
-        if "annotations" in record:
-            yield from _of_task(record, place, answers)
-        elif isinstance(record.get("task"), Mapping):
-            task = record["task"]
-            yield _annotation(record, task, place, answers, _fields(task))
-        else:
+        is_task = "annotations" in record
+        task = record if is_task else record.get("task")
+        if not isinstance(task, Mapping):
             raise RatingsError(
                 f"{place}: found no annotations; expected a task with its annotations. "
                 "Export the project again, as JSON."
+            )
+        fields = {"task": task.get("id"), **(task.get("meta") or {}), **(task.get("data") or {})}
+        for each in record["annotations"] if is_task else [record]:
+            name = f"annotation {each.get('id')}"
+            where, who = f"{place}, {name}", each.get("completed_by")
+            yield Submission(
+                task.get("id"),
+                (who.get("email") or who.get("id")) if isinstance(who, Mapping) else who,
+                answers(before_review(each, where), where),
+                name,
+                status=_status(each),
+                kind="gold" if _says(each, "ground_truth") else "human",
+                created=utc(each.get("created_at"), where),
+                updated=utc(each.get("updated_at"), where),
+                seconds=each.get("lead_time"),
+                assisted=_is_assisted(each),
+                fields=fields,
+            )
+        for each in (task.get("drafts") or ()) if is_task else ():
+            where = f"{place}, draft {each.get('id')}"
+            yield Submission(
+                task["id"],
+                each.get("user"),
+                answers(each.get("result"), where),
+                where,
+                status="draft",
+                created=utc(each.get("created_at"), place),
+                fields=fields,
+            )
+        for each in (task.get("predictions") or ()) if is_task else ():
+            name = f"prediction {each.get('id')}"
+            where = f"{place}, {name}"
+            yield Submission(
+                task.get("id"),
+                each.get("model_version") or "a model without a version",
+                answers(each.get("result"), where),
+                name,
+                kind="model",
+                created=utc(each.get("created_at"), where),
+                confidence=each.get("score"),
+                fields=fields,
             )
 
 
@@ -58,78 +109,15 @@ def answers_in(result: object) -> dict[str, Any]:
         if kind not in value or not AREAS.isdisjoint(value):
             continue
         said, name = value[kind], part.get("from_name", kind)
-        answer = ticks(said) if isinstance(said, list) else said
+        answer = _ticks(said) if isinstance(said, list) else said
         both = isinstance(answer, tuple) and isinstance(found.get(name), tuple)
         found[name] = (*found[name], *answer) if both else answer
     return found
 
 
-def ticks(said: list[Any]) -> tuple[str, ...]:
+def _ticks(said: list[Any]) -> tuple[str, ...]:
     """Choices, or the paths of a taxonomy."""
     return tuple(" > ".join(map(str, each)) if isinstance(each, list) else each for each in said)
-
-
-def _of_task(task: Data, place: str, answers: Answers) -> Iterator[Submission]:
-    fields = _fields(task)
-    for annotation in task["annotations"]:
-        yield _annotation(annotation, task, place, answers, fields)
-    for draft in task.get("drafts") or ():
-        yield Submission(
-            task["id"],
-            draft.get("user"),
-            answers(draft.get("result"), f"{place}, draft {draft.get('id')}"),
-            f"{place}, draft {draft.get('id')}",
-            status="draft",
-            created=utc(draft.get("created_at"), place),
-            fields=fields,
-        )
-    for prediction in task.get("predictions") or ():
-        yield _prediction(prediction, task, place, answers, fields)
-
-
-def _annotation(
-    annotation: Data, task: Data, place: str, answers: Answers, fields: Data
-) -> Submission:
-    where = f"annotation {annotation.get('id')}"
-    at = f"{place}, {where}"
-    return Submission(
-        task.get("id"),
-        _rater(annotation.get("completed_by")),
-        answers(before_review(annotation, at), at),
-        where,
-        status=_status(annotation),
-        kind="gold" if _says(annotation, "ground_truth") else "human",
-        created=utc(annotation.get("created_at"), at),
-        updated=utc(annotation.get("updated_at"), at),
-        seconds=annotation.get("lead_time"),
-        assisted=_is_assisted(annotation),
-        fields=fields,
-    )
-
-
-def _prediction(
-    prediction: Data, task: Data, place: str, answers: Answers, fields: Data
-) -> Submission:
-    where = f"prediction {prediction.get('id')}"
-    return Submission(
-        task.get("id"),
-        prediction.get("model_version") or "a model without a version",
-        answers(prediction.get("result"), f"{place}, {where}"),
-        where,
-        kind="model",
-        created=utc(prediction.get("created_at"), f"{place}, {where}"),
-        confidence=prediction.get("score"),
-        fields=fields,
-    )
-
-
-def _fields(task: Data) -> dict[str, Any]:
-    return {"task": task.get("id"), **(task.get("meta") or {}), **(task.get("data") or {})}
-
-
-def _rater(said: object) -> object:
-    """A user's number, or the e-mail address that Enterprise gives."""
-    return (said.get("email") or said.get("id")) if isinstance(said, Mapping) else said
 
 
 def _says(annotation: Data, what: str) -> bool:
@@ -169,23 +157,17 @@ def before_review(annotation: Data, where: str) -> object:
     for review in fixed:
         if review.get("previous_annotation_history_result") is not None:
             return review["previous_annotation_history_result"]
-    before = _own_history(annotation)
-    if before is None:
+    own = None
+    for step in sorted(annotation.get("history") or (), key=lambda e: str(e.get("created_at"))):
+        if step.get("action") in REVIEWED:
+            break
+        own = step.get("result", own)
+    if own is None:
         raise RatingsError(
             f"{where}: found an answer that a reviewer changed, and no history; expected the "
             "answer before the review, since the reviewer is no rater. Export a snapshot with "
             "include_annotation_history."
         )
-    return before
-
-
-def _own_history(annotation: Data) -> object:
-    steps = sorted(annotation.get("history") or (), key=lambda each: str(each.get("created_at")))
-    own = None
-    for step in steps:
-        if step.get("action") in REVIEWED:
-            break
-        own = step.get("result", own)
     return own
 
 
@@ -195,13 +177,176 @@ def _is_json(export: Export) -> bool:
     return task or ("result" in first and isinstance(first.get("task"), Mapping))
 
 
-LABEL_STUDIO = Tool(
-    "label_studio",
-    "Label Studio JSON",
-    _is_json,
-    submissions,
-    frozenset(CAPABILITIES),
-    omits_none=True,
-    draws=draws,
-    kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
-).register()
+# Label objects
+
+
+def objects_in(result: object, where: str, kind: str) -> dict[str, Drawn]:
+    """The objects of a kind, by question."""
+    types, make = MADE.get(kind, ((), _span))
+    found: defaultdict[str, list[LabelObject]] = defaultdict(list)
+    extents: dict[str, tuple[float, ...]] = {}
+    for n, part in enumerate(result if isinstance(result, list) else (), 1):
+        if part.get("type") in types:
+            place, name = f"{where}, object {n}", part.get("from_name", kind)
+            labels = part["value"].get(part["type"])
+            labels = labels if isinstance(labels, list) else [""]  # a ranking or a preference
+            found[name] += [make(part, label, place) for label in labels]
+            extents[name] = _extent(part)
+    return {name: Drawn(tuple(objects), extents[name]) for name, objects in found.items()}
+
+
+def _extent(part: Data) -> tuple[float, ...]:
+    """The size of an image, or the length of a recording."""
+    if "original_width" in part:
+        return float(part["original_width"]), float(part["original_height"])
+    return (float(part["original_length"]),) if "original_length" in part else ()
+
+
+def _span(part: Data, label: str, where: str) -> LabelObject:
+    offsets = part["value"].get("globalOffsets") or part["value"]
+    return Span(int(offsets["start"]), int(offsets["end"]), label, where)
+
+
+def _segment(part: Data, label: str, where: str) -> LabelObject:
+    return Segment(float(part["value"]["start"]), float(part["value"]["end"]), label, where)
+
+
+def _box(part: Data, label: str, where: str) -> LabelObject:
+    value, (width, height) = part["value"], _extent(part)
+    if value.get("rotation"):
+        raise RatingsError(
+            f"{where}: found a rotation of {value['rotation']} degrees; expected an upright box. "
+            "Draw a polygon instead."
+        )
+    return Box(
+        pixels(value["x"], width),
+        pixels(value["y"], height),
+        pixels(value["width"], width),
+        pixels(value["height"], height),
+        label,
+        where,
+    )
+
+
+def _polygon(part: Data, label: str, where: str) -> LabelObject:
+    width, height = _extent(part)
+    points = tuple((pixels(x, width), pixels(y, height)) for x, y in part["value"]["points"])
+    return Polygon(points, label, where)
+
+
+def _ranking(part: Data, label: str, where: str) -> LabelObject:
+    said = part["value"]["ranker"]
+    order = next(iter(said.values())) if isinstance(said, Mapping) else said
+    return Ranking(tuple(frozenset({name}) for name in order), where)
+
+
+def _preference(part: Data, label: str, where: str) -> LabelObject:
+    return Preference("left", "right", CHOSEN.get(part["value"]["selected"], "tie"), where)
+
+
+MADE: dict[str, tuple[tuple[str, ...], Callable[[Data, str, str], LabelObject]]] = {
+    "spans": (("labels", "hypertextlabels"), _span),
+    "segments": (("labels", "timeserieslabels"), _segment),
+    "boxes": (("rectanglelabels",), _box),
+    "polygons": (("polygonlabels",), _polygon),
+    "rankings": (("ranker",), _ranking),
+    "preferences": (("pairwise",), _preference),
+}
+
+
+# CSV, TSV and JSON_MIN: a row an annotation, without most of what JSON has
+
+
+def of_tables(export: Export) -> Iterator[Submission]:
+    """The annotations. Fields of the item and questions look alike, so each column is both.
+
+    A task without an annotation has a row too, which has no rater.
+    """
+    for place, row in export.records():
+        if row["annotation_id"] in (None, "") and row["annotator"] in (None, ""):
+            continue
+        yield Submission(
+            row.get("id"),
+            row["annotator"],
+            _own_answers(row, place),
+            f"annotation {row['annotation_id']}",
+            created=utc(row.get("created_at"), place),
+            updated=utc(row.get("updated_at"), place),
+            seconds=float(row["lead_time"]) if row["lead_time"] else None,
+            fields={name: cell for name, cell in row.items() if not isinstance(cell, (list, dict))},
+        )
+
+
+def _own_answers(row: Data, place: str) -> dict[str, Any]:
+    """The rater's own answers. CSV and TSV tell them after a review, if they have the history."""
+    cells = {name: _answer_in(cell) for name, cell in row.items() if name not in BESIDE}
+    steps = _steps(row.get("history"), place)
+    if not any(step.get("action") == FIXED for step in steps):
+        return cells
+    own = answers_in(before_review({"history": steps, "last_action": FIXED}, place))
+    asked = {part.get("from_name") for step in steps for part in step.get("result") or ()}
+    return {**{name: said for name, said in cells.items() if name not in asked}, **own}
+
+
+def _steps(cell: Any, place: str) -> list[Data]:
+    """The steps of a history. An item may have a field of that name: a dialogue, for example."""
+    said = _parsed(cell)
+    if isinstance(said, str) and said.startswith("[{"):
+        raise RatingsError(
+            f"{place}: found a history that is not readable as JSON; expected a list of steps. "
+            "Export the table again. A spreadsheet may have cut the cell."
+        )
+    is_history = isinstance(said, list) and all(isinstance(each, Mapping) for each in said)
+    return said if is_history else []
+
+
+def _answer_in(cell: Any) -> Any:
+    """What a cell says: one choice, several, a number. A list of spans says nothing here."""
+    said = _parsed(cell)
+    if isinstance(said, dict):
+        return tuple(said["choices"]) if "choices" in said else None
+    if isinstance(said, list):
+        one = said[0] if len(said) == 1 and isinstance(said[0], dict) else {}
+        if "taxonomy" in one:
+            return _ticks(one["taxonomy"])
+        return next((one[kind] for kind in PLAIN if kind in one), None)
+    return (said,) if isinstance(said, str) and said else said
+
+
+def _parsed(cell: Any) -> Any:
+    if isinstance(cell, str) and cell[:1] in ("{", "["):
+        try:
+            return json.loads(cell)
+        except ValueError:
+            return cell
+    return cell
+
+
+register(
+    Tool(
+        "label_studio",
+        "Label Studio JSON",
+        _is_json,
+        submissions,
+        shows={*CAPABILITIES},
+        omits_none=True,
+        draws=submissions,
+        kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
+    )
+)
+register(
+    Tool(
+        "label_studio_tables",
+        "Label Studio CSV or JSON_MIN",
+        has(*OWN),
+        of_tables,
+        shows={"raters", "times", "drafts", "none"},
+        needs={
+            "gold": "Export JSON. Or name who gave the gold answers in exclude_raters, and say "
+            "requires: [] (--requires none).",
+            "reviews": "Without a column history, a reviewer's answer counts as the rater's: then "
+            "export JSON.",
+        },
+        omits_none=True,
+    )
+)

@@ -1,8 +1,15 @@
-"""A delivered Parquet file: read where it lies, or decoded, and looked at before that."""
+"""Parquet and Arrow files: as the cells of a table, and as the records of an export.
 
-from collections.abc import Iterator, Mapping, Sequence
+Hugging Face's library stores labels as numbers of names (`ClassLabel`).
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isnan
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -10,13 +17,19 @@ from agreement_pipeline.engine import Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Footer, FooterError, expanded_bytes, is_time, plain_type
 from agreement_pipeline.ratings.limits import Limits
-from agreement_pipeline.readers.class_labels import Named, named_in_schema
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import WAIT, Steady, no_row
 
 BATCH = 65_536
+FEW = 64
+"""Rows of an export at a time: each may hold a text that the file keeps once."""
 PATTERN = "*?[{"
 """Marks in a path that engines take for those of a pattern."""
+KEY = b"huggingface"
+NO_LABEL = -1
+Data = Mapping[str, Any]
+Named = Callable[[Any], Any]
+"""From the number of a label, or a list of numbers, to its name."""
 
 
 def footer_of(path: Path) -> Footer:
@@ -58,7 +71,10 @@ class ParquetTable:
         self._path, self._limits, self._delivered = path, limits, Steady.at(path)
         with _as_refusal(path.name):
             self._footer = footer_of(path)
-            _refuse_large(self._footer, path.name, limits)
+            # By what it says of itself: a small Parquet file can hold a large table.
+            limits.refuse_beyond("columns", len(self._footer.leaves), path.name, "columns")
+            limits.refuse_beyond("rows", self._footer.rows, path.name, "rows")
+            limits.refuse_beyond("file_bytes", self._footer.size, path.name, "bytes once expanded")
             self._file = pq.ParquetFile(path)
             self.schema: pa.Schema = self._file.schema_arrow
         self.named: dict[str, Named] = named_in_schema(self.schema.metadata, path.name)
@@ -84,16 +100,17 @@ class ParquetTable:
             return None
         self._refuse_expanded(names)
         cells = session.parquet(str(self._path), columns)
-        self._refuse_broken(cells, columns)
+        counted = ", ".join(f"COUNT({session.column(name)})" for name in columns)
+        try:
+            cells.ask(f"SELECT {counted} FROM {cells}")
+        except Unreadable as error:  # the engine cannot decode something
+            raise _broken(self._path.name, error.__context__ or error) from None
         self._delivered.refuse_change()
         return cells
 
-    def _kind(self, name: str) -> pa.DataType:
-        return self.schema.field(name).type
-
     def _is_plain(self, column: str, name: str) -> bool:
         """True if an engine reads a column as Arrow does, and its cells become no other ones."""
-        kind = self._kind(column)
+        kind = self.schema.field(column).type
         if is_time(kind):
             return name == "timestamp"
         return bool(pa.types.is_boolean(kind) or plain_type(kind) == kind or kind == pa.string())
@@ -105,14 +122,6 @@ class ParquetTable:
                 expanded = expanded_bytes(self._path, self._footer, name, most)
             where = f"{self._path.name}: column {name!r}"
             self._limits.refuse_beyond("file_bytes", expanded, where, "bytes once expanded")
-
-    def _refuse_broken(self, cells: Relation, columns: Mapping[str, str]) -> None:
-        """Refuse what the engine cannot decode, with the name of the file."""
-        counted = ", ".join(f"COUNT({cells.session.column(name)})" for name in columns)
-        try:
-            cells.ask(f"SELECT {counted} FROM {cells}")
-        except Unreadable as error:
-            raise _broken(self._path.name, error.__context__ or error) from None
 
 
 @contextmanager
@@ -131,8 +140,105 @@ def _broken(source: str, error: BaseException) -> RatingsError:
     )
 
 
-def _refuse_large(footer: Footer, source: str, limits: Limits) -> None:
-    """Refuse by what the file says of itself: a small Parquet file can hold a large table."""
-    limits.refuse_beyond("columns", len(footer.leaves), source, "columns")
-    limits.refuse_beyond("rows", footer.rows, source, "rows")
-    limits.refuse_beyond("file_bytes", footer.size, source, "bytes once expanded")
+def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet or Arrow file as records.
+
+    Raises
+    ------
+    RatingsError
+        The file is broken.
+    """
+    import pyarrow.parquet as pq
+
+    try:
+        if kind == "parquet":
+            footer_of(path)
+            file = pq.ParquetFile(path)
+            batches, schema = file.iter_batches(FEW), file.schema_arrow
+        else:
+            stream = pa.ipc.open_stream(pa.memory_map(str(path)))
+            batches, schema = iter(stream), stream.schema
+        named = named_in_schema(schema.metadata, path.name)
+        for batch in batches:
+            for row in batch.to_pylist():
+                row.update({name: of(row[name]) for name, of in named.items() if name in row})
+                yield row
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise RatingsError(
+            f"{path.name}: found no whole {kind} file ({str(error).splitlines()[0]}); expected a "
+            "finished one. Export it again."
+        ) from None
+
+
+def named_in(info: Data, source: str) -> dict[str, Named]:
+    """From each column of labels to what gives the names of the numbers in a cell.
+
+    Raises
+    ------
+    RatingsError
+        The description of the columns is not what the library writes.
+    """
+    found: dict[str, Named] = {}
+    try:
+        for column, feature in (info.get("features") or {}).items():
+            inside = feature.get("feature", feature) if isinstance(feature, Mapping) else feature[0]
+            if isinstance(inside, Mapping) and inside.get("_type") == "ClassLabel":
+                found[column] = _named(inside["names"], f"{source}, {column}")
+    except (AttributeError, KeyError, IndexError, TypeError) as error:
+        raise _unlike(source, str(error)) from None
+    return found
+
+
+def named_in_schema(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Named]:
+    """The same, from what the schema of a Parquet or Arrow file says of itself.
+
+    Raises
+    ------
+    RatingsError
+        The description of the columns is not what the library writes.
+    """
+    try:
+        said = json.loads((metadata or {}).get(KEY, b"{}"))
+    except (ValueError, RecursionError) as error:
+        raise _unlike(source, str(error)) from None
+    return named_in((said.get("info") if isinstance(said, Mapping) else said) or {}, source)
+
+
+def in_names(cells: pa.Array, named: Named) -> Any:
+    """An Arrow array of numbers as names. Each distinct number is looked up once.
+
+    Lists of numbers become lists of names, in a list.
+    """
+    if pa.types.is_nested(cells.type):
+        return list(map(named, cells.to_pylist()))
+    coded = cells.dictionary_encode()
+    names = pa.array(map(named, coded.dictionary.to_pylist()), pa.large_string())
+    return names.take(coded.indices)
+
+
+def _named(names: Sequence[str | None], where: str) -> Named:
+    """A number, or a list of numbers, as names. -1 stands for no label, and so does no name."""
+    known: dict[Any, str | None] = {NO_LABEL: None, **dict(enumerate(names))}
+
+    def name(value: Any) -> str | None:
+        if value is None or (isinstance(value, float) and isnan(value)):
+            return None
+        if not isinstance(value, Real) or value not in known:
+            raise RatingsError(
+                f"{where}: found label {value!r}; expected the number of one of {len(names)} "
+                "names. Save the data set again."
+            )
+        return known[value]
+
+    def named(value: Any) -> Any:
+        is_list = hasattr(value, "__len__") and not isinstance(value, str | Mapping)
+        return [name(each) for each in value] if is_list else name(value)
+
+    return named
+
+
+def _unlike(source: str, found: str) -> RatingsError:
+    return RatingsError(
+        f"{source}: found a description of columns that is not readable ({found}); expected what "
+        "Hugging Face's library writes. Save the data set again."
+    )

@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from agreement_pipeline.readers.drawn import Drawn, spans_in
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Kind, Submission
-from agreement_pipeline.readers.times import utc
+from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.submissions import Drawn, Submission, has, plain, spans_in, utc
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.units import Box, LabelObject, Polygon
 
@@ -20,60 +19,45 @@ NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 Data = Mapping[str, Any]
 
 
-def submissions(export: Export) -> Iterator[Submission]:
-    """The answers of all sessions."""
-    raters = _raters(export)
+def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
+    """The answers of all sessions. Of a kind: spans of texts, or boxes and polygons of images."""
+    sessions = dict.fromkeys(_session(record) for _, record in export.records())
+    shared = Counter(prefix for session in sessions for prefix in _prefixes(session))
+    raters = {session: _rater(session, shared) for session in sessions}
     for place, record in export.records():
-        meta = record.get("meta") or {}
-        plain = {name: value for name, value in record.items() if isinstance(value, (str, int))}
+        # Where a rater chooses, to reject is to give no label.
+        is_choice = bool(kind) or "accept" in record
+        labels = ("accept",) if is_choice else ("accept", "reject")
         yield Submission(
             record["_task_hash"],
             raters[_session(record)],
-            _answer(record),
+            {kind: _drawn(record, kind, place)} if kind else _answer(record),
             place,
-            status="submitted" if record["answer"] in _submitting(record) else "skipped",
-            kind=_kind(record),
+            status="submitted" if record["answer"] in labels else "skipped",
+            kind="reviewer" if "versions" in record else "human",
             created=utc(record.get("_timestamp"), place),
-            fields={**plain, **meta},
+            fields={**plain(record), **(record.get("meta") or {})},
         )
 
 
-def draws(export: Export, kind: str) -> Iterator[Submission]:
-    """The spans of texts, and the boxes and polygons of images."""
-    raters = _raters(export)
-    for place, record in export.records():
-        meta = record.get("meta") or {}
-        plain = {name: value for name, value in record.items() if isinstance(value, (str, int))}
-        yield Submission(
-            record["_task_hash"],
-            raters[_session(record)],
-            {kind: Drawn(_objects(record.get("spans") or (), kind, place), _extent(record, kind))},
-            place,
-            status="submitted" if record["answer"] == "accept" else "skipped",
-            kind=_kind(record),
-            created=utc(record.get("_timestamp"), place),
-            fields={**plain, **meta},
-        )
-
-
-def _objects(parts: Iterable[Data], kind: str, place: str) -> tuple[LabelObject, ...]:
+def _drawn(record: Data, kind: str, place: str) -> Drawn:
+    parts = record.get("spans") or ()
     if kind == "spans":
-        return spans_in(parts, place)
-    found: list[LabelObject] = []
+        return Drawn(spans_in(parts, place))
+    is_sized = "width" in record and "height" in record
+    extent = (record["width"], record["height"]) if is_sized else ()
+    return Drawn(tuple(_shapes(parts, kind, place)), extent)
+
+
+def _shapes(parts: Iterable[Data], kind: str, place: str) -> Iterator[LabelObject]:
     for n, part in enumerate(parts, 1):
         where, points = f"{place}, object {n}", part["points"]
         if kind == "polygons":
-            found.append(Polygon(tuple((x, y) for x, y in points), part["label"], where))
+            yield Polygon(tuple((x, y) for x, y in points), part["label"], where)
         else:
             left, top = (min(each) for each in zip(*points, strict=True))
             right, bottom = (max(each) for each in zip(*points, strict=True))
-            found.append(Box(left, top, right - left, bottom - top, part["label"], where))
-    return tuple(found)
-
-
-def _extent(record: Data, kind: str) -> tuple[float, ...]:
-    sized = kind != "spans" and "width" in record and "height" in record
-    return (record["width"], record["height"]) if sized else ()
+            yield Box(left, top, right - left, bottom - top, part["label"], where)
 
 
 def _answer(record: Data) -> dict[str, Any]:
@@ -84,22 +68,6 @@ def _answer(record: Data) -> dict[str, Any]:
     if "spans" in record or "label" not in record:
         return {}
     return {"answer": record["answer"]}
-
-
-def _submitting(record: Data) -> tuple[str, ...]:
-    """The answers that are labels. Where a rater chooses, to reject is to give no label."""
-    return ("accept",) if "accept" in record else ("accept", "reject")
-
-
-def _kind(record: Data) -> Kind:
-    return "reviewer" if "versions" in record else "human"
-
-
-def _raters(export: Export) -> dict[str, str]:
-    """The rater of each session. Sessions of one data set begin alike."""
-    sessions = dict.fromkeys(_session(record) for _, record in export.records())
-    shared = Counter(prefix for session in sessions for prefix in _prefixes(session))
-    return {session: _rater(session, shared) for session in sessions}
 
 
 def _rater(session: str, shared: Mapping[str, int]) -> str:
@@ -125,12 +93,14 @@ def _session(record: Data) -> str:
     return str(record.get("_annotator_id") or record.get("_session_id") or "")
 
 
-PRODIGY = Tool(
-    "prodigy",
-    "Prodigy's db-out",
-    lambda export: {"_task_hash", "answer"} <= {*export.first},
-    submissions,
-    frozenset({"raters", "times", "skips", "drafts", "none"}),
-    draws=draws,
-    kinds=("spans",),
-).register()
+register(
+    Tool(
+        "prodigy",
+        "Prodigy's db-out",
+        has("_task_hash", "answer"),
+        submissions,
+        shows={"raters", "times", "skips", "drafts", "none"},
+        draws=submissions,
+        kinds=("spans",),
+    )
+)

@@ -1,8 +1,12 @@
 """Checked ratings from whatever holds them, for projects and the command line alike."""
 
+from collections import Counter
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
+
+import pyarrow as pa
 
 from agreement_pipeline.engine import (
     Relation,
@@ -12,24 +16,28 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Cells, Classifiers, Level, Ratings, Scale
+from agreement_pipeline.ratings import CAPABILITIES, Classifiers, Level, Origin, Ratings, Scale
 from agreement_pipeline.ratings.limits import LIMITS, Limits
-from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
-from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.readers.meeting import refuse_unusable
-from agreement_pipeline.readers.packed import unpacked
-from agreement_pipeline.readers.registry import MarkedRows, Reader, Rows, Source, reader_of
-from agreement_pipeline.readers.rules import RULES, Rules, names_of, text_of
-from agreement_pipeline.readers.sources import of_round, refuse_incapable, rows_of, with_origin
-from agreement_pipeline.text import listed
-from agreement_pipeline.units import Marked, UnitSettings, units_of
+from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
+from agreement_pipeline.readers.exports import Export, kind_of
+from agreement_pipeline.readers.files import is_packed, refuse_unfinished, unpacked
+from agreement_pipeline.readers.registry import Asked, Reader, Source, reader_of
+from agreement_pipeline.readers.rows import Rows
+from agreement_pipeline.readers.rules import RULES, Rules
+from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
+from agreement_pipeline.text import called, counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from agreement_pipeline.units import Marked, UnitSettings
+
 EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
-OF_RATERS = "the columns of raters"
+HERE = "file://"
+"""How the URL of a file of this machine begins."""
+SHOWN = {"timestamp": "times", "confidence": "confidence", "gold": "gold", "assisted": "assisted"}
+"""What a table shows that has a column."""
 
 
 def read(
@@ -95,52 +103,20 @@ def read(
     ('ana', 'ben')
     """
     if rules.units is not None:
-        ratings, where = _units_in(
-            source, rules.units, columns, scale, classifiers, round_name, limits, rules
+        asked = Asked(columns, "long", limits, rules)
+        ratings, where = _units_in(source, rules.units, asked, round_name, scale, classifiers)
+    else:
+        session = _session(source, engine, memory_limit)
+        rows = rows_of(source, columns, layout, limits, rules, session)
+        if not rules.all_rounds or round_name is not None:
+            rows = of_round(rows, round_name)
+        where, ratings = (
+            rows.source,
+            checked_rows(rows, scale=scale, level=level, classifiers=classifiers, limits=limits),
         )
-        if usable:
-            refuse_unusable(ratings, where)
-        return ratings
-    session = _session(source, engine, memory_limit)
-    rows = rows_of(source, columns, layout, limits, rules, session)
-    if not rules.all_rounds or round_name is not None:
-        rows = of_round(rows, round_name)
-    ratings = checked_rows(rows, scale=scale, level=level, classifiers=classifiers, limits=limits)
     if usable:
-        refuse_unusable(ratings, rows.source)
+        _refuse_unusable(ratings, where)
     return ratings
-
-
-def _session(source: Source, engine: str, memory_limit: str | None) -> Session:
-    if engine not in CHOICES:
-        raise RatingsError(
-            f"engine: found {engine!r}; expected one of {listed(CHOICES)}. Correct the name."
-        )
-    if engine == "spark" or is_spark_frame(source):
-        return spark_session(source)
-    return duckdb_session(memory_limit)
-
-
-def _units_in(
-    source: str | Source,
-    units: UnitSettings,
-    columns: Columns,
-    scale: Scale | None,
-    classifiers: Classifiers,
-    round_name: str | None,
-    limits: Limits,
-    rules: Rules,
-) -> tuple[Ratings, str]:
-    """The units of the label objects in an export, and its name."""
-    rows, marked = _marked_in(source, units.kind, columns, round_name, limits, rules)
-    found = replace(
-        units_of(marked, units, scale, source=rows.source),
-        classifiers=_classifiers(classifiers, rows),
-    )
-    whole = replace(found, rows=_with_contents(found.rows, rows.cells))
-    part = "" if units.part == "all" else units.part
-    origin = None if rows.origin is None else replace(rows.origin, part=part)
-    return replace(whole.ratings, origin=origin), rows.source
 
 
 def read_marked(
@@ -151,7 +127,7 @@ def read_marked(
     round_name: str | None = None,
     limits: Limits = LIMITS,
     rules: Rules = RULES,
-) -> list[Marked]:
+) -> "list[Marked]":
     r"""What each rater marked in each item, from the export of a tool.
 
     Parameters
@@ -188,59 +164,253 @@ def read_marked(
     >>> units_of(marked, UnitSettings("spans")).ratings.raters
     ('a', 'b')
     """
-    return _marked_in(source, kind, columns, round_name, limits, rules)[1]
+    return _marked_in(source, kind, Asked(columns, "long", limits, rules), round_name)[1]
 
 
 def _marked_in(
-    source: str | Source,
-    kind: str,
-    columns: Columns,
-    round_name: str | None,
-    limits: Limits,
-    rules: Rules,
-) -> tuple[Rows, list[Marked]]:
+    source: str | Source, kind: str, asked: Asked, round_name: str | None
+) -> "tuple[Rows, list[Marked]]":
     """The rows of an export, and what is marked in each of them."""
-    reader, marked = _marked_rows(source, kind, columns, limits, rules)
-    rows = with_origin(reader, marked.rows)
-    needed = rules.requires if rules.requires is not None else ("none", *reader.needs)
-    refuse_incapable(reader, needed, rows)
-    if not rules.all_rounds or round_name is not None:
-        rows = of_round(rows, round_name)
-    return rows, marked.marked_in(rows)
+    from agreement_pipeline.readers.tool import Tool
+    from agreement_pipeline.units import Marked
 
-
-def _marked_rows(
-    source: str | Source, kind: str, columns: Columns, limits: Limits, rules: Rules
-) -> tuple[Reader, MarkedRows]:
-    """The label objects of one kind in an export, and its reader."""
     if not isinstance(source, str | Path):
         raise RatingsError(
             f"a DataFrame: found a table for units of {kind}; expected the export of a tool. Make "
             "units of it with agreement_pipeline.units."
         )
     refuse_unfinished(Path(source))
-    with unpacked(Path(source), limits) as path:
-        reader = reader_of(path, rules.reader)
-        if reader.marked is None:
+    with unpacked(Path(source), asked.limits) as path:
+        reader = reader_of(path, asked.rules.reader)
+        if not isinstance(reader, Tool):
             raise RatingsError(
                 f"{path.name}: found {reader.title} for units of {kind}; expected the export of a "
                 "tool. Leave `units` out, or export the objects."
             )
-        return reader, reader.marked(path, kind, columns, limits, rules)
+        found, drawn = reader.drawn(path, kind, asked)
+    rows = _with_origin(reader, found)
+    requires = asked.rules.requires
+    _refuse_incapable(reader, ("none", *reader.needs) if requires is None else requires, rows)
+    if not asked.rules.all_rounds or round_name is not None:
+        rows = of_round(rows, round_name)
+    occurrence = "occurrence" if "occurrence" in rows.names else "1"
+    said = rows.relation.ask(
+        f"SELECT item, rater, label, {rows.quoted('row')}, {occurrence} FROM {rows} ORDER BY nth"
+    )
+    return rows, [
+        Marked(
+            item,
+            rater,
+            drawn[int(label[1:])].objects,
+            drawn[int(label[1:])].extent,
+            f"{rows.source}: {record}",
+            int(times),
+            rater in rows.classifiers,
+        )
+        for item, rater, label, record, times in zip(
+            *(each.to_pylist() for each in said.columns), strict=True
+        )
+    ]
 
 
-def _with_contents(units: "pd.DataFrame", cells: Relation) -> "pd.DataFrame":
+def _units_in(
+    source: str | Source,
+    units: "UnitSettings",
+    asked: Asked,
+    round_name: str | None,
+    scale: Scale | None,
+    classifiers: Classifiers,
+) -> tuple[Ratings, str]:
+    """The units of the label objects in an export, and its name."""
+    from agreement_pipeline.units import units_of
+
+    rows, marked = _marked_in(source, units.kind, asked, round_name)
+    raters = rows.distinct("rater")
+    named = classifiers(raters, rows.source) if callable(classifiers) else classifiers
+    found = units_of(marked, units, scale, source=rows.source)
+    whole = replace(
+        found,
+        classifiers=tuple(sorted({*named, *({*rows.classifiers} & {*raters})})),
+        rows=_with_contents(found.rows, rows),
+    )
+    part = "" if units.part == "all" else units.part
+    origin = None if rows.origin is None else replace(rows.origin, part=part)
+    return replace(whole.ratings, origin=origin), rows.source
+
+
+def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
     """The units with what is known of their items: whether they are gold, and their cluster."""
-    names = [name for name in ("gold", "cluster") if name in names_of(cells)]
+    names = [name for name in ("gold", "cluster") if name in rows.names]
     if not names:
         return units
-    known = cells.ask(
+    known = rows.relation.ask(
         f"SELECT item, {', '.join(names)} FROM (SELECT *, ROW_NUMBER() OVER "
-        f"(PARTITION BY item ORDER BY nth) AS place FROM {cells}) AS said WHERE place = 1"
+        f"(PARTITION BY item ORDER BY nth) AS place FROM {rows}) AS said WHERE place = 1"
     )
     items, of_item = known["item"].to_pylist(), units["cluster"].astype(object)
     each = {name: dict(zip(items, known[name].to_pylist(), strict=True)) for name in names}
     return units.assign(**{name: of_item.map(said) for name, said in each.items()})
+
+
+def read_rounds(
+    path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS, reader: str | None = None
+) -> tuple[str, ...]:
+    """The rounds that a file with a column of rounds names, sorted.
+
+    Raises
+    ------
+    RatingsError
+        The file is broken. Or it has no such column, or a row without a round.
+    """
+    refuse_unfinished(path)
+    with unpacked(path, limits) as place:
+        return reader_of(place, reader).rounds(place, Asked(columns, limits=limits))
+
+
+def _session(source: Source, engine: str = "auto", memory_limit: str | None = None) -> Session:
+    if engine not in CHOICES:
+        raise RatingsError(
+            f"engine: found {engine!r}; expected one of {listed(CHOICES)}. Correct the name."
+        )
+    if engine == "spark" or is_spark_frame(source):
+        return spark_session(source)
+    return duckdb_session(memory_limit)
+
+
+def rows_of(
+    source: str | Source,
+    columns: Columns = COLUMNS,
+    layout: Layout = "long",
+    limits: Limits = LIMITS,
+    rules: Rules = RULES,
+    session: Session | None = None,
+) -> Rows:
+    """The ratings of a source under canonical names, not yet checked.
+
+    Parameters
+    ----------
+    source
+        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, the URL of
+        a Parquet file, a DataFrame of pandas or Spark, or anything that gives Arrow batches.
+    columns, layout, limits, rules
+        As in `read`.
+    session
+        Where the rows are put. None: in that of a Spark DataFrame, else in DuckDB.
+
+    Raises
+    ------
+    RatingsError
+        The source is broken, too large or unknown, or it cannot show what is required.
+    """
+    asked = Asked(columns, layout, limits, rules, session or _session(source))
+    if isinstance(source, str) and source.startswith(HERE):
+        source = Path(source.removeprefix(HERE))
+    is_path = isinstance(source, str | Path)
+    if not is_path or AFAR in str(source) or is_pattern(Path(source)):
+        return _with_origin(TABLE, TABLE.rows(source, asked))
+    path = Path(source)
+    refuse_unfinished(path)
+    with unpacked(path, limits) as place:
+        reader = reader_of(place, rules.reader)
+        rows = reader.rows(place, asked)
+        if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
+            rows = replace(rows, relation=_kept(rows))  # their file will be gone
+    rows = _with_origin(reader, rows)
+    _refuse_incapable(reader, [*reader.needs] if rules.requires is None else rules.requires, rows)
+    return rows
+
+
+def _kept(rows: Rows) -> Relation:
+    """The rows in a table of the session."""
+    names, session = [name for name in rows.names if name != "nth"], rows.relation.session
+    schema = pa.schema([rows.relation.schema.field(name) for name in names])
+    query = f"SELECT {', '.join(map(rows.quoted, names))} FROM {rows} ORDER BY nth"
+    return session.load(schema, session.batches(query))
+
+
+def of_round(rows: Rows, name: str | None) -> Rows:
+    """The rows of one round. If no round is named, all rows of a source with at most one round.
+
+    Raises
+    ------
+    RatingsError
+        There are several rounds and none is named, or not the one that is. Or some rows have none.
+    """
+    where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
+    said: list[str | None] = []
+    if "round" in rows.names:
+        said = rows.relation.ask(
+            f"SELECT {rows.text('round')} AS name, MIN(nth) AS first_nth FROM {rows} "
+            "GROUP BY 1 ORDER BY first_nth, name"
+        )["name"].to_pylist()
+    found = [each for each in said if each is not None]
+    if name is None and found and len(found) < len(said):
+        raise RatingsError(
+            f"{where}: found rows without a round beside {called('round', found)}; expected a "
+            "round in every row, or in none. Fill it in."
+        )
+    if name is None and len(found) <= 1:
+        return rows
+    if name is None:
+        raise RatingsError(
+            f"{where}: found {len(found)} rounds, {listed(found)}; expected one for ratings that "
+            "are read as one. Choose one (--of-round NAME, or columns: {round: …} in a project "
+            "for a round each), or read them together (--all-rounds, or all_rounds: true)."
+        )
+    if not found:
+        raise RatingsError(
+            f"{where}: found no round in any row; expected rows of round {name!r}. "
+            "Name the column of rounds, or no round."
+        )
+    if name not in found:
+        raise RatingsError(
+            f"{where}: found no round {name!r} among {listed(found)}; expected one of these. "
+            "Correct its name."
+        )
+    own = rows.view(f"SELECT * FROM {rows} WHERE {rows.text('round')} = {rows.literal(name)}")
+    left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
+    return replace(own, left_out=left_out)
+
+
+def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) -> dict[str, str]:
+    """The columns of a table that are read as something else than their name, by what they are.
+
+    Of a compressed file nothing is told, since it would be unpacked once more.
+    """
+    if not isinstance(source, Path) or not source.exists() or is_packed(source):
+        return {}
+    if reader_of(source, rules.reader) is not TABLE:
+        return {}
+    return unnamed_columns([str(name) for name in Export(source).first], columns)
+
+
+def origin_of_table(columns: Container[str]) -> Origin:
+    """The origin of the ratings in a plain table, of which these columns were read."""
+    return Origin.of(TABLE.name, _shown_by(columns), {})
+
+
+def _shown_by(columns: Container[str]) -> frozenset[str]:
+    return frozenset({"raters", *(shown for name, shown in SHOWN.items() if name in columns)})
+
+
+def _with_origin(reader: Reader, rows: Rows) -> Rows:
+    """The rows, with what their reader is called and what they can show."""
+    shows = frozenset(reader.shows)
+    if reader.submissions is None:
+        shows = _shown_by(rows.names) | ({"predictions"} if rows.classifiers else set())
+    return replace(rows, reader=reader.name, shows=shows)
+
+
+def _refuse_incapable(reader: Reader, requires: Sequence[str], rows: Rows) -> None:
+    """Refuse an export that cannot show what is required."""
+    lacking = [name for name in requires if name not in rows.shows]
+    if lacking:
+        shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
+        why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
+        raise RatingsError(
+            f"{rows.source}: found {reader.title}, which cannot show {listed(lacking)} ({shown}); "
+            f"expected an export that does. {why or 'Export another format.'}"
+        )
 
 
 def checked_rows(
@@ -258,9 +428,18 @@ def checked_rows(
     RatingsError
         A check of the ratings fails.
     """
-    _refuse_no_label(rows)
+    if not rows.any("label IS NOT NULL"):
+        left_out = rows.origin.words if rows.origin else ""
+        found, step = "no label in any row", "Check that the export is complete"
+        if left_out:
+            found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
+        label = rows.columns.get("label")
+        of = "the columns of raters" if label is None else f"column {label!r}"
+        raise RatingsError(
+            f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
+        )
     return Ratings.from_cells(
-        Cells(rows.cells, rows.source, rows.columns),
+        rows,
         scale,
         level=level,
         classifiers=classifiers,
@@ -270,41 +449,26 @@ def checked_rows(
     )
 
 
-def read_rounds(
-    path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS, reader: str | None = None
-) -> tuple[str, ...]:
-    """The rounds that a file with a column of rounds names, sorted.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken. Or it has no such column, or a row without a round.
-    """
-    refuse_unfinished(path)
-    with unpacked(path, limits) as place:
-        return reader_of(place, reader).rounds(place, columns, limits)
-
-
-def _classifiers(asked: Classifiers, rows: Rows) -> tuple[str, ...]:
-    """The classifiers that are asked for, and the models among the raters."""
-    raters = _raters(rows)
-    named = asked(raters, rows.source) if callable(asked) else asked
-    return tuple(sorted({*named, *({*rows.classifiers} & {*raters})}))
-
-
-def _raters(rows: Rows) -> list[str]:
-    rater = text_of(rows.cells, "rater")
-    found = rows.cells.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows.cells}")
-    return sorted(each for each in found["rater"].to_pylist() if each is not None)
-
-
-def _refuse_no_label(rows: Rows) -> None:
-    table = rows.cells
-    if table.ask(f"SELECT 1 AS x FROM {table} WHERE label IS NOT NULL LIMIT 1").num_rows:
-        return
-    left_out = rows.origin.words if rows.origin else ""
-    found, step = "no label in any row", "Check that the export is complete"
-    if left_out:
-        found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
-    of = f"column {rows.columns['label']!r}" if "label" in rows.columns else OF_RATERS
-    raise RatingsError(f"{rows.source}: {of}: found {found}; expected at least one rating. {step}.")
+def _refuse_unusable(ratings: Ratings, source: str) -> None:
+    """Refuse ratings without agreement to measure, since no two raters rated the same item."""
+    raters = ratings.raters
+    if len(raters) < 2:
+        models = (
+            f", and the {called('classifier', ratings.classifiers)}" if ratings.classifiers else ""
+        )
+        raise RatingsError(
+            f"{source}: found ratings by {counted(len(raters), 'rater')}, "
+            f"{listed(raters)}{models}; expected two raters or more, since agreement compares "
+            "them. Add the other raters' ratings, or name the column that tells the raters apart."
+        )
+    patterns, places = ratings.patterns, [ratings.names.index(name) for name in raters]
+    each = (ratings.codes_in(patterns.words, places) >= 0).sum(1)
+    if not (each >= 2).any():
+        items = patterns.items[each > 0]
+        raise RatingsError(
+            f"{source}: found no item with ratings by two raters "
+            f"({counted(int(each[each > 0] @ items), 'rating')} of "
+            f"{counted(int(items.sum()), 'item')} by {len(raters)} raters); "
+            "expected at least one. Let raters overlap on some items, and check that their exports "
+            "name the items alike."
+        )

@@ -1,95 +1,58 @@
 """The registered readers: one for each export format."""
 
-from collections import Counter
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
-from agreement_pipeline.engine import Relation, Session
+from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import CAPABILITIES, Origin
-from agreement_pipeline.ratings.limits import Limits
-from agreement_pipeline.readers.columns import Columns, Layout
+from agreement_pipeline.ratings import CAPABILITIES
+from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
-from agreement_pipeline.readers.rules import LeftOut, Rules
-from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.readers.rows import Rows
+from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import Marked
+
+if TYPE_CHECKING:
+    from agreement_pipeline.readers.submissions import Submission
 
 Source = Any
 """A path, a DataFrame of pandas or Spark, or anything that gives Arrow batches."""
 TABLE = "table"
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The ratings of a source under canonical names.
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a source.
 
     Parameters
     ----------
-    cells
-        One row a rating, not checked yet. Beside the canonical columns there are
-
-        - `nth`: the order of the ratings in the source, or 0 where it has none;
-        - `row`: what errors call a row of the source;
-        - `column`: the name of the rater's column, in a wide table only.
     columns
-        The name in the source of each canonical column, for errors.
-    source
-        The name of the source, for errors.
-    classifiers
-        The raters that the source calls models.
-    left_out
-        How many rows of the source are no ratings, by round and reason.
-    reader, shows
-        The name of the reader, and what the source can show. Empty if it is not known.
+        What its columns are called. In a tool's export `label` is the question.
+    layout
+        long: one row a rating. wide: one row an item, one column a rater.
+    limits
+        How large it may be.
+    rules
+        Which rows count, and which items are one.
+    session
+        Where the rows are put.
     """
 
-    cells: Relation
-    columns: dict[str, str]
-    source: str
-    classifiers: tuple[str, ...] = ()
-    left_out: LeftOut = field(default_factory=Counter)
-    reader: str = ""
-    shows: frozenset[str] = frozenset()
-
-    @property
-    def origin(self) -> Origin | None:
-        """Where the rows came from, if it is known."""
-        if not self.reader:
-            return None
-        left_out: Counter[str] = Counter()
-        for (_, reason), count in self.left_out.items():
-            left_out[reason] += count
-        return Origin.of(self.reader, self.shows, left_out)
-
-
-class ReadsRows(Protocol):
-    """Reads the ratings of a source into a session. None: the session of DuckDB."""
-
-    def __call__(
-        self,
-        source: Source,
-        columns: Columns = ...,
-        layout: Layout = ...,
-        limits: Limits = ...,
-        rules: Rules = ...,
-        session: Session | None = ...,
-    ) -> Rows:
-        """The rows of the source."""
-
-
-class MarkedRows(NamedTuple):
-    """Label objects of a source: its rows, and what is marked in each of them."""
-
-    rows: Rows
-    marked_in: Callable[[Rows], list[Marked]]
+    columns: Columns = COLUMNS
+    layout: Layout = "long"
+    limits: Limits = LIMITS
+    rules: Rules = RULES
+    session: Session = field(default_factory=duckdb_session)
 
 
 @dataclass(frozen=True)
-class Reader:
+class Reader(ABC):
     """One export format.
 
     Parameters
@@ -98,20 +61,10 @@ class Reader:
         The format's name in settings, and in words.
     recognises
         True if an export has this format, by its content.
-    rows
-        Reads all ratings of a source.
-    rounds
-        Reads only the names of the rounds in a source, sorted.
-    submissions
-        All submissions of an export. None for tables, whose rows are ratings already.
     shows
-        What the format can show, of `CAPABILITIES`.
+        What the format can show, of `CAPABILITIES`. A table shows what it has a column for.
     needs
         What the format cannot show, and must be said by the project, else its numbers are wrong.
-    omits_none
-        True if the export writes nothing where a rater ticked nothing.
-    marked
-        Reads the label objects of one kind. None for tables, which have none.
     kinds
         The kinds of label objects that `init` looks for.
     """
@@ -119,14 +72,23 @@ class Reader:
     name: str
     title: str
     recognises: Callable[[Export], bool]
-    rows: ReadsRows
-    rounds: Callable[[Path, Columns, Limits], tuple[str, ...]]
-    submissions: Callable[[Export], Iterator[Submission]] | None = None
-    shows: frozenset[str] = frozenset()
+    _: KW_ONLY
+    shows: AbstractSet[str] = frozenset()
     needs: Mapping[str, str] = field(default_factory=dict)
-    omits_none: bool = False
-    marked: Callable[[Path, str, Columns, Limits, Rules], MarkedRows] | None = None
     kinds: tuple[str, ...] = ()
+
+    @abstractmethod
+    def rows(self, source: Source, asked: Asked) -> Rows:
+        """All ratings of a source."""
+
+    @abstractmethod
+    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
+        """Only the names of the rounds in a source, sorted."""
+
+    @property
+    def submissions(self) -> "Callable[[Export], Iterator[Submission]] | None":
+        """What finds all submissions of an export. None for tables: their rows are ratings."""
+        return None
 
     @property
     def lacks(self) -> tuple[str, ...]:
@@ -170,10 +132,18 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
     """
     refuse_unfinished(path)
     if name is not None:
-        return _named(name)
+        if name not in READERS:
+            raise RatingsError(
+                f"reader: found {name!r}; expected one of {listed(sorted(READERS), 40)}. "
+                "Correct the name."
+            )
+        return READERS[name]
     export = Export(path)
-    if path.is_dir():
-        _refuse_mixed(export)
+    if not export.files:
+        raise RatingsError(
+            f"{export.path}: found a folder without a finished file; expected an export. "
+            "Check the path."
+        )
     found = [each for each in READERS.values() if each.recognises(export)]
     if not found:
         raise RatingsError(
@@ -187,20 +157,3 @@ def is_of_a_tool(path: Path) -> bool:
     """True for anything but a plain table: its rows are not ratings yet."""
     export = Export(path)
     return any(each.name != TABLE and each.recognises(export) for each in READERS.values())
-
-
-def _named(name: str) -> Reader:
-    if name not in READERS:
-        raise RatingsError(
-            f"reader: found {name!r}; expected one of {listed(sorted(READERS), 40)}. "
-            "Correct the name."
-        )
-    return READERS[name]
-
-
-def _refuse_mixed(export: Export) -> None:
-    if not export.files:
-        raise RatingsError(
-            f"{export.path}: found a folder without a finished file; expected an export. "
-            "Check the path."
-        )

@@ -1,12 +1,12 @@
 """SuperAnnotate: a JSON file an item and rater. Overlap is copies of an item in several folders."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Kind, Status, Submission
-from agreement_pipeline.readers.times import utc
+from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.submissions import Status, Submission, grouped, has, plain, utc
 from agreement_pipeline.readers.tool import Tool
 
 TAG = "tag"
@@ -16,6 +16,7 @@ STATUSES: dict[str, Status] = {
     "InProgress": "draft",
     "Returned": "rejected",
 }
+REVIEWERS = ("QA", "Quality Assurance")
 Data = Mapping[str, Any]
 
 
@@ -23,31 +24,29 @@ def submissions(export: Export) -> Iterator[Submission]:
     """The tags of all items, one submission for each of their makers."""
     for place, record in export.records():
         about = record["metadata"]
-        by_maker: defaultdict[tuple[Any, Any], list[Data]] = defaultdict(list)
-        for each in record["instances"]:
-            if each.get("type") == TAG:
-                maker = each.get("createdBy") or {}
-                by_maker[maker.get("email"), maker.get("role")].append(each)
-        if not by_maker:
-            by_maker[about.get("annotatorEmail"), None] = []
-        for (email, role), tags in by_maker.items():
+        tags = [each for each in record["instances"] if each.get("type") == TAG]
+        by_maker = grouped(tags, _maker) or {(about.get("annotatorEmail"), None): []}
+        for (email, role), made in by_maker.items():
             yield Submission(
                 about["name"],
                 email or about.get("annotatorEmail"),
-                _answers(tags),
+                _answers(made),
                 f"{place}, {email}",
                 status=STATUSES.get(about.get("status", ""), "submitted"),
-                kind=_kind(role),
-                created=utc(min((each["createdAt"] for each in tags), default=None), place),
-                updated=utc(max((each["updatedAt"] for each in tags), default=None), place),
-                assisted=any(each.get("creationType", "Manual") != "Manual" for each in tags),
-                fields={
-                    name: value for name, value in about.items() if isinstance(value, (str, int))
-                },
+                kind="reviewer" if role in REVIEWERS else "human",
+                created=utc(min((each["createdAt"] for each in made), default=None), place),
+                updated=utc(max((each["updatedAt"] for each in made), default=None), place),
+                assisted=any(each.get("creationType", "Manual") != "Manual" for each in made),
+                fields=plain(about),
             )
 
 
-def _answers(tags: list[Data]) -> dict[str, Any]:
+def _maker(tag: Data) -> tuple[Any, Any]:
+    maker = tag.get("createdBy") or {}
+    return maker.get("email"), maker.get("role")
+
+
+def _answers(tags: Sequence[Data]) -> dict[str, Any]:
     values: defaultdict[str, list[str]] = defaultdict(list)
     for each in tags:
         values[TAG].append(each["className"])
@@ -56,14 +55,12 @@ def _answers(tags: list[Data]) -> dict[str, Any]:
     return {question: tuple(said) for question, said in values.items()}
 
 
-def _kind(role: object) -> Kind:
-    return "reviewer" if role in ("QA", "Quality Assurance") else "human"
-
-
-SUPERANNOTATE = Tool(
-    "superannotate",
-    "SuperAnnotate",
-    lambda export: {"metadata", "instances"} <= {*export.first},
-    submissions,
-    frozenset({"raters", "times", "skips", "drafts", "assisted", "rejected"}),
-).register()
+register(
+    Tool(
+        "superannotate",
+        "SuperAnnotate",
+        has("metadata", "instances"),
+        submissions,
+        shows={"raters", "times", "skips", "drafts", "assisted", "rejected"},
+    )
+)

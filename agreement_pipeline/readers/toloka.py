@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Status, Submission
-from agreement_pipeline.readers.times import utc
+from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.submissions import Status, Submission, has, part, utc
 from agreement_pipeline.readers.tool import Tool
 
 INPUT, OUTPUT, GOLDEN, OWN = "INPUT:", "OUTPUT:", "GOLDEN:", "ASSIGNMENT:"
@@ -23,15 +23,15 @@ def submissions(export: Export) -> Iterator[Submission]:
     known: set[object] = set()
     for place, row in export.records():
         task = row.get(f"{OWN}task_id") or row[f"{OWN}assignment_id"]
-        fields = {**row, **_part(row, INPUT)}
-        golden = {name: value for name, value in _part(row, GOLDEN).items() if value}
+        fields = {**row, **part(row, INPUT)}
+        golden = {name: value for name, value in part(row, GOLDEN).items() if value}
         if golden and task not in known:
             known.add(task)
             yield Submission(task, GOLDEN, golden, f"golden {task}", kind="gold", fields=fields)
         yield Submission(
             task,
             row[f"{OWN}worker_id"],
-            {name: _answer(cell) for name, cell in _part(row, OUTPUT).items()},
+            {name: _answer(cell) for name, cell in part(row, OUTPUT).items()},
             f"assignment {row[f'{OWN}assignment_id']}, task {task}",
             status=STATUSES.get(row.get(f"{OWN}status", ""), "submitted"),
             created=utc(row.get(f"{OWN}started"), place),
@@ -49,21 +49,17 @@ def question(column: str) -> str:
     return column.removeprefix(OUTPUT)
 
 
-def _part(row: Any, prefix: str) -> dict[str, Any]:
-    return {
-        name.removeprefix(prefix): value for name, value in row.items() if name.startswith(prefix)
-    }
-
-
 def _answer(cell: str) -> Any:
     return frozenset(json.loads(cell)) if cell.startswith("[") else cell
 
 
-TOLOKA = Tool(
-    "toloka",
-    "Toloka's assignments",
-    lambda export: f"{OWN}worker_id" in export.first,
-    submissions,
-    frozenset({"raters", "times", "skips", "drafts", "gold", "rejected", "none"}),
-    question=question,
-).register()
+register(
+    Tool(
+        "toloka",
+        "Toloka's assignments",
+        has(f"{OWN}worker_id"),
+        submissions,
+        shows={"raters", "times", "skips", "drafts", "gold", "rejected", "none"},
+        question=question,
+    )
+)

@@ -11,193 +11,176 @@ The rules that every export needs are here:
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.engine import Relation, Session, duckdb_session
+from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import STRATUM, in_pandas
-from agreement_pipeline.ratings.limits import LIMITS, Limits
-from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
-from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
+from agreement_pipeline.ratings import STRATUM, category_text, in_pandas
+from agreement_pipeline.ratings.limits import LIMITS
+from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.gathering import CANONICAL, UNKNOWN, Gathered, gather
-from agreement_pipeline.readers.registry import (
-    MarkedRows,
-    Reader,
-    Rows,
-    Source,
-    reader_of,
-    register,
+from agreement_pipeline.readers.registry import Asked, Reader, Source, reader_of
+from agreement_pipeline.readers.rows import Rows
+from agreement_pipeline.readers.rules import FIELD, Rejected, arranged, kept
+from agreement_pipeline.readers.submissions import (
+    CANONICAL,
+    UNKNOWN,
+    Drawn,
+    Gathered,
+    Submission,
+    gather,
 )
-from agreement_pipeline.readers.rules import (
-    FIELD,
-    RULES,
-    LeftOut,
-    Rejected,
-    Rules,
-    kept,
-    linked,
-    names_of,
-    stratified,
-    tally,
-    with_models,
-)
-from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import called, counted, listed
+from agreement_pipeline.units import ChosenSet, Rubric
 
 GOLD = "gold"
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
 NEEDED = ("item", "rater", "label", "status", "kind", "created", "updated", "record")
 """What of `CANONICAL` is read always."""
+Finds = Callable[[Export], Iterator[Submission]]
+"""Finds the submissions of an export."""
 
 
 @dataclass(frozen=True)
-class Tool:
+class Tool(Reader):
     """The export of a labelling tool.
 
     Parameters
     ----------
-    name, title, recognises, submissions, shows, needs, omits_none
+    name, title, recognises, shows, needs, kinds
         As in `Reader`.
+    finds
+        Finds the submissions of an export.
+    omits_none
+        True if the export writes nothing where a rater ticked nothing.
     question
         The name of a question, from the name of its column.
     draws
-        Finds the label objects of a kind. None if the format's objects are not read.
-    kinds
-        As in `Reader`.
+        Finds the submissions with their label objects of a kind. None if the format's objects are
+        not read.
     """
 
-    name: str
-    title: str
-    recognises: Callable[[Export], bool]
-    submissions: Callable[[Export], Iterator[Submission]]
-    shows: frozenset[str]
-    needs: Mapping[str, str] = field(default_factory=dict)
+    finds: Finds
     omits_none: bool = False
     question: Callable[[str], str] = str
-    draws: Draws | None = None
-    kinds: tuple[str, ...] = ()
+    draws: Callable[[Export, str], Iterator[Submission]] | None = None
 
-    def register(self) -> Reader:
-        """The tool as a registered reader."""
-        return register(
-            Reader(
-                self.name,
-                self.title,
-                self.recognises,
-                self.rows,
-                self.rounds,
-                self.checked,
-                self.shows,
-                self.needs,
-                self.omits_none,
-                self.marked,
-                self.kinds,
-            )
-        )
+    @property
+    def submissions(self) -> Finds:
+        """What finds all submissions. A record that is not as the tool writes it is refused."""
+        return self._checked
 
-    def checked(self, export: Export) -> Iterator[Submission]:
-        """All submissions. A record that is not as the tool writes it is refused.
-
-        Raises
-        ------
-        RatingsError
-            One is not.
-        """
+    def _checked(self, export: Export) -> Iterator[Submission]:
         try:
-            yield from self.submissions(export)
+            yield from self.finds(export)
         except RatingsError:
             raise
         except KeyError as error:
-            raise _unlike(self.title, export, f"no {error.args[0]!r}") from error
+            raise self._unlike(export, f"no {error.args[0]!r}") from error
         except (TypeError, AttributeError, ValueError, IndexError) as error:
-            raise _unlike(self.title, export, f"a value of another kind ({error})") from error
+            raise self._unlike(export, f"a value of another kind ({error})") from error
 
-    def rows(
-        self,
-        source: Source,
-        columns: Columns = COLUMNS,
-        layout: Layout = "long",
-        limits: Limits = LIMITS,
-        rules: Rules = RULES,
-        session: Session | None = None,
-    ) -> Rows:
-        """The ratings of one question."""
-        _refuse_wide(layout, source)
-        path = Path(str(source))
-        named = _fields_of(columns)
-        wanted = (*named.values(), *rules.fields, *columns.models.values())
-        question = None if columns.label == COLUMNS.label else self.question(columns.label)
-        gathered = self._gathered(path, question, wanted, limits, session)
-        _refuse_unknown(gathered, columns, rules, path.name)
-        return _rated(gathered, named, columns, rules, path.name)
-
-    def marked(
-        self,
-        path: Path,
-        kind: str,
-        columns: Columns,
-        limits: Limits,
-        rules: Rules,
-        session: Session | None = None,
-    ) -> MarkedRows:
-        """The label objects of one question. All rules for submissions hold for them too."""
-        draws = draws_of(self.submissions, self.draws)
-        numbered = Numbered(draws, kind, columns.text or "text")
-        alike = replace(self, submissions=numbered, omits_none=False)
-        rows = alike.rows(path, columns, "long", limits, rules, session)
-        return MarkedRows(
-            rows, lambda some: numbered.marked(some.cells, some.classifiers, some.source)
+    def _unlike(self, export: Export, found: str) -> RatingsError:
+        return RatingsError(
+            f"{export.at or export.name}: found {found}; expected a record as {self.title} writes "
+            "it. Export again, and rename no field."
         )
 
-    def rounds(
-        self,
-        path: Path,
-        columns: Columns = COLUMNS,
-        limits: Limits = LIMITS,
-        session: Session | None = None,
-    ) -> tuple[str, ...]:
+    def rows(self, source: Source, asked: Asked) -> Rows:
+        """The ratings of one question."""
+        columns, rules = asked.columns, asked.rules
+        if asked.layout == "wide":
+            raise ProjectError(
+                f"layout: found wide for {source}, the export of a tool; expected long. "
+                "Leave the layout out."
+            )
+        named = _fields_of(columns)
+        others = dict.fromkeys((*rules.fields, *columns.models.values()))
+        question = None if columns.label == COLUMNS.label else self.question(columns.label)
+        found = self._gathered(Path(str(source)), question, (*named.values(), *others), asked)
+        said = [value for name, value in columns.named.items() if name in named]
+        _refuse_unknown(found, said, list(others))
+        return _rated(found, named, others, asked)
+
+    def drawn(self, path: Path, kind: str, asked: Asked) -> tuple[Rows, list[Drawn]]:
+        """The label objects of one question. All rules for submissions hold for them too.
+
+        The label of each row is the number of what is drawn, after a `#`. Who submitted nothing for
+        a question drew nothing there. But a model is asked only what it answered.
+        """
+        numbered: list[Drawn] = []
+        text = asked.columns.text or "text"
+
+        def number(submission: Submission, question: str) -> str:
+            drawn = submission.values.get(question, Drawn())
+            said = submission.fields.get(text)
+            if kind == "spans" and not drawn.extent and isinstance(said, str):
+                drawn = replace(drawn, extent=(len(said),))
+            numbered.append(drawn)
+            return f"#{len(numbered) - 1}"
+
+        def finds(export: Export) -> Iterator[Submission]:
+            found = (name for each in self._objects(export, kind) for name in each.values)
+            questions = dict.fromkeys(found) or {kind: None}
+            for each in self._objects(export, kind):
+                asked_of = each.values if each.kind == "model" else questions
+                yield replace(each, values={name: number(each, name) for name in asked_of})
+
+        return replace(self, finds=finds, omits_none=False).rows(path, asked), numbered
+
+    def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
+        """The submissions with objects as answers. Sets and rubrics are in ordinary answers."""
+        if kind == "sets":
+            yield from (replace(each, values=_sets(each)) for each in self.finds(export))
+        elif kind == "rubrics":
+            yield from (replace(each, values=_rubric(each)) for each in self.finds(export))
+        elif self.draws is not None:
+            yield from self.draws(export, kind)
+        else:
+            raise RatingsError(
+                f"{export.name}: found a format whose {kind} are not read; expected one of those "
+                "that docs/guide/units.md lists. Export the objects in one of them."
+            )
+
+    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
         """The rounds of an export, sorted. No answer is read."""
-        name = columns.round or "round"
-        bare = replace(self, submissions=lambda export: map(_bare, self.submissions(export)))
-        gathered = bare._gathered(path, None, (name,), limits, session)
-        cells, said = gathered.cells, gathered.columns[name]
-        lacking = f"SELECT record FROM {cells} WHERE {said} IS NULL ORDER BY nth LIMIT 1"
-        if absent := _texts(cells, lacking):
+        name = asked.columns.round or "round"
+
+        def bare(export: Export) -> Iterator[Submission]:
+            return (replace(each, values={}) for each in self.finds(export))
+
+        found = replace(self, finds=bare)._gathered(path, None, (name,), asked)
+        rows, said = found.rows, found.columns[name]
+        if absent := rows.values(
+            f"SELECT record FROM {rows} WHERE {said} IS NULL ORDER BY nth LIMIT 1"
+        ):
             raise RatingsError(
                 f"{path.name}: {absent[0]}, field {name!r}: found no round; expected one of "
                 "every item. Fill it in, or name the field that holds it."
             )
-        return tuple(sorted(_texts(cells, f"SELECT DISTINCT {said} FROM {cells}")))
+        return tuple(rows.distinct(said))
 
     def _gathered(
-        self,
-        path: Path,
-        question: str | None,
-        wanted: Iterable[str],
-        limits: Limits,
-        session: Session | None,
+        self, path: Path, question: str | None, wanted: Iterable[str], asked: Asked
     ) -> Gathered:
-        names = set(wanted)
-        always = {*NEEDED, *({"assisted"} & self.shows)}
+        names = {*NEEDED, *wanted, *({"assisted"} & self.shows)}
         found = gather(
-            self.checked(Export(path)),
+            self._checked(Export(path)),
             question,
             wanted,
             path.name,
-            limits,
-            session or duckdb_session(),
+            asked.limits,
+            asked.session,
             omits_none=self.omits_none,
-            own=[name for name in CANONICAL if name in always or name in names],
+            own=[name for name in CANONICAL if name in names],
         )
-        _refuse_repeated(found.cells, path.name)
-        _refuse_mixed_zones(found.cells, path.name)
+        _refuse_repeated(found.rows)
+        _refuse_mixed_zones(found.rows)
         return found
 
 
@@ -210,7 +193,7 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
         The export is broken, or is a table of ratings.
     """
     reader = reader_of(path)
-    if reader.submissions is None:
+    if not isinstance(reader, Tool):
         raise RatingsError(
             f"{path.name}: found a table of ratings; expected the export of a tool. "
             "Read it with read()."
@@ -225,16 +208,29 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
         omits_none=reader.omits_none,
     )
     names = ", ".join((*CANONICAL, *found.columns.values()))
-    table = found.cells.ask(f"SELECT {names} FROM {found.cells} ORDER BY nth")
+    table = found.rows.relation.ask(f"SELECT {names} FROM {found.rows} ORDER BY nth")
     frame: pd.DataFrame = in_pandas(table)
     for name in ("seconds", "confidence", "assisted"):
         frame[name] = pd.Series(table[name].to_pylist(), dtype=object)
     return frame.set_axis([*CANONICAL, *found.columns], axis="columns")
 
 
-def _bare(submission: Submission) -> Submission:
-    """A submission without its answers."""
-    return replace(submission, values={})
+def _sets(submission: Submission) -> dict[str, Drawn]:
+    return {
+        question: Drawn((ChosenSet(frozenset(map(category_text, said)), submission.record),))
+        for question, said in submission.values.items()
+        if isinstance(said, tuple | frozenset)
+    }
+
+
+def _rubric(submission: Submission) -> dict[str, Drawn]:
+    """All plain answers together, under one name."""
+    scores = {
+        question: category_text(said)
+        for question, said in submission.values.items()
+        if isinstance(said, str | int | float)
+    }
+    return {"rubrics": Drawn((Rubric(scores, submission.record),))} if scores else {}
 
 
 def _fields_of(columns: Columns) -> dict[str, str]:
@@ -253,54 +249,45 @@ def _fields_of(columns: Columns) -> dict[str, str]:
 
 
 def _rated(
-    gathered: Gathered, named: Mapping[str, str], columns: Columns, rules: Rules, source: str
+    gathered: Gathered, named: Mapping[str, str], others: Iterable[str], asked: Asked
 ) -> Rows:
     """The ratings among the submissions, under canonical names."""
-    canonical = _canonical(gathered, named, (*rules.fields, *columns.models.values()))
-    counting, by_rule = kept(canonical, rules, source)
-    ratings, by_kind = _ratings_in(counting, rules.rejected)
-    models = _models(ratings, source)
-    last, earlier = _latest(ratings)
+    columns, rules = asked.columns, asked.rules
+    submitted = _canonical(gathered, named, others)
+    ratings = _ratings_in(kept(submitted, rules), rules.rejected)
+    ratings = _latest(replace(ratings, classifiers=_models(ratings)))
     if GOLD in (columns.gold, columns.gold_label) and GOLD not in gathered.fields:
-        last = _with_gold(last, canonical, columns)
-    of_models = {name: FIELD + of for name, of in columns.models.items()}
-    rated = stratified(with_models(linked(last, rules, source), of_models), rules)
+        ratings = _with_gold(ratings, submitted, columns)
+    rated = arranged(ratings, rules, columns.models)
     names = [
         name
-        for name in names_of(rated)
+        for name in rated.names
         if name in (*OWN, "label", "timestamp", "assisted", "occurrence", *named)
         or name.startswith(STRATUM)
     ]
-    shown = ", ".join(map(rated.session.column, (*names, "row", "nth")))
     told = {"timestamp": "created", **named, "label": columns.label}
-    return Rows(
-        rated.view(f"SELECT {shown} FROM {rated}"),
-        {name: told.get(name, name) for name in names},
-        source,
-        tuple(sorted({*models, *columns.models})),
-        by_rule + by_kind + earlier,
-    )
+    found = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
+    return replace(found, columns={name: told.get(name, name) for name in names})
 
 
-def _canonical(gathered: Gathered, named: Mapping[str, str], asked: Iterable[str]) -> Relation:
+def _canonical(gathered: Gathered, named: Mapping[str, str], others: Iterable[str]) -> Rows:
     """The submissions under canonical names. What a rule reads keeps a name of its own."""
-    cells, column = gathered.cells, gathered.cells.session.column
+    rows = gathered.rows
     made = {name: name for name in (*NEEDED, "nth") if name != "record"}
     made |= {"row": "record", "timestamp": "created"}
-    if "assisted" in names_of(cells):
+    if "assisted" in rows.names:
         made["assisted"] = "assisted"
     for name, of in named.items():
         if (told := gathered.told(of)) is not None:
             made[name] = of if name == of and name not in gathered.fields else told
-    if not _texts(cells, f"SELECT 1 FROM {cells} WHERE {made['timestamp']} IS NOT NULL LIMIT 1"):
+    if not rows.any(f"{made['timestamp']} IS NOT NULL"):
         del made["timestamp"]
-    made |= {FIELD + name: told for name in asked if (told := gathered.told(name)) is not None}
-    shown = ", ".join(f"{sql} AS {column(name)}" for name, sql in made.items())
-    return cells.view(f"SELECT {shown} FROM {cells}")
+    made |= {FIELD + name: told for name in others if (told := gathered.told(name)) is not None}
+    return rows.view(f"SELECT {rows.with_columns(made, made)} FROM {rows}")
 
 
-def _ratings_in(cells: Relation, rejected: Rejected) -> tuple[Relation, LeftOut]:
-    """The rows that are ratings, and how many are none, by reason."""
+def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
+    """The rows that are ratings. The others are counted, by the first reason that holds."""
     status = ("skipped", "draft", *(["rejected"] if rejected == "left out" else ()))
     tests = {
         "reviewer": "kind = 'reviewer'",
@@ -308,84 +295,76 @@ def _ratings_in(cells: Relation, rejected: Rejected) -> tuple[Relation, LeftOut]
         **{name: f"status = '{name}'" for name in status},
         "no answer": "label IS NULL",
     }
-    cases = " ".join(f"WHEN {test} THEN '{reason}'" for reason, test in tests.items())
-    told = cells.view(f"SELECT *, CASE {cases} END AS reason FROM {cells}")
-    left_out = LeftOut()
-    for reason in tests:
-        left_out += tally(told, f"reason = '{reason}'", reason)
-    return told.view(f"SELECT * FROM {told} WHERE reason IS NULL"), left_out
+    for reason, test in tests.items():
+        rows = rows.without(test, reason)
+    return rows
 
 
-def _models(cells: Relation, source: str) -> list[str]:
+def _models(rows: Rows) -> tuple[str, ...]:
     """The raters that are models. People have names of their own, and one of them is known."""
     models, people = (
-        {*_texts(cells, f"SELECT DISTINCT rater FROM {cells} WHERE kind = '{kind}'")} - {None}
+        {*rows.values(f"SELECT DISTINCT rater FROM {rows} WHERE kind = '{kind}'")} - {None}
         for kind in ("model", "human")
     )
     if both := sorted(models & people):
         raise RatingsError(
-            f"{source}: found {listed(both)} as a rater and as a model; expected different names, "
-            "since a model is compared with the raters. Rename the model."
+            f"{rows.source}: found {listed(both)} as a rater and as a model; expected different "
+            "names, since a model is compared with the raters. Rename the model."
         )
     if people and all(name.startswith(UNKNOWN) for name in people):
-        row = cells.session.column("row")
-        (first,) = _texts(
-            cells, f"SELECT {row} FROM {cells} WHERE kind = 'human' ORDER BY nth LIMIT 1"
+        row = rows.quoted("row")
+        (first,) = rows.values(
+            f"SELECT {row} FROM {rows} WHERE kind = 'human' ORDER BY nth LIMIT 1"
         )
         raise RatingsError(
-            f"{source}: {first}: found no rater, and none in any other record; expected who gave "
-            "each answer, since agreement is between raters. Export again with the raters, and "
-            "rename no field."
+            f"{rows.source}: {first}: found no rater, and none in any other record; expected who "
+            "gave each answer, since agreement is between raters. Export again with the raters, "
+            "and rename no field."
         )
-    return sorted(models)
+    return tuple(sorted(models))
 
 
-def _latest(cells: Relation) -> tuple[Relation, LeftOut]:
-    """The last submission of each rater for each item, and how many came before."""
-    names = [name for name in ("round", "item", "rater") if name in names_of(cells)]
-    keys = list(map(cells.session.column, names))
-    if not _may_repeat(cells, keys):
-        return cells, LeftOut()
+def _latest(rows: Rows) -> Rows:
+    """The last submission of each rater for each item. Those that came before are counted."""
+    keys = [rows.quoted(name) for name in ("round", "item", "rater") if name in rows.names]
+    if not _may_repeat(rows, keys):
+        return rows
     order = "COALESCE(updated, created) DESC NULLS LAST, nth DESC"
     place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order}) AS place"
-    found = cells.ask(
-        f"SELECT nth AS earlier FROM (SELECT nth, {place} FROM {cells}) AS said WHERE place > 1"
+    found = rows.relation.ask(
+        f"SELECT nth AS earlier FROM (SELECT nth, {place} FROM {rows}) AS said WHERE place > 1"
     )
-    earlier = cells.session.load(found.schema, found.to_batches())
-    those = f"(SELECT earlier FROM {earlier})"
-    last = cells.view(f"SELECT * FROM {cells} WHERE nth NOT IN {those}", earlier)
-    return last, tally(cells, f"nth IN {those}", "superseded")
+    earlier = rows.relation.session.load(found.schema, found.to_batches())
+    return rows.without(f"nth IN (SELECT earlier FROM {earlier})", "superseded", earlier)
 
 
-def _with_gold(cells: Relation, canonical: Relation, columns: Columns) -> Relation:
+def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
     """The rows with the gold answers to their items. An item with several has no right label."""
-    answered = canonical.view(
+    answered = submitted.relation.view(
         "SELECT item AS gold_item, CASE WHEN COUNT(DISTINCT label) = 1 THEN MIN(label) END AS "
-        f"right_label FROM {canonical} WHERE kind = 'gold' AND item IS NOT NULL GROUP BY item"
+        f"right_label FROM {submitted} WHERE kind = 'gold' AND item IS NOT NULL GROUP BY item"
     )
     asked = {"gold": "gold_item IS NOT NULL", "gold_label": "right_label"}
     made = ", ".join(
         f"{sql} AS {name}" for name, sql in asked.items() if getattr(columns, name) == GOLD
     )
-    return cells.view(
-        f"SELECT {cells}.*, {made} FROM {cells} LEFT JOIN {answered} ON item = gold_item", answered
+    return rows.view(
+        f"SELECT {rows}.*, {made} FROM {rows} LEFT JOIN {answered} ON item = gold_item", answered
     )
 
 
-def _refuse_unknown(gathered: Gathered, columns: Columns, rules: Rules, source: str) -> None:
+def _refuse_unknown(gathered: Gathered, said: list[str], others: list[str]) -> None:
     """Refuse fields that no item has, and fields that are one column for an engine."""
-    named = _fields_of(columns)
-    said = [value for name, value in columns.named.items() if name in named]
-    of_rules = dict.fromkeys((*rules.fields, *columns.models.values()))
+    source = gathered.rows.source
     there = {*gathered.fields, *CANONICAL, GOLD}
-    absent = [name for name in (*said, *of_rules) if name not in there]
+    absent = [name for name in (*said, *others) if name not in there]
     if absent:
         raise RatingsError(
             f"{source}: found no {called('field', absent)} among {listed(gathered.fields, 20)}; "
             "expected every field that you name. Correct the names."
         )
-    alike = Counter(name.lower() for name in of_rules)
-    twice = [name for name in of_rules if alike[name.lower()] > 1]
+    alike = Counter(name.lower() for name in others)
+    twice = [name for name in others if alike[name.lower()] > 1]
     if twice:
         raise RatingsError(
             f"{source}: found {called('field', twice)}, which differ in capital letters only; "
@@ -393,60 +372,40 @@ def _refuse_unknown(gathered: Gathered, columns: Columns, rules: Rules, source: 
         )
 
 
-def _refuse_repeated(cells: Relation, source: str) -> None:
+def _refuse_repeated(rows: Rows) -> None:
     """Refuse a record that is there twice."""
-    if not _may_repeat(cells, ["record"]):
+    if not _may_repeat(rows, ["record"]):
         return
     placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
-    twice = _texts(
-        cells,
-        f"SELECT record FROM (SELECT record, nth, {placed} FROM {cells}) AS said "
-        "WHERE place = 2 ORDER BY nth",
+    twice = rows.values(
+        f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
+        "WHERE place = 2 ORDER BY nth"
     )
     if twice:
         raise RatingsError(
-            f"{source}: found record {twice[0]!r} more than once "
+            f"{rows.source}: found record {twice[0]!r} more than once "
             f"({counted(len(twice), 'such record')} in all); expected each once. Export "
             "again, or join the files without the repetition."
         )
 
 
-def _refuse_mixed_zones(cells: Relation, source: str) -> None:
+def _refuse_mixed_zones(rows: Rows) -> None:
     """Refuse times of which some have a time zone and some have none."""
     zoned = "created LIKE '%Z'"
-    bare = cells.ask(
-        f"SELECT record, created FROM {cells} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
+    bare = rows.relation.ask(
+        f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
     ).to_pylist()
-    if bare and _texts(cells, f"SELECT 1 FROM {cells} WHERE {zoned} LIMIT 1"):
+    if bare and rows.any(zoned):
         raise RatingsError(
-            f"{source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a time "
+            f"{rows.source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a time "
             "zone, and others have one; expected one of the two in all records. Add the zone."
         )
 
 
-def _may_repeat(cells: Relation, columns: Iterable[str]) -> bool:
+def _may_repeat(rows: Rows, columns: Iterable[str]) -> bool:
     """False if no two rows are alike in some columns. A number a row takes less than a group."""
-    number = cells.session.hashed(*columns)
-    found = np.sort(cells.ask(f"SELECT {number} AS number FROM {cells}")["number"].to_numpy())
-    return bool((found[1:] == found[:-1]).any())
-
-
-def _texts(cells: Relation, sql: str) -> list[Any]:
-    """The only column of an answer."""
-    (column,) = cells.ask(sql).columns
-    return list(column.to_pylist())
-
-
-def _unlike(title: str, export: Export, found: str) -> RatingsError:
-    return RatingsError(
-        f"{export.at or export.name}: found {found}; expected a record as {title} writes it. "
-        "Export again, and rename no field."
+    number = rows.relation.session.hashed(*columns)
+    found = np.sort(
+        rows.relation.ask(f"SELECT {number} AS number FROM {rows}")["number"].to_numpy()
     )
-
-
-def _refuse_wide(layout: Layout, source: Source) -> None:
-    if layout == "wide":
-        raise ProjectError(
-            f"layout: found wide for {source}, the export of a tool; expected long. "
-            "Leave the layout out."
-        )
+    return bool((found[1:] == found[:-1]).any())

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from agreement_pipeline.cli import main, progress
-from agreement_pipeline.readers import json_stream
+from agreement_pipeline.readers import json_files
 from tests.cli.rounds import SEROLOGY, WIDE
 
 JUDGE = ["judge", str(SEROLOGY), *WIDE, "--policy", "standard"]
@@ -89,13 +89,13 @@ def test_what_takes_long_says_so_on_a_terminal_and_takes_it_away(monkeypatch, ca
 
 
 def test_a_large_file_says_how_far_it_has_been_read(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(json_stream, "LARGE", 1)
+    monkeypatch.setattr(json_files, "LARGE", 1)
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
     monkeypatch.setattr(progress, "EVERY_SECONDS", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     path = tmp_path / "round.json"
-    path.write_text('[{"a": 1}]' + " " * 4 * json_stream.CHUNK)
-    records = json_stream.json_objects(path)
+    path.write_text('[{"a": 1}]' + " " * 4 * json_files.CHUNK)
+    records = json_files.json_objects(path)
     next(records)
     with progress.progress("judge"):
         while " s, 25% of round.json" not in capsys.readouterr().err:

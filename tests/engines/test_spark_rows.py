@@ -31,14 +31,14 @@ RULES = Rules(where={"status": ("done",)}, replicate_of="of", strata=("status",)
 
 def cells(rows, *names):
     """Some columns of rows, sorted."""
-    some = ", ".join(rows.cells.session.column(name) for name in names)
-    found = rows.cells.ask(f"SELECT {some} FROM {rows.cells}").to_pylist()
+    some = ", ".join(rows.quoted(name) for name in names)
+    found = rows.relation.ask(f"SELECT {some} FROM {rows}").to_pylist()
     return sorted([tuple(row.values()) for row in found], key=str)
 
 
 def test_a_dataframe_has_rows_named_by_their_items(spark):
     found = rows_of(spark.createDataFrame(TABLE), COLUMNS, rules=RULES)
-    assert found.cells.session.engine == "spark"
+    assert found.relation.session.engine == "spark"
     assert found.left_out == {("", "where status"): 1}
     names = ("item", "rater", "label", "occurrence", "gold", "text", "row", "stratum:status")
     assert cells(found, *names) == [

@@ -10,19 +10,19 @@ from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.ratings.limits import LIMITS
 from agreement_pipeline.readers import read
 from agreement_pipeline.readers.columns import COLUMNS
-from agreement_pipeline.readers.registry import reader_of
+from agreement_pipeline.readers.registry import Asked, reader_of
 
 SHAPE = re.compile(r".+: (scale: .+; .+|found .+; expected .+)\. .+[.?]", re.DOTALL)
 
 
 def frame_of(path, columns=COLUMNS, *, layout="long", limits=LIMITS):
     """The rows of a file under canonical names, not yet checked as ratings."""
-    return frame_in(reader_of(path).rows(path, columns, layout, limits))
+    return frame_in(reader_of(path).rows(path, Asked(columns, layout, limits)))
 
 
 def frame_in(rows):
     """Rows as a frame, in their order. NaN and None stay apart."""
-    found = rows.cells.ask(f"SELECT * FROM {rows.cells} ORDER BY nth").drop_columns("nth")
+    found = rows.relation.ask(f"SELECT * FROM {rows} ORDER BY nth").drop_columns("nth")
     columns = {name: _apart(found[name]) for name in found.column_names}
     levels = [name for name in ("row", "column") if name in columns]
     return pd.DataFrame(columns).set_index(levels)

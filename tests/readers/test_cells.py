@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement_pipeline.readers import delimited, lines
+from agreement_pipeline.readers import delimited, files
 from tests.readers.conftest import frame_of
 from tests.readers.texts import GOOD, YES_NO
 
@@ -208,7 +208,7 @@ def test_arrow_reads_what_the_standard_library_reads_wherever_its_blocks_end(
     content = text.getvalue().encode()
     path = saved(tmp_path_factory.mktemp("tables"), "round.csv", content)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(lines, "BLOCK_BYTES", data.draw(st.integers(1, 80)))
+        patched.setattr(files, "BLOCK_BYTES", data.draw(st.integers(1, 80)))
         patched.setattr(delimited, "BLOCK_BYTES", data.draw(st.integers(70, 150)))
         frame = frame_of(path)
     assert rows_of(frame, "item", "rater", "label") == by_python(content)

@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Rules, rows_of
-from agreement_pipeline.readers.class_labels import named_in, named_in_schema
+from agreement_pipeline.readers.parquet import named_in, named_in_schema
 from tests.readers.exports_of_tools import EXPORTS
 
 OLD = {"features": {"label": {"_type": "ClassLabel", "names": ["no", "yes", None]}}}

@@ -5,10 +5,10 @@ import pytest
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import LIMITS, RULES, Rules, gathering, tool
-from agreement_pipeline.readers.gathering import gather
-from agreement_pipeline.readers.json_stream import json_objects
-from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.readers import LIMITS, RULES, Rules, submissions, tool
+from agreement_pipeline.readers.json_files import json_objects
+from agreement_pipeline.readers.registry import Asked
+from agreement_pipeline.readers.submissions import Submission, gather
 from tests.readers.conftest import frame_in
 
 FIELDS = {"text": "é", "Text": "😀", "few": "x"}
@@ -24,12 +24,12 @@ def cells(submissions, fields=(), **options):
     found = gather(
         submissions, None, fields, "x", LIMITS, duckdb_session(), omits_none=False, **options
     )
-    return found.cells.ask(f"SELECT * FROM {found.cells} ORDER BY nth").to_pylist()
+    return found.rows.relation.ask(f"SELECT * FROM {found.rows} ORDER BY nth").to_pylist()
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 100, 1000])
 def test_it_does_not_matter_how_many_rows_are_kept_at_once(monkeypatch, at_once):
-    monkeypatch.setattr(gathering, "AT_ONCE", at_once)
+    monkeypatch.setattr(submissions, "AT_ONCE", at_once)
     said = [
         submission(n, seconds=None if n % 3 else n / 2, assisted=(None, True, False)[n % 3])
         for n in range(100)
@@ -42,7 +42,7 @@ def test_it_does_not_matter_how_many_rows_are_kept_at_once(monkeypatch, at_once)
 
 
 def test_few_letters_are_kept_at_once(monkeypatch):
-    monkeypatch.setattr(gathering, "LETTERS", 100)
+    monkeypatch.setattr(submissions, "LETTERS", 100)
     texts = ["word " * n for n in range(1, 50)]
     said = [submission(n, fields={"text": text}) for n, text in enumerate(texts)]
     assert [row["field0"] for row in cells(said, ["text"])] == texts
@@ -79,9 +79,9 @@ def test_a_number_that_is_none_names_its_record(said):
 def exported(tmp_path):
     """A function that makes rows of submissions as a tool's export."""
 
-    def made(submissions, rules=RULES):
-        alike = tool.Tool("t", "T", bool, lambda _: iter(submissions), frozenset())
-        return alike.rows(tmp_path, rules=rules)
+    def made(said, rules=RULES):
+        alike = tool.Tool("t", "T", bool, lambda _: iter(said))
+        return alike.rows(tmp_path, Asked(rules=rules))
 
     return made
 

@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import read, rows_of
-from agreement_pipeline.readers.times import utc
+from agreement_pipeline.readers.submissions import utc
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import CASES
 from tests.readers.test_exports import SENTIMENT, alpha

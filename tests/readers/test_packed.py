@@ -14,7 +14,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Limits, read, read_rounds, rows_of
-from agreement_pipeline.readers import packed as packed_files
+from agreement_pipeline.readers import files as packed_files
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import CASES
 

@@ -26,8 +26,8 @@ TABLE = pa.table(
 
 def cells(rows, *names):
     """Some columns of rows in their order."""
-    some = ", ".join(rows.cells.session.column(name) for name in names)
-    found = rows.cells.ask(f"SELECT {some} FROM {rows.cells} ORDER BY nth")
+    some = ", ".join(rows.quoted(name) for name in names)
+    found = rows.relation.ask(f"SELECT {some} FROM {rows} ORDER BY nth")
     return [tuple(row.values()) for row in found.to_pylist()]
 
 
@@ -40,7 +40,7 @@ def parquet(folder, name="r.parquet", **columns):
 
 
 def kinds(path, **keywords):
-    return {field.name: field.type for field in rows_of(path, **keywords).cells.schema}
+    return {field.name: field.type for field in rows_of(path, **keywords).relation.schema}
 
 
 def test_rows_have_an_order_and_a_name(tmp_path):

@@ -1,0 +1,306 @@
+"""JSON files: the records of an export one at a time, and the cells of a table in JSON Lines."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+import pyarrow as pa
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
+from agreement_pipeline.ratings import category_text
+from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.readers.columns import refuse_twice
+from agreement_pipeline.readers.files import WAIT, Steady, blank, blocks_of, refuse_nul, text_of
+
+CHUNK = 1 << 20
+AT_ONCE = 8_192
+"""How many records of a table are Python objects at once."""
+NOT_BLANK = re.compile(r"\S")
+BEGUN = re.compile(r'[^\s{}\[\],:"]*\s*')
+"""A word that may go on, for example half of a number: it has no mark after it."""
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""How JSON writes half of a character."""
+LARGE = 100_000_000
+"""From how many bytes on it is said how far a file has been read."""
+_now: dict[object, str] = {}
+
+
+def how_far() -> str:
+    """How far the file is that was opened last. Empty if no large file is being read.
+
+    >>> how_far()
+    ''
+    """
+    return next(reversed([*_now.values()]), "")
+
+
+class CutOffError(RatingsError):
+    """A file ends before its last record does."""
+
+
+def _is_cut(error: Exception, text: str) -> bool:
+    """True if a text that is not readable as JSON may go on after its end."""
+    if not isinstance(error, json.JSONDecodeError) or error.msg == "Extra data":
+        return False
+    return bool(BEGUN.fullmatch(text, error.pos)) or error.msg.startswith("Unterminated string")
+
+
+def _half(found: object) -> str | None:
+    """The first half of a character, as JSON writes it. None if there is none."""
+    written = json.dumps(found, ensure_ascii=False)
+    try:
+        written.encode()
+    except UnicodeEncodeError as error:
+        return f"\\u{ord(written[error.start]):04x}"
+    return None
+
+
+# Records: an array, lines, or a single object
+
+
+def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file, numbered from 1. No more than a few are in memory.
+
+    Raises
+    ------
+    CutOffError
+        The file ends within a record or a list.
+    RatingsError
+        The file is no JSON, or is not UTF-8.
+    """
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        stream = _Stream(path, file)
+        try:
+            yield from stream.objects()
+        finally:
+            _now.pop(stream, None)
+
+
+class _Stream:
+    def __init__(self, path: Path, file: TextIO) -> None:
+        self.path, self.file, self.buffer, self.at = path, file, "", 0
+        self.size, self.decoder = path.stat().st_size, json.JSONDecoder()
+
+    def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        number, mark = 0, self._next_mark()
+        array = mark == "["
+        if array:
+            self.at += 1
+        while (mark := self._next_mark()) and mark != "]":
+            number += 1
+            yield number, self._object(number)
+            if array and self._next_mark() == ",":
+                self.at += 1
+        if array and not mark:
+            raise self._cut(number + 1, "before")
+        if mark:
+            self.at += 1
+        if mark and (not array or self._next_mark()):
+            raise RatingsError(
+                f"{self.path.name}: record {number}: found text after the last record; expected "
+                "the end of the file. Remove the text, or export the file again."
+            )
+
+    def _next_mark(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        while not (found := NOT_BLANK.search(self.buffer, self.at)):
+            self.at = len(self.buffer)
+            if not self._more():
+                return ""
+        self.at = found.start()
+        return found.group()
+
+    def _more(self) -> bool:
+        """Read on, and forget what is done."""
+        self.buffer, self.at = self.buffer[self.at :], 0
+        try:
+            read = self.file.read(max(CHUNK, len(self.buffer)))
+        except UnicodeDecodeError:
+            text_of(self.path.read_bytes(), self.path.name)
+            raise
+        if self.size >= LARGE:
+            _now[self] = f"{self.file.buffer.tell() / self.size:.0%} of {self.path.name}"
+        self.buffer += read
+        return bool(read)
+
+    def _object(self, number: int) -> dict[str, Any]:
+        while True:
+            start = self.at
+            try:
+                found, self.at = self.decoder.raw_decode(self.buffer, self.at)
+            except (ValueError, RecursionError) as error:
+                if not _is_cut(error, self.buffer):
+                    found_text = f"text that is not readable as JSON ({error})"
+                    raise self._wrong(number, found_text) from None
+                if not self._more():
+                    raise self._cut(number, "in the middle of") from None
+            else:
+                if not isinstance(found, dict):
+                    raise self._wrong(number, shown(found))
+                if HALF.search(self.buffer, start, self.at) and (half := _half(found)):
+                    raise RatingsError(
+                        f"{self.path.name}: record {number}: found half a character ({half}); "
+                        "expected whole characters. Correct the record, or export the file again."
+                    )
+                return found
+
+    def _cut(self, number: int, where: str) -> CutOffError:
+        return CutOffError(
+            f"{self.path.name}: record {number}: found a file that is cut off {where} this "
+            f"record; expected whole records and the end of the list. {WAIT}"
+        )
+
+    def _wrong(self, number: int, found: str) -> RatingsError:
+        return RatingsError(
+            f"{self.path.name}: record {number}: found {found}; expected a JSON object. "
+            "Correct the record, or export the file again."
+        )
+
+
+# Tables: JSON Lines. Each line is read once, and its texts are then kept in Arrow
+
+
+class JsonLines:
+    """A file of JSON Lines.
+
+    Attributes
+    ----------
+    header
+        The names of its columns.
+
+    Raises
+    ------
+    RatingsError
+        The file is broken or too large.
+    """
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        names, self._blocks = dict[str, None](), list[_Block]()
+        records = _records(path, limits)
+        while some := list(islice(records, AT_ONCE)):
+            here = dict.fromkeys(chain.from_iterable(some))
+            names |= here
+            if len(names) <= limits.columns:
+                columns = {
+                    name: _compact([_cell(each.get(name)) for each in some]) for name in here
+                }
+                self._blocks.append(_Block(len(some), columns))
+        limits.refuse_beyond("columns", len(names), path.name, "columns")
+        self.header = list(names)
+
+    def blocks(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Some columns, some rows at a time.
+
+        A column is an Arrow array of texts. If it holds anything but texts, it is a list.
+        """
+        for block in self._blocks:
+            empty = pa.nulls(block.n_rows, pa.large_string())
+            yield {name: block.columns.get(name, empty) for name in names}
+
+
+class _Block(NamedTuple):
+    """The cells of some records by column, as an Arrow array where all of them are texts."""
+
+    n_rows: int
+    columns: dict[str, Any]
+
+
+def _compact(values: list[object]) -> Any:
+    are_texts = all(value is None or isinstance(value, str) for value in values)
+    return pa.array(values, pa.large_string()) if are_texts else values
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, list):
+        return [_cell(member) for member in value]
+    return category_text(value) if isinstance(value, bool) else value
+
+
+def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
+    """The records of a file, one a line. Blank lines at its end are none.
+
+    Raises
+    ------
+    RatingsError
+        The file changed while it was read, is blank or too long, or a line holds no record.
+    """
+    file, source, row, waiting = Steady.at(path), path.name, 0, list[str]()
+    for block in blocks_of(path):
+        refuse_nul(block, source, row + len(waiting))
+        for line in text_of(block, source, row + len(waiting)).removesuffix("\n").split("\n"):
+            if line.strip() and waiting:
+                for row, each in enumerate(waiting, row + 1):  # noqa: B020
+                    yield _record(each, row, False, source)
+                waiting.clear()
+            waiting.append(line)
+    if not waiting[0].strip():
+        raise blank(source)
+    yield _record(waiting[0], row + 1, True, source)
+    limits.refuse_beyond("rows", row + len(waiting), source, "lines")
+    file.refuse_change()
+
+
+def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
+    if not line.strip():
+        return {}
+    where = f"{source}: row {row}"
+    try:
+        found = _parsed(line, where)
+    except (json.JSONDecodeError, RecursionError) as error:
+        if row == 1 and not last and line.strip() in ("[", "{", "[{"):
+            raise _no_lines(where) from None
+        if last and line.lstrip().startswith("{") and _is_cut(error, line):
+            raise RatingsError(
+                f"{where}: found a last line that is cut off ({error}); expected a JSON object in "
+                f"every line. {WAIT}"
+            ) from None
+        raise RatingsError(
+            f"{where}: found text that is not readable as JSON ({error}); expected a JSON object "
+            "in every line. Correct the line."
+        ) from None
+    if isinstance(found, list) and found and isinstance(found[0], dict):
+        raise _no_lines(where)
+    if not isinstance(found, dict):
+        raise RatingsError(
+            f"{where}: found {shown(line.strip())}; expected a JSON object in every line. "
+            "Write each row as an object."
+        )
+    if HALF.search(line) and (half := _half(found)):
+        raise RatingsError(
+            f"{where}: found half a character ({half}); expected whole characters. "
+            "Export the table again, as UTF-8."
+        )
+    return found
+
+
+def _parsed(line: str, where: str) -> Any:
+    """What a line holds. Numbers are the text that they are as categories."""
+
+    def pairs_in(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            refuse_twice([name for name, _ in pairs], where)
+        return found
+
+    return json.loads(
+        line,
+        object_pairs_hook=pairs_in,
+        parse_int=str,
+        parse_float=lambda written: category_text(float(written)),
+        parse_constant=str,
+    )
+
+
+def _no_lines(where: str) -> RatingsError:
+    """That a file is one JSON document: a list, or an object over several lines."""
+    return RatingsError(
+        f"{where}: found a JSON document that is no tool's export; expected a JSON object in "
+        "every line, or an export as its tool writes it. "
+        "Export again and rename no field, or write one rating a line."
+    )

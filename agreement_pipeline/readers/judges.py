@@ -1,0 +1,279 @@
+"""What people and models said of outputs: Inspect, Langfuse, MLflow and promptfoo.
+
+An item is an output. A rater is a person, a scorer or an assertion. Inspect and promptfoo do not
+say which of these are models, so a project names them in `classifiers`.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.submissions import Kind, Submission, utc
+from agreement_pipeline.readers.tool import Tool
+
+HEADER = "header.json"
+LANGFUSE = {
+    "trace": ("traceId", "trace_id"),
+    "observation": ("observationId", "observation_id"),
+    "text": ("stringValue", "string_value"),
+    "type": ("dataType", "data_type"),
+    "author": ("authorUserId", "author_user_id"),
+    "evaluator": ("evaluatorId", "evaluator_id"),
+    "created": ("createdAt", "created_at", "timestamp"),
+    "updated": ("updatedAt", "updated_at"),
+}
+"""The names of a field: in the interface, and in exports."""
+MLFLOW: dict[str, Kind] = {"HUMAN": "human", "LLM_JUDGE": "model", "CODE": "model"}
+SAID = ("/score", "/value")
+NAMED = ("request_id", "trace_id", "id")
+Data = Mapping[str, Any]
+
+
+# Inspect's evaluation logs: JSON, or the packed form `.eval`
+
+
+def inspect(export: Export) -> Iterator[Submission]:
+    """The scores of all samples of all logs: of a task, answered by a model in an epoch."""
+    packed = {path.parent for path in export.files if path.name == HEADER}
+    for folder in sorted(packed):
+        header = _json(folder / HEADER, export)
+        for path in sorted((folder / "samples").glob("*.json")):
+            yield from _sample(_json(path, export), header["eval"], export.place(path))
+    for path in export.files:
+        if not any(folder in path.parents for folder in packed):
+            for place, log in export.records_in(path):
+                for sample in log.get("samples") or ():
+                    yield from _sample(sample, log["eval"], place)
+
+
+def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
+    epoch, text = sample.get("epoch", 1), sample.get("input")
+    name = f"{run['task']}/{run['model']}/{run.get('run_id', place)}/{sample['id']}/{epoch}"
+    known = {"task": run["task"], "model": run["model"], "sample": sample["id"], "epoch": epoch}
+    known["text"] = text if isinstance(text, str) else None
+    known |= sample.get("metadata") or {}
+    for scorer, score in (sample.get("scores") or {}).items():
+        value = score["value"]
+        yield Submission(
+            name,
+            scorer,
+            {**value} if isinstance(value, Mapping) else {"score": value},
+            f"{place}: {name}, {scorer}",
+            created=utc(run.get("created"), place),
+            fields=known,
+        )
+
+
+def _json(path: Path, export: Export) -> Data:
+    export.at = export.place(path)
+    try:
+        found: Data = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise RatingsError(
+            f"{export.at}: found text that is not readable as JSON ({error}); expected a part of a "
+            "log. Export the log again."
+        ) from None
+    return found
+
+
+def _is_inspect(export: Export) -> bool:
+    if any(path.name == HEADER for path in export.files):
+        return True
+    run = export.first.get("eval")
+    return isinstance(run, Mapping) and "task" in run
+
+
+register(
+    Tool("inspect_ai", "Inspect's logs", _is_inspect, inspect, shows={"raters", "times"}),
+)
+
+
+# Langfuse's scores: pages of the public interface, and files of scheduled exports
+
+
+def langfuse(export: Export) -> Iterator[Submission]:
+    """All scores. One of the source ANNOTATION is a person's. Others are models' or programs'."""
+    for place, record in export.records():
+        for score in record["data"] if isinstance(record.get("data"), list) else [record]:
+            is_person = score["source"] == "ANNOTATION"
+            trace, observation = _of(score, "trace"), _of(score, "observation")
+            is_number = _of(score, "type") == "NUMERIC"
+            yield Submission(
+                observation or trace,
+                _of(score, "author") if is_person else _of(score, "evaluator") or score["source"],
+                {score["name"]: score["value"] if is_number else _of(score, "text")},
+                f"score {score['id']}",
+                kind="human" if is_person else "model",
+                created=utc(_of(score, "created"), place),
+                updated=utc(_of(score, "updated"), place),
+                fields={"trace": trace, "observation": observation, "source": score["source"]},
+            )
+
+
+def _of(score: Data, name: str) -> Any:
+    there = (score[each] for each in LANGFUSE[name] if score.get(each) not in (None, ""))
+    return next(there, None)
+
+
+def _is_langfuse(export: Export) -> bool:
+    scores = export.first.get("data")
+    first = scores[0] if isinstance(scores, list) and scores else export.first
+    return (
+        isinstance(first, Mapping)
+        and all(any(each in first for each in LANGFUSE[name]) for name in ("trace", "type"))
+        and "source" in first
+    )
+
+
+register(
+    Tool(
+        "langfuse",
+        "Langfuse's scores",
+        _is_langfuse,
+        langfuse,
+        shows={"raters", "times", "predictions"},
+    )
+)
+
+
+# MLflow's traces with their assessments, and its evaluation tables
+
+
+def traces(export: Export) -> Iterator[Submission]:
+    """The assessments of all traces. Traces say who assessed them: people or models."""
+    for place, record in export.records():
+        info = record.get("info", record)
+        name = info.get("trace_id") or info["request_id"]
+        fields = {key: value for key, value in info.items() if not isinstance(value, (list, dict))}
+        for number, each in enumerate(info.get("assessments") or (), 1):
+            where = f"trace {name}, assessment {each.get('assessment_id') or number}"
+            source, expected = each["source"], each.get("expectation")
+            answer = (expected or each.get("feedback") or {}).get("value")
+            named = each.get("assessment_name") or each["name"]
+            span = each.get("span_id")
+            yield Submission(
+                f"{name}/{span}" if span else name,
+                source.get("source_id"),
+                {named: None if isinstance(answer, (list, dict)) else answer},
+                where,
+                kind="gold" if expected else MLFLOW[source["source_type"]],
+                created=utc(each.get("create_time"), place),
+                updated=utc(each.get("last_update_time"), place),
+                fields=fields,
+            )
+
+
+def tables(export: Export) -> Iterator[Submission]:
+    """The scores of each evaluation table. It has one judge, who is named after the file."""
+    for path in export.files:
+        for _, table in export.records_in(path):
+            for number, cells in enumerate(table["data"], 1):
+                row = dict(zip(table["columns"], cells, strict=True))
+                yield Submission(
+                    next((row[name] for name in NAMED if row.get(name)), number),
+                    path.stem,
+                    {question(name): row[name] for name in row if name.endswith(SAID)},
+                    f"{path.stem}: row {number}",
+                    fields={name: row[name] for name in row if "/" not in name},
+                )
+
+
+def question(column: str) -> str:
+    """The question of a column of scores.
+
+    >>> question("correctness/v1/score"), question("correctness/value")
+    ('correctness/v1', 'correctness')
+    """
+    return column.rpartition("/")[0] if column.endswith(SAID) else column
+
+
+def _is_traces(export: Export) -> bool:
+    first = export.first
+    info = first["info"] if isinstance(first.get("info"), Mapping) else first
+    return "assessments" in info and ("trace_id" in info or "request_id" in info)
+
+
+def _is_table(export: Export) -> bool:
+    columns = export.first.get("columns")
+    named = isinstance(columns, list) and isinstance(export.first.get("data"), list)
+    return named and any(str(each).endswith(SAID) for each in columns or ())
+
+
+register(
+    Tool(
+        "mlflow_traces",
+        "MLflow's traces",
+        _is_traces,
+        traces,
+        shows={"raters", "times", "gold", "predictions"},
+    )
+)
+register(
+    Tool(
+        "mlflow_tables",
+        "MLflow's evaluation tables",
+        _is_table,
+        tables,
+        shows={"raters"},
+        question=question,
+    )
+)
+
+
+# promptfoo's results
+
+
+def promptfoo(export: Export) -> Iterator[Submission]:
+    """The answers of all assertions to all outputs.
+
+    The file does not say which person rated, so all people are one rater, `human`.
+    """
+    for place, record in export.records():
+        run, results = record.get("evalId") or place, record["results"]
+        for each in results["results"]:
+            yield from _output(each, str(run), utc(results.get("timestamp"), place))
+
+
+def _output(result: Data, run: str, time: str | None) -> Iterator[Submission]:
+    provider = result["provider"]
+    model = provider.get("label") or provider["id"]
+    name = f"{run}/{result['testIdx']}/{result['promptIdx']}/{model}"
+    fields = {"provider": model, **(result.get("vars") or {})}
+    met: Counter[str] = Counter()
+    parts = (result.get("gradingResult") or {}).get("componentResults") or ()
+    if not parts:
+        yield Submission(name, None, {}, f"output {name}", fields=fields)
+    for part in parts:
+        assertion = part.get("assertion") or {}
+        rater = str(assertion.get("metric") or assertion["type"])
+        met[rater] += 1  # the second of a name is called `name 2`
+        rater = rater if met[rater] == 1 else f"{rater} {met[rater]}"
+        yield Submission(
+            name,
+            rater,
+            {"pass": "pass" if part["pass"] else "fail", "score": part["score"]},
+            f"output {name}, {rater}",
+            created=time,
+            fields=fields,
+        )
+
+
+def _is_promptfoo(export: Export) -> bool:
+    results = export.first.get("results")
+    return isinstance(results, Mapping) and isinstance(results.get("results"), list)
+
+
+register(
+    Tool(
+        "promptfoo",
+        "promptfoo's results",
+        _is_promptfoo,
+        promptfoo,
+        shows={"raters", "times"},
+    )
+)
