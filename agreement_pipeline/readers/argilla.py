@@ -11,7 +11,7 @@ from typing import Any
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Drawn, Status, Submission, spans_in, utc
+from agreement_pipeline.readers.submissions import Data, Drawn, Status, Submission, spans_in, utc
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
@@ -28,7 +28,6 @@ RANKINGS = "rankings"
 MARKS = {"spans": "start", RANKINGS: "rank"}
 """The key that tells the objects of a kind."""
 INSTEAD = "Export records.to_list(flatten=True) as JSON, or records.to_datasets() as Parquet."
-Data = Mapping[str, Any]
 Said = Iterable[tuple[str, Any, Any, Any]]
 Parts = tuple[Data, Said, Said]
 """The fields of a record; question, user, status and value of each response; question, value,
@@ -234,7 +233,6 @@ register(
         lambda export: any(name.endswith(USERS) for name in export.first),
         of_package(flat),
         shows={"raters", "skips", "drafts", "predictions", "confidence", "none"},
-        draws=of_package(flat),
         kinds=("spans", RANKINGS),
     )
 )
@@ -247,7 +245,6 @@ register(
         ),
         of_package(nested),
         shows={"raters", "predictions", "confidence", "none"},
-        draws=of_package(nested),
         kinds=("spans", RANKINGS),
         needs={
             "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
@@ -262,7 +259,6 @@ register(
         _is_rest,
         rest,
         shows={"raters", "times", "skips", "drafts", "none"},
-        draws=rest,
         kinds=("spans", RANKINGS),
     )
 )

@@ -158,7 +158,6 @@ register(
         _is_conll,
         submissions,
         shows={"raters"},
-        draws=submissions,
         kinds=("spans",),
     )
 )

@@ -63,7 +63,6 @@ register(
         has("id", "Comments"),
         submissions,
         shows={"raters"},
-        draws=submissions,
         kinds=("spans",),
     )
 )

@@ -76,8 +76,21 @@ class Export:
 
     @cached_property
     def first(self) -> Mapping[str, Any]:
-        """The first record, or nothing if there is none that can be read."""
-        return first_record(self.files[0]) if self.files else {}
+        """The first record, or nothing if there is none that can be read.
+
+        Raises
+        ------
+        CutOffError
+            The file ends within this record.
+        """
+        if not self.files:
+            return {}
+        try:
+            return next(records_of(self.files[0], self.files[0].name, "replace")).value
+        except CutOffError:
+            raise
+        except (RatingsError, StopIteration):
+            return {}
 
     def records(self) -> Iterator[Record]:
         """All records of all files."""
@@ -105,22 +118,6 @@ def kind_of(path: Path) -> FileKind:
     text = start.removeprefix(BOM_UTF8).lstrip()
     known = (kind for magic, kind in MAGIC.items() if start.startswith(magic))
     return next(known, MARKS.get(text[:1], "text"))
-
-
-def first_record(path: Path) -> Mapping[str, Any]:
-    """The first record of a file, or nothing if none can be read.
-
-    Raises
-    ------
-    CutOffError
-        The file ends within this record.
-    """
-    try:
-        return next(records_of(path, path.name, "replace")).value
-    except CutOffError:
-        raise
-    except (RatingsError, StopIteration):
-        return {}
 
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:

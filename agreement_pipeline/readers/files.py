@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import LIMITS, Limits
 
 UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 """How the name of a file ends while a program still writes the file."""

@@ -11,11 +11,10 @@ from typing import Any
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export, kind_of
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Submission, plain, utc
+from agreement_pipeline.readers.submissions import Data, Submission, plain, utc
 from agreement_pipeline.readers.tool import Tool
 
 MANIFEST = "output.manifest"
-Data = Mapping[str, Any]
 
 
 def submissions(export: Export) -> Iterator[Submission]:

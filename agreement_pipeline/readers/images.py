@@ -17,12 +17,11 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import START, start_of
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import DECIMALS, Drawn, Submission, has
+from agreement_pipeline.readers.submissions import DECIMALS, Data, Drawn, Submission, has
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.units import Box, Keypoints, LabelObject, Polygon
 
 TAG, KEYPOINTS = "tag", "keypoints"
-Data = Mapping[str, Any]
 
 
 def _fields(name: str, **known: object) -> dict[str, Any]:
@@ -254,7 +253,6 @@ register(
         has("images", "annotations", "categories"),
         coco,
         shows={"raters"},
-        draws=coco,
         kinds=("boxes",),
     )
 )
@@ -265,7 +263,6 @@ register(
         _is_xml(b"<annotations>"),
         cvat,
         shows={"raters", "assisted"},
-        draws=cvat,
         kinds=("boxes", "polygons"),
     )
 )
@@ -276,7 +273,6 @@ register(
         _is_xml(b"<annotation>"),
         pascal_voc,
         shows={"raters"},
-        draws=pascal_voc,
         kinds=("boxes",),
     )
 )

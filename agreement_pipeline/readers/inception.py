@@ -18,14 +18,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import start_of
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Drawn, Submission, has
+from agreement_pipeline.readers.submissions import Data, Drawn, Submission, has
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
@@ -55,7 +54,6 @@ PLAIN = {"t": "\t", "n": "\n", "r": "\r"}
 LONGEST_GAP = 1_000_000
 """How many code units may lie between two sentences."""
 NOTHING, UNNAMED = "_", "*"
-Structure = Mapping[str, Any]
 
 
 def diagnosis(export: Export) -> Iterator[Submission]:
@@ -140,7 +138,7 @@ def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
             )
 
 
-def _of_structures(structures: list[Structure], text: str, place: str) -> dict[str, Drawn]:
+def _of_structures(structures: list[Data], text: str, place: str) -> dict[str, Drawn]:
     """The spans of each feature of each layer. A span without a value of a feature is not there."""
     characters = Characters(text)
     found: defaultdict[str, list[Span]] = defaultdict(list)
@@ -295,7 +293,6 @@ register(
         lambda export: export.kind == "json" and STRUCTURES in export.first,
         of_cas,
         shows={"raters"},
-        draws=of_cas,
         kinds=("spans",),
     )
 )
@@ -309,7 +306,6 @@ register(
         ),
         of_tsv,
         shows={"raters"},
-        draws=of_tsv,
         kinds=("spans",),
     )
 )

@@ -13,7 +13,7 @@ from typing import Any
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Kind, Submission, utc
+from agreement_pipeline.readers.submissions import Data, Kind, Submission, utc
 from agreement_pipeline.readers.tool import Tool
 
 HEADER = "header.json"
@@ -31,7 +31,6 @@ LANGFUSE = {
 MLFLOW: dict[str, Kind] = {"HUMAN": "human", "LLM_JUDGE": "model", "CODE": "model"}
 SAID = ("/score", "/value")
 NAMED = ("request_id", "trace_id", "id")
-Data = Mapping[str, Any]
 
 
 # Inspect's evaluation logs: JSON, or the packed form `.eval`
@@ -56,7 +55,7 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
     name = f"{run['task']}/{run['model']}/{run.get('run_id', place)}/{sample['id']}/{epoch}"
     known = {"task": run["task"], "model": run["model"], "sample": sample["id"], "epoch": epoch}
     known["text"] = text if isinstance(text, str) else None
-    known |= sample.get("metadata") or {}
+    fields = {**known, **(sample.get("metadata") or {})}
     for scorer, score in (sample.get("scores") or {}).items():
         value = score["value"]
         yield Submission(
@@ -65,7 +64,7 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
             {**value} if isinstance(value, Mapping) else {"score": value},
             f"{place}: {name}, {scorer}",
             created=utc(run.get("created"), place),
-            fields=known,
+            fields=fields,
         )
 
 

@@ -16,7 +16,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Drawn, Status, Submission, has, pixels, utc
+from agreement_pipeline.readers.submissions import Data, Drawn, Status, Submission, has, pixels, utc
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.units import (
     Box,
@@ -38,7 +38,6 @@ BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 """The columns of a table that are no questions."""
 PLAIN = ("rating", "number", "datetime")
 CHOSEN: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right": "second"}
-Data = Mapping[str, Any]
 
 
 # JSON
@@ -330,7 +329,6 @@ register(
         submissions,
         shows={*CAPABILITIES},
         omits_none=True,
-        draws=submissions,
         kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
     )
 )

@@ -1,15 +1,13 @@
 """Labelbox's NDJSON: one line a data row, with the labels of each project."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Submission, has, plain, utc
+from agreement_pipeline.readers.submissions import Data, Submission, has, plain, utc
 from agreement_pipeline.readers.tool import Tool
-
-Data = Mapping[str, Any]
 
 
 def submissions(export: Export) -> Iterator[Submission]:

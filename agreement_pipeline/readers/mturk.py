@@ -1,17 +1,16 @@
 """Mechanical Turk's batch results: a row an assignment. Rejected work counts, if nobody says no."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Submission, has, part, utc
+from agreement_pipeline.readers.submissions import Data, Submission, has, part, utc
 from agreement_pipeline.readers.tool import Tool
 
 INPUT, ANSWER, WHOLE = "Input.", "Answer.", "Answer.taskAnswers"
 LABEL, LABELS = ".label", ".labels"
-Data = Mapping[str, Any]
 
 
 def submissions(export: Export) -> Iterator[Submission]:

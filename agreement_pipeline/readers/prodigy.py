@@ -11,12 +11,19 @@ from typing import Any
 
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Drawn, Submission, has, plain, spans_in, utc
+from agreement_pipeline.readers.submissions import (
+    Data,
+    Drawn,
+    Submission,
+    has,
+    plain,
+    spans_in,
+    utc,
+)
 from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.units import Box, LabelObject, Polygon
 
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
-Data = Mapping[str, Any]
 
 
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
@@ -100,7 +107,6 @@ register(
         has("_task_hash", "answer"),
         submissions,
         shows={"raters", "times", "skips", "drafts", "none"},
-        draws=submissions,
         kinds=("spans",),
     )
 )

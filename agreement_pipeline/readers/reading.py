@@ -16,8 +16,16 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import CAPABILITIES, Classifiers, Level, Origin, Ratings, Scale
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import (
+    CAPABILITIES,
+    LIMITS,
+    Classifiers,
+    Level,
+    Limits,
+    Origin,
+    Ratings,
+    Scale,
+)
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Export, kind_of
 from agreement_pipeline.readers.files import is_packed, refuse_unfinished, unpacked

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import CAPABILITIES
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished

@@ -22,8 +22,7 @@ import pyarrow as pa
 
 from agreement_pipeline.engine import Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import category_text
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.text import listed
@@ -209,23 +208,61 @@ def _time(written: object) -> datetime:
 # From the submissions of an export to a table of a session
 
 
-@dataclass(frozen=True)
 class Gathered:
     """The submissions of an export as a table with one row for each, for one question.
+
+    Parameters
+    ----------
+    submissions
+        The submissions. They are read once.
+    question
+        The question. None: the first one, and there must not be another.
+    wanted
+        The fields that are wanted.
+    own
+        The columns of `CANONICAL` that are wanted, in their order. `MADE` are among them.
+    omits_none
+        True if the export writes nothing where a rater ticked nothing.
 
     Attributes
     ----------
     rows
-        The columns of `CANONICAL` that were asked for, and those of fields.
+        The columns of `own`, and those of fields.
     columns
         The column of each field that was asked for.
     fields
         All fields of the items.
+
+    Raises
+    ------
+    RatingsError
+        The export is broken or too large, or has several questions and none was chosen.
     """
 
-    rows: Rows
-    columns: Mapping[str, str]
-    fields: Mapping[str, None]
+    def __init__(
+        self,
+        submissions: Iterable[Submission],
+        question: str | None,
+        wanted: Iterable[str],
+        source: str,
+        limits: Limits,
+        session: Session,
+        *,
+        omits_none: bool,
+        own: Sequence[str] = CANONICAL,
+    ) -> None:
+        self.columns = {name: f"field{number}" for number, name in enumerate(dict.fromkeys(wanted))}
+        self.fields, self._questions = dict[str, None](), dict[str, None]()
+        self._question, self._source = question, source
+        self._sets, self._odd = False, ""
+        names = [*own, "ticked", *self.columns.values()]
+        schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
+        made = self._made(submissions, own[len(MADE) :], limits)
+        rows = Rows(session.load(schema, _batches(made, schema, source)), source)
+        self._refuse_several()
+        others = ", ".join(name for name in names if name not in ("label", "ticked"))
+        label = self._label_in_sql(omits_none)
+        self.rows = rows.view(f"SELECT {others}, {label} AS label, nth FROM {rows}")
 
     def told(self, name: str) -> str | None:
         """A field in SQL, else what is known of a submission, as text. None if nothing is."""
@@ -233,108 +270,59 @@ class Gathered:
             return self.columns[name]
         return self.rows.text(name) if name in CANONICAL else None
 
-
-def gather(
-    submissions: Iterable[Submission],
-    question: str | None,
-    wanted: Iterable[str],
-    source: str,
-    limits: Limits,
-    session: Session,
-    *,
-    omits_none: bool,
-    own: Sequence[str] = CANONICAL,
-) -> Gathered:
-    """The answers to one question, and the fields that are wanted, of all submissions.
-
-    `own` are the columns of `CANONICAL` that are wanted, in their order. `MADE` are among them.
-
-    Raises
-    ------
-    RatingsError
-        The export is broken or too large, or has several questions and none was chosen.
-    """
-    columns = {name: f"field{number}" for number, name in enumerate(dict.fromkeys(wanted))}
-    names = [*own, "ticked", *columns.values()]
-    schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
-    seen = _Seen(question, source)
-    made = seen.rows(submissions, own[len(MADE) :], list(columns), limits)
-    rows = Rows(session.load(schema, _batches(made, schema, source)), source)
-    seen.refuse_several()
-    others = ", ".join(name for name in (*own, *columns.values()) if name != "label")
-    rows = rows.view(f"SELECT {others}, {seen.label(omits_none)} AS label, nth FROM {rows}")
-    return Gathered(rows, columns, seen.fields)
-
-
-@dataclass
-class _Seen:
-    """What is seen of the questions and fields of a source, and of its lists of ticks."""
-
-    question: str | None
-    source: str
-    questions: dict[str, None] = field(default_factory=dict)
-    fields: dict[str, None] = field(default_factory=dict)
-    sets: bool = False
-    odd: str = ""
-
-    def rows(
-        self,
-        submissions: Iterable[Submission],
-        as_told: Sequence[str],
-        fields: Sequence[str],
-        limits: Limits,
+    def _made(
+        self, submissions: Iterable[Submission], as_told: Sequence[str], limits: Limits
     ) -> Iterator[tuple[Any, ...]]:
         """A row for each submission. The first question counts if none was chosen."""
-        told = attrgetter(*as_told)
-        asked = self.question
+        told, asked = attrgetter(*as_told), self._question
         for row, each in enumerate(submissions, 1):
             if row > limits.rows:
-                limits.refuse_beyond("rows", row, self.source, "submissions or more")
-            for known, names in ((self.questions, each.values), (self.fields, each.fields)):
+                limits.refuse_beyond("rows", row, self._source, "submissions or more")
+            for known, names in ((self._questions, each.values), (self.fields, each.fields)):
                 if not known.keys() >= names.keys():
                     known.update(dict.fromkeys(names))
-            asked = asked or next(iter(self.questions), None)
+            asked = asked or next(iter(self._questions), None)
             item = None if each.item is None else category_text(each.item)
             rater = _text(each.rater) or f"{UNKNOWN}{each.record})"
             label, ticked = self._label(each.values.get(asked or ""), each.record)
-            said = [_text(each.fields.get(name)) for name in fields]
+            said = [_text(each.fields.get(name)) for name in self.columns]
             yield (item, rater, label, *told(each), ticked, *said)
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
         """The label as text, and False for a list of ticks without a tick."""
         if not isinstance(value, (tuple, frozenset)):
             return _text(value), True
-        self.sets = self.sets or isinstance(value, frozenset) or len(value) > 1
+        self._sets = self._sets or isinstance(value, frozenset) or len(value) > 1
         joined = category_text(frozenset(value))
         if value and (joined.count("|") != len(set(value)) - 1 or "" in value):
-            self.odd = self.odd or f"{listed(value)} in record {record!r}"
-        if self.sets and self.odd:
+            self._odd = self._odd or f"{listed(value)} in record {record!r}"
+        if self._sets and self._odd:
             raise RatingsError(
-                f"{self.source}: found {self.odd}; expected no empty label, and none with |, which "
-                "stands between the labels of a set. Rename the label."
+                f"{self._source}: found {self._odd}; expected no empty label, and none with |, "
+                "which stands between the labels of a set. Rename the label."
             )
         return (joined, True) if value else (None, False)
 
-    def label(self, omits_none: bool) -> str:
-        """The label in SQL. Nothing ticked is the empty set, if anybody ticked several."""
-        if not self.sets:
+    def _label_in_sql(self, omits_none: bool) -> str:
+        """The label. Nothing ticked is the empty set, if anybody ticked several."""
+        if not self._sets:
             return "label"
         silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
         none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
         return f"CASE WHEN {none} THEN '{NONE}' ELSE label END"
 
-    def refuse_several(self) -> None:
+    def _refuse_several(self) -> None:
         """Refuse several questions if none was chosen, or a chosen one that is not there."""
-        questions = list(self.questions)
-        if self.question is None and len(questions) > 1:
+        questions = list(self._questions)
+        if self._question is None and len(questions) > 1:
             raise RatingsError(
-                f"{self.source}: found {len(questions)} questions, {listed(questions, 12)}; "
+                f"{self._source}: found {len(questions)} questions, {listed(questions, 12)}; "
                 "expected one for a table of ratings. Choose one: --label NAME, or columns: "
                 "{label: NAME} in a project for each."
             )
-        if self.question is not None and self.question not in questions:
+        if self._question is not None and self._question not in questions:
             raise RatingsError(
-                f"{self.source}: found no question {self.question!r} among "
+                f"{self._source}: found no question {self._question!r} among "
                 f"{listed(questions, 12)}; expected the name of a question. Correct the column of "
                 "labels."
             )

@@ -1,12 +1,20 @@
 """SuperAnnotate: a JSON file an item and rater. Overlap is copies of an item in several folders."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Status, Submission, grouped, has, plain, utc
+from agreement_pipeline.readers.submissions import (
+    Data,
+    Status,
+    Submission,
+    grouped,
+    has,
+    plain,
+    utc,
+)
 from agreement_pipeline.readers.tool import Tool
 
 TAG = "tag"
@@ -17,7 +25,6 @@ STATUSES: dict[str, Status] = {
     "Returned": "rejected",
 }
 REVIEWERS = ("QA", "Quality Assurance")
-Data = Mapping[str, Any]
 
 
 def submissions(export: Export) -> Iterator[Submission]:

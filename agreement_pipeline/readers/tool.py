@@ -19,8 +19,7 @@ import pandas as pd
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import STRATUM, category_text, in_pandas
-from agreement_pipeline.ratings.limits import LIMITS
+from agreement_pipeline.ratings import LIMITS, STRATUM, category_text, in_pandas
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.registry import Asked, Reader, Source, reader_of
@@ -32,7 +31,6 @@ from agreement_pipeline.readers.submissions import (
     Drawn,
     Gathered,
     Submission,
-    gather,
 )
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ChosenSet, Rubric
@@ -42,8 +40,8 @@ OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
 NEEDED = ("item", "rater", "label", "status", "kind", "created", "updated", "record")
 """What of `CANONICAL` is read always."""
-Finds = Callable[[Export], Iterator[Submission]]
-"""Finds the submissions of an export."""
+Finds = Callable[..., Iterator[Submission]]
+"""Finds the submissions of an export. Of a kind of label objects, if it has kinds."""
 
 
 @dataclass(frozen=True)
@@ -52,23 +50,22 @@ class Tool(Reader):
 
     Parameters
     ----------
-    name, title, recognises, shows, needs, kinds
+    name, title, recognises, shows, needs
         As in `Reader`.
+    kinds
+        As in `Reader`. `finds` then takes a kind too, and answers are `Drawn`. Empty if the
+        format's objects are not read.
     finds
         Finds the submissions of an export.
     omits_none
         True if the export writes nothing where a rater ticked nothing.
     question
         The name of a question, from the name of its column.
-    draws
-        Finds the submissions with their label objects of a kind. None if the format's objects are
-        not read.
     """
 
     finds: Finds
     omits_none: bool = False
     question: Callable[[str], str] = str
-    draws: Callable[[Export, str], Iterator[Submission]] | None = None
 
     @property
     def submissions(self) -> Finds:
@@ -139,8 +136,8 @@ class Tool(Reader):
             yield from (replace(each, values=_sets(each)) for each in self.finds(export))
         elif kind == "rubrics":
             yield from (replace(each, values=_rubric(each)) for each in self.finds(export))
-        elif self.draws is not None:
-            yield from self.draws(export, kind)
+        elif self.kinds:
+            yield from self.finds(export, kind)
         else:
             raise RatingsError(
                 f"{export.name}: found a format whose {kind} are not read; expected one of those "
@@ -169,7 +166,7 @@ class Tool(Reader):
         self, path: Path, question: str | None, wanted: Iterable[str], asked: Asked
     ) -> Gathered:
         names = {*NEEDED, *wanted, *({"assisted"} & self.shows)}
-        found = gather(
+        found = Gathered(
             self._checked(Export(path)),
             question,
             wanted,
@@ -198,7 +195,7 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
             f"{path.name}: found a table of ratings; expected the export of a tool. "
             "Read it with read()."
         )
-    found = gather(
+    found = Gathered(
         reader.submissions(Export(path)),
         question,
         fields,

@@ -8,7 +8,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import LIMITS, RULES, Rules, submissions, tool
 from agreement_pipeline.readers.json_files import json_objects
 from agreement_pipeline.readers.registry import Asked
-from agreement_pipeline.readers.submissions import Submission, gather
+from agreement_pipeline.readers.submissions import Gathered, Submission
 from tests.readers.conftest import frame_in
 
 FIELDS = {"text": "é", "Text": "😀", "few": "x"}
@@ -21,7 +21,7 @@ def submission(number, values=None, **told):
 
 def cells(submissions, fields=(), **options):
     """The rows of a gathered table, in their order."""
-    found = gather(
+    found = Gathered(
         submissions, None, fields, "x", LIMITS, duckdb_session(), omits_none=False, **options
     )
     return found.rows.relation.ask(f"SELECT * FROM {found.rows} ORDER BY nth").to_pylist()
