@@ -3,6 +3,7 @@
 These parts take most of the time of its import. A table in memory needs none of them.
 """
 
+import atexit
 import gc
 import sys
 import warnings
@@ -142,10 +143,14 @@ def _copied(fields: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Keep the collector still, now and later: what an import makes is no garbage."""
+    """Keep the collector still, now and later: what an import makes is no garbage.
+
+    At the end it looks at all again, or DuckDB would warn of what it left.
+    """
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
         gc.enable()
+        atexit.register(gc.unfreeze)

@@ -804,7 +804,8 @@ class Birth:
         said = list(zip(*rows.values(), strict=True))
         arrays = [pa.array(list(rows)), *(pa.array(each, pa.int64()) for each in said)]
         table = pa.table(arrays, names=[name, *columns])
-        return self.cells.relation.session.load(table.schema, table.to_batches())
+        relation = self.cells.relation.session.load(table.schema, table.to_batches())
+        return relation.view(f"SELECT {', '.join([name, *columns])} FROM {relation}")
 
 
 def _parts(dimensions: int) -> list[str]:
