@@ -142,10 +142,14 @@ def _copied(fields: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Keep the collector still, now and later: what an import makes is no garbage."""
+    """Keep the collector still, now and later: what an import makes is no garbage.
+
+    If DuckDB was there before, later it may collect: DuckDB warns of what is left at the end.
+    """
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
+        if "duckdb" not in sys.modules:
+            gc.freeze()
         gc.enable()

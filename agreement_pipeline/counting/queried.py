@@ -75,7 +75,7 @@ class OfRatings:
         labels, kept = _of_rows(ratings, raters, found)
         sure = np.empty(labels.codes.shape)
         for column, place in enumerate(places):
-            sure[:, column] = found[f"s{place}"].to_numpy()[kept]
+            sure[:, column] = numbers_in(found[f"s{place}"])[kept]
         return labels.with_confidence(sure).in_order()
 
     def numbers(self, ratings: Ratings, classifiers: Names = ()) -> NumbersByRater:

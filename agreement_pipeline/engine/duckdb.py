@@ -1,5 +1,6 @@
 """DuckDB: an engine inside this process. What does not fit in its memory goes to disk."""
 
+from atexit import register
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -37,6 +38,9 @@ def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
 def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
     """A session of one process: a forked one must not use that of its parent."""
     return DuckDB(memory_limit)
+
+
+register(_of_process.cache_clear)
 
 
 class DuckDB:

@@ -22,10 +22,11 @@ from agreement_pipeline.readers.registry import MarkedRows, Reader, Rows, Source
 from agreement_pipeline.readers.rules import RULES, Rules, names_of, text_of
 from agreement_pipeline.readers.sources import of_round, refuse_incapable, rows_of, with_origin
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import Marked, UnitSettings, units_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from agreement_pipeline.units import Marked, UnitSettings
 
 EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
@@ -123,7 +124,7 @@ def _session(source: Source, engine: str, memory_limit: str | None) -> Session:
 
 def _units_in(
     source: str | Source,
-    units: UnitSettings,
+    units: "UnitSettings",
     columns: Columns,
     scale: Scale | None,
     classifiers: Classifiers,
@@ -132,6 +133,8 @@ def _units_in(
     rules: Rules,
 ) -> tuple[Ratings, str]:
     """The units of the label objects in an export, and its name."""
+    from agreement_pipeline.units import units_of
+
     rows, marked = _marked_in(source, units.kind, columns, round_name, limits, rules)
     found = replace(
         units_of(marked, units, scale, source=rows.source),
@@ -151,7 +154,7 @@ def read_marked(
     round_name: str | None = None,
     limits: Limits = LIMITS,
     rules: Rules = RULES,
-) -> list[Marked]:
+) -> "list[Marked]":
     r"""What each rater marked in each item, from the export of a tool.
 
     Parameters
@@ -198,7 +201,7 @@ def _marked_in(
     round_name: str | None,
     limits: Limits,
     rules: Rules,
-) -> tuple[Rows, list[Marked]]:
+) -> "tuple[Rows, list[Marked]]":
     """The rows of an export, and what is marked in each of them."""
     reader, marked = _marked_rows(source, kind, columns, limits, rules)
     rows = with_origin(reader, marked.rows)
