@@ -6,7 +6,7 @@ from agreement_pipeline.faces import later
 
 if TYPE_CHECKING:
     from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
-    from agreement_pipeline.ratings.arrays import numbers_in, whole
+    from agreement_pipeline.ratings.arrays import column_of, numbers_in, texts_of, whole
     from agreement_pipeline.ratings.birth import EXTRAS, Classifiers, content_columns
     from agreement_pipeline.ratings.blocks import counts, given_back, of_whole_items, parts, taken
     from agreement_pipeline.ratings.cells import STRATUM, Cells
@@ -101,6 +101,7 @@ else:
             "categorical": "texts",
             "category_text": "spelling",
             "cells_of_frame": "frames",
+            "column_of": "arrays",
             "consensus": "consensus",
             "content_columns": "birth",
             "counts": "blocks",
@@ -129,6 +130,7 @@ else:
             "seconds": "times",
             "stored_cells": "rows",
             "taken": "blocks",
+            "texts_of": "arrays",
             "unresolved": "consensus",
             "whole": "arrays",
             "written": "frames",
@@ -172,6 +174,7 @@ __all__ = [
     "categorical",
     "category_text",
     "cells_of_frame",
+    "column_of",
     "consensus",
     "content_columns",
     "counts",
@@ -200,6 +203,7 @@ __all__ = [
     "seconds",
     "stored_cells",
     "taken",
+    "texts_of",
     "unresolved",
     "whole",
     "written",

@@ -13,12 +13,13 @@ from agreement_pipeline.ratings.scale import MISSING, Codes
 if TYPE_CHECKING:
     import pyarrow as pa
 
+KINDS = {"double": "float64", "float": "float32"}
+"""What NumPy calls the numbers that Arrow calls otherwise."""
+
 
 def whole(found: Any) -> Codes:
     """An Arrow column of whole numbers or flags; -1 where it has none."""
-    import pyarrow as pa
-
-    return _filled(_one(found).cast(pa.int64()), np.int64, MISSING)
+    return _filled(_one(found), MISSING).astype(np.int64, copy=False)
 
 
 def flags(found: Any) -> np.ndarray:
@@ -28,15 +29,13 @@ def flags(found: Any) -> np.ndarray:
 
 def numbers_in(found: Any) -> np.ndarray:
     """The codes or numbers of an Arrow column. Vectors have shape (n, D)."""
-    import pyarrow as pa
+    from pyarrow import types
 
     column = _one(found)
-    if pa.types.is_list(column.type):
+    if types.is_list(column.type):
         flat = numbers_in(column.flatten())
         return np.asarray(flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 0))
-    if pa.types.is_integer(column.type) and not column.null_count:
-        return whole(column)
-    return _filled(column.cast(pa.float64()), np.float64, np.nan)
+    return _filled(column, np.nan)
 
 
 def column_of(numbers: np.ndarray) -> "pa.Array":
@@ -73,14 +72,23 @@ def _one(found: Any) -> Any:
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
-def _filled(column: Any, kind: Any, missing: float) -> np.ndarray:
-    """A column of eight bytes a number, with a number where it has none."""
-    import pyarrow as pa
+def _filled(column: Any, missing: float) -> np.ndarray:
+    """The numbers of a column in one piece. Where it has none, another number stands."""
+    known, data = column.buffers()
+    if str(column.type) == "bool":
+        found = _bits(data, column).astype(np.int64)
+    elif len(column):
+        kind = np.dtype(KINDS.get(str(column.type), str(column.type)))
+        found = np.frombuffer(data, kind, len(column), column.offset * kind.itemsize)
+    else:
+        found = np.empty(0, KINDS.get(str(column.type), str(column.type)))
+    return np.where(_bits(known, column), found, missing) if column.null_count else found
 
+
+def _bits(data: Any, column: Any) -> np.ndarray:
+    """A bit for each cell of a column."""
     if not len(column):
-        return np.empty(0, kind)
-    data = np.frombuffer(column.buffers()[1], kind, len(column), column.offset * 8)
-    if not column.null_count:
-        return data
-    absent = column.is_null().cast(pa.int64())
-    return np.where(_filled(absent, np.int64, 0) > 0, missing, data)
+        return np.empty(0, dtype=bool)
+    bytes_ = np.frombuffer(data, np.uint8)
+    end = column.offset + len(column)
+    return np.unpackbits(bytes_, count=end, bitorder="little")[column.offset :].astype(bool)

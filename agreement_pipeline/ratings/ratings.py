@@ -427,7 +427,7 @@ class Ratings:
 
         found = self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}")
         batch = pa.RecordBatch.from_arrays(
-            [each.combine_chunks() for each in found.columns], schema=found.schema
+            [each.combine_chunks() for each in found.columns], names=found.schema.names
         )
         at = _places(batch["item"], None, -1) if "at" in columns else None
         return pa.Table.from_batches([self._told(batch, columns, at)])
