@@ -1,6 +1,6 @@
 """The command `judge`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,15 +49,8 @@ def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **readi
     could not be judged.
     """
     waivers = Waivers(tuple(load_waiver(path) for path in waiver), datetime.now(UTC).date())
-    load_lightly()
-    return _judged(file, policy, waivers, output, reading)
-
-
-def _judged(
-    file: Path, policy: Path, waivers: Waivers, output: str, reading: Mapping[str, Any]
-) -> int:
-    """Print the decision. No frame that an import keeps holds the ratings."""
     ratings = read_table(file, reading)
+    load_lightly()
     under = load_policy(policy)
     decision = judge_ratings(ratings, under, waivers=waivers)
     say(as_json(decision.to_mapping()) if output == "json" else _in_words(decision, ratings, under))

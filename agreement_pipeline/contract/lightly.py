@@ -3,6 +3,7 @@
 These parts take most of the time of its import. A table in memory needs none of them.
 """
 
+import atexit
 import gc
 import sys
 import warnings
@@ -144,12 +145,12 @@ def _copied(fields: dict[str, Any]) -> dict[str, Any]:
 def _without_collection() -> Iterator[None]:
     """Keep the collector still, now and later: what an import makes is no garbage.
 
-    If DuckDB was there before, later it may collect: DuckDB warns of what is left at the end.
+    At the end it looks at all again, or DuckDB would warn of what it left.
     """
     gc.disable()
     try:
         yield
     finally:
-        if "duckdb" not in sys.modules:
-            gc.freeze()
+        gc.freeze()
         gc.enable()
+        atexit.register(gc.unfreeze)
