@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 ENGINE = "duckdb"
 TABLE, VIEW = "cells", "v"
+LARGE, USUAL_LIMIT = 300_000_000, "300MB"
+"""Bytes from which a table that is put in goes to disk in part, and the memory that then holds."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
 MANY_THREADS = 400_000_000
@@ -62,6 +64,7 @@ class DuckDB:
         )
         self.connection.execute(f"SET disabled_optimizers = '{BY_BOUNDS}'")
         self._forgotten: deque[str] = deque()
+        self.limited = memory_limit is not None
         if memory_limit is not None:
             self._limit(memory_limit)
         self._use_threads(1 if memory_limit is None else 2)
@@ -71,7 +74,8 @@ class DuckDB:
         import pyarrow as pa
 
         refusals: list[Exception] = []
-        reader = pa.RecordBatchReader.from_batches(schema, _noting(batches, refusals))
+        seen = _noting(self._measured(batches), refusals)
+        reader = pa.RecordBatchReader.from_batches(schema, seen)
         name, cursor = new_name(TABLE), self._cursor()
         cursor.register(f"{name}_arrow", reader)
         try:
@@ -150,6 +154,17 @@ class DuckDB:
     def forget(self, name: str) -> None:
         """Drop a table or a view before something new is made."""
         self._forgotten.append(name)
+
+    def _measured(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        """Batches. What is large goes to disk in part, if no limit was given."""
+        size = 0
+        for batch in batches:
+            size += batch.nbytes
+            if size >= LARGE and not self.limited:
+                self.limited = True
+                self._limit(USUAL_LIMIT)
+                self._use_threads(2)
+            yield batch
 
     def _cursor(self) -> Any:
         """A cursor that makes something. What nobody holds any more is dropped before."""

@@ -33,7 +33,7 @@ EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
 CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
 KEYS = ("rater", "label", "occurrence", "earlier", "assisted", "gold", "gold_label")
 """The columns with few distinct values."""
-MOST_KEYS, MOST_INLINE = 1_000_000, 200
+MOST_KEYS, MOST_INLINE = 1_000_000, 24
 MOST_OCCURRENCES = 2**31 - 1
 MOST_STRATA = 200
 MOST_WEIGHT = 2**53
@@ -744,24 +744,20 @@ class Birth:
         cells, scale, names = self.cells, self.scale, self.cells.names
         packing = Packing(len(self.raters), len(scale.categories or ("rated",)))
         places = {each: self.raters.index(category_text(each)) for each in self._distinct("rater")}
-        raters = self._mapped(
-            "rater",
-            {each: (at, packing.word(at), packing.unit(at)) for each, at in places.items()},
-            ("place", "word", "unit"),
-        )
-        kept = {"item": cells.text("item"), "place": "place", "word": "word", "unit": "unit"}
-        joined = f"{cells.relation} JOIN {raters} USING (rater)"
-        others: list[Relation] = [] if isinstance(raters, str) else [raters]
+        raters = {
+            "place": places,
+            "word": {each: packing.word(at) for each, at in places.items()},
+            "unit": {each: packing.unit(at) for each, at in places.items()},
+        }
+        joined = [str(cells.relation)]
+        others: list[Relation] = []
+        kept = {"item": cells.text("item"), **self._mapped("rater", raters, joined, others)}
         if scale.continuous:
             kept |= self._numbers_of_labels()
         else:
             found = [each for each in self._distinct("label") if each is not None]
-            labels = self._mapped(
-                "label", {each: (self._code(each) + 1,) for each in found}, ("code",)
-            )
-            others += [] if isinstance(labels, str) else [labels]
-            joined += f" JOIN {labels} USING (label)"
-            kept["code"] = "code"
+            codes = {"code": {each: self._code(each) + 1 for each in found}}
+            kept |= self._mapped("label", codes, joined, others)
         kept["occurrence"] = (
             f"CAST({cells.number('occurrence')} AS BIGINT)" if "occurrence" in names else "1"
         )
@@ -778,7 +774,8 @@ class Birth:
         kept |= {name: self._content(name) for name in of_items}
         kept["nth"] = "nth"
         chosen = ", ".join(f"{sql} AS {cells.quoted(name)}" for name, sql in kept.items())
-        return cells.relation.view(f"SELECT {chosen} FROM {joined} WHERE {LABELLED}", *others)
+        rows = f"SELECT {chosen} FROM {' '.join(joined)} WHERE {LABELLED}"
+        return cells.relation.view(rows, *others)
 
     def _numbers_of_labels(self) -> dict[str, str]:
         if self.scale.dimensions == 1:
@@ -787,24 +784,29 @@ class Birth:
         return {"code": "1", **{f"d{at}": part for at, part in parts}}
 
     def _mapped(
-        self, name: str, rows: Mapping[Any, tuple[int, ...]], columns: Sequence[str]
-    ) -> "Relation | str":
-        """A small table from each value of a column to whole numbers."""
-        if len(rows) <= MOST_INLINE:
-            each = ", ".join(
-                f"({', '.join([self.cells.literal(value), *map(str, said)])})"
-                for value, said in rows.items()
-            )
-            big = ", ".join(f"CAST({column} AS BIGINT) AS {column}" for column in columns)
-            listed = ", ".join([name, *columns])
-            values = f"(VALUES {each}) AS m({listed})"
-            return f"(SELECT {name}, {big} FROM {values}) AS of_{name}"
+        self,
+        name: str,
+        numbers: Mapping[str, Mapping[Any, int]],
+        joined: list[str],
+        others: list[Relation],
+    ) -> dict[str, str]:
+        """The whole numbers of each value of a column. Many values are joined as a table."""
+        column, values = self.cells.quoted(name), list(next(iter(numbers.values())))
+        if len(values) <= MOST_INLINE:
+            cases = {
+                of: " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in each.items())
+                for of, each in numbers.items()
+            }
+            return {of: f"CAST(CASE {column} {each} END AS BIGINT)" for of, each in cases.items()}
         import pyarrow as pa
 
-        said = list(zip(*rows.values(), strict=True))
-        arrays = [pa.array(list(rows)), *(pa.array(each, pa.int64()) for each in said)]
-        table = pa.table(arrays, names=[name, *columns])
-        return self.cells.relation.session.load(table.schema, table.to_batches())
+        arrays = [pa.array(list(each.values()), pa.int64()) for each in numbers.values()]
+        table = pa.table([pa.array(values), *arrays], names=[name, *numbers])
+        relation = self.cells.relation.session.load(table.schema, table.to_batches())
+        others.append(relation)
+        columns = ", ".join([name, *numbers])
+        joined.append(f"JOIN (SELECT {columns} FROM {relation}) AS of_{name} USING ({name})")
+        return {of: of for of in numbers}
 
 
 def _parts(dimensions: int) -> list[str]:

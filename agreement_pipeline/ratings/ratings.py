@@ -235,8 +235,13 @@ class Ratings:
     @cached_property
     def everyone(self) -> tuple[str, ...]:
         """All raters who rated, by name: the panel and the classifiers."""
-        found = self.session.ask(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
-        return tuple(self.names[place] for place in found["place"].to_pylist())
+        if self.preceded:
+            some = f"SELECT DISTINCT place FROM {self.table} ORDER BY place"
+            there = self.session.ask(some)["place"].to_pylist()
+        else:
+            codes = self.codes_in(self.patterns.words, range(len(self.names)))
+            there = np.flatnonzero((codes >= 0).any(0)).tolist()
+        return tuple(self.names[place] for place in there)
 
     @cached_property
     def raters(self) -> tuple[str, ...]:

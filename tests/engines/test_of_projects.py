@@ -4,9 +4,9 @@ import json
 
 import pandas as pd
 import pytest
+from agreement_pipeline.engines import opening
 from pydantic import ValidationError
 
-from agreement_pipeline.engines import opening
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects import project as projects

@@ -6,11 +6,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-from agreement_pipeline import readers
 from agreement_pipeline.engines import engine_of, read
 from agreement_pipeline.engines.duckdb import duckdb_session
 from agreement_pipeline.engines.session import Unreadable
+
+from agreement_pipeline import readers
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import QueriedRatings, Ratings, Scale
 from agreement_pipeline.readers import Columns, Limits, Rules

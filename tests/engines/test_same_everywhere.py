@@ -9,10 +9,10 @@ import pytest
 
 from agreement_pipeline import readers
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.engines import read
 from agreement_pipeline.estimates import applicable, between_rounds, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.readers import read
 from tests.engines.sources import MADE, SHARED, source_of
 
 pytestmark = pytest.mark.slow

@@ -6,10 +6,10 @@ What is expected is written by hand, from RFC 4180, RFC 8259 and the rules of th
 import json
 
 import pytest
-
-from agreement_pipeline import readers
 from agreement_pipeline.engines import gathered, read
 from agreement_pipeline.engines.duckdb import duckdb_session
+
+from agreement_pipeline import readers
 from agreement_pipeline.errors import RatingsError
 
 HEAD = b"item,rater,label\n"

@@ -8,7 +8,6 @@ import pytest
 
 from agreement_pipeline import Scale, readers
 from agreement_pipeline.counting import CountedRatings, read_contingency, read_counts
-from agreement_pipeline.engines import read
 from agreement_pipeline.estimates import (
     SCOPE_KINDS,
     applicable,
@@ -22,6 +21,7 @@ from agreement_pipeline.estimates import (
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.readers import read
 from tests.engines.sources import met_again, ratings_of
 
 LABELS = ("no", "maybe", "yes")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -116,13 +116,13 @@ def test_the_shares_are_those_that_made_the_numbers():
 def test_without_a_balanced_design_there_is_no_value_and_the_reason_says_so(
     tabled, name, table, reason
 ):
-    counts = Memory().replicated_labels(tabled(table, ("0", "1"), "interval"))
+    counts = OfRatings().replicated_labels(tabled(table, ("0", "1"), "interval"))
     assert RECORDS[name].why_undefined(counts) == reason
     assert np.isnan(RECORDS[name](counts).value)
 
 
 def test_raters_without_replicates_are_left_out_and_named(tabled):
-    counts = Memory().replicated_labels(
+    counts = OfRatings().replicated_labels(
         tabled("A B C\n0/2 1/3 1\n4/6 6/8 5", (0, 1, 2, 3, 4, 5, 6, 8), "interval")
     )
     assert float(RECORDS["inter_random"](counts).value) == pytest.approx(10 / 12.25)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Rule, Scale
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import applicable, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -69,14 +69,14 @@ def test_a_scale_that_the_team_named_gives_a_value_and_one_read_off_the_ratings_
     read_off = read(path, level="interval")
     assert (named.scale.declared, read_off.scale.declared) == (True, False)
     assert named.digest != read_off.digest
-    assert MEASURES[name].why_undefined(Memory().counts(named)) is None
+    assert MEASURES[name].why_undefined(OfRatings().counts(named)) is None
     assert (
         MEASURES[name]
-        .why_undefined(Memory().counts(read_off))
+        .why_undefined(OfRatings().counts(read_off))
         .startswith("the categories were read off the ratings")
     )
-    assert np.isfinite(MEASURES[name](Memory().counts(named)).value)
-    assert np.isnan(MEASURES[name](Memory().counts(read_off)).value)
+    assert np.isfinite(MEASURES[name](OfRatings().counts(named)).value)
+    assert np.isnan(MEASURES[name](OfRatings().counts(read_off)).value)
 
 
 @pytest.mark.parametrize("name", ["fleiss_kappa_quadratic", "conger_kappa_quadratic"])

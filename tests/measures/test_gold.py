@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import read as read_for
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.estimates import applicable, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Columns, read
+from agreement_pipeline.readers import read as read_for
 
 SCALE = Scale(("no", "maybe", "yes"))
 FEW = Inference(n_resamples=1000)

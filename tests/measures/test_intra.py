@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -27,7 +27,7 @@ CELLS = (["0", "0", "1", "1", "2", "0"], ["1", "1"], ["2", "0"], ["1", "1", "1"]
 
 @pytest.fixture
 def replicates(tabled):
-    return Memory().replicated_labels(tabled(TABLE, ("0", "1", "2")))
+    return OfRatings().replicated_labels(tabled(TABLE, ("0", "1", "2")))
 
 
 def test_self_agreement_is_the_chance_that_two_own_labels_drawn_with_return_agree(replicates):

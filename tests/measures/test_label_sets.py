@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -49,7 +49,7 @@ def counted(items):
         for r, labels in enumerate(ratings)
     ]
     table = pd.DataFrame(rows, columns=["item", "rater", "label"])
-    return Memory().counts(Ratings.from_frame(table, Scale.from_labels(table["label"])))
+    return OfRatings().counts(Ratings.from_frame(table, Scale.from_labels(table["label"])))
 
 
 def random_items(rng):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater
 from tests.measures.vectors import berry_mielke_r, janson_olsson_iota, random_table, um_phi, vectors
@@ -140,7 +140,7 @@ def test_the_iota_of_janson_and_olsson_table_1():
         table[["item", "rater", "label"]],
         Scale.from_labels(table["label"], "multivariate interval"),
     )
-    assert janson_olsson_iota(Memory().numbers(ratings)).value == pytest.approx(0.755015, abs=5e-7)
+    assert janson_olsson_iota(OfRatings().numbers(ratings)).value == pytest.approx(0.755015, abs=5e-7)
 
 
 @needs_data
@@ -164,7 +164,7 @@ def test_a_panel_that_never_meets_leaves_nothing_that_every_rater_rated():
         table[["item", "rater", "label"]],
         Scale.from_labels(table["label"], "multivariate interval"),
     )
-    values = Memory().numbers(ratings)
+    values = OfRatings().numbers(ratings)
     for measure in ALL:
         assert measure.why_undefined(values) == "no item was rated by every rater"
         assert np.isnan(measure(values).value)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import estimate, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -33,13 +33,13 @@ def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels
 ):
     of_each = said_by(seed)
     ratings = ratings_of(of_each, scale_of(level))
-    found = ALPHA(Memory().replicated_labels(ratings))
+    found = ALPHA(OfRatings().replicated_labels(ratings))
     assert float(found.value) == pytest.approx(looped_alpha(of_each, level), abs=1e-12)
     assert float(found.value) == pytest.approx(
         1 - float(found.observed / found.expected), abs=1e-12
     )
     for rater, of_items in enumerate(of_each):
-        own = ALPHA(Memory().replicated_labels(ratings).of(f"r{rater}"))
+        own = ALPHA(OfRatings().replicated_labels(ratings).of(f"r{rater}"))
         assert float(own.value) == pytest.approx(looped_alpha([of_items], level), abs=1e-12)
 
 
@@ -48,7 +48,7 @@ def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels
 def test_alpha_is_the_same_where_the_scale_lists_no_categories(seed, level):
     of_each = said_by(seed)
     ratings = ratings_of(of_each, Scale(None, level))
-    assert float(ALPHA(Memory().replicated_numbers(ratings)).value) == pytest.approx(
+    assert float(ALPHA(OfRatings().replicated_numbers(ratings)).value) == pytest.approx(
         looped_alpha(of_each, level), abs=1e-10
     )
 
@@ -78,7 +78,7 @@ def test_alpha_of_vectors_sums_squared_differences_over_their_dimensions():
 @pytest.mark.parametrize("seed", range(4))
 def test_kappa_is_that_of_fleiss_with_meetings_for_raters_as_loops(seed):
     of_each = said_by(seed)
-    replicates = Memory().replicated_labels(ratings_of(of_each, scale_of("nominal")))
+    replicates = OfRatings().replicated_labels(ratings_of(of_each, scale_of("nominal")))
     found = KAPPA(replicates)
     assert float(found.value) == pytest.approx(looped_kappa(of_each), abs=1e-12)
     assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(
@@ -95,7 +95,7 @@ def test_weighted_kappa_is_the_loop_over_pairs_of_meetings(seed, name):
     of_each = said_by(seed)
     record, scale = MEASURES[f"test_retest_kappa_{name}"], scale_of(max(WEIGHTINGS[name].levels))
     expected = looped_weighted_kappa(of_each, WEIGHTINGS[name].matrix(scale))
-    found = record(Memory().replicated_labels(ratings_of(of_each, scale)))
+    found = record(OfRatings().replicated_labels(ratings_of(of_each, scale)))
     assert float(found.value) == pytest.approx(expected, abs=1e-12)
     assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(
         expected, abs=1e-12
@@ -153,7 +153,7 @@ def test_kappa_of_two_meetings_is_scotts_pi_and_does_not_forgive_a_change_of_min
     steady = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n1/0", ("0", "1"))
     changed = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n0/1", ("0", "1"))
     kappas = [
-        float(KAPPA(Memory().replicated_labels(ratings)).value) for ratings in (steady, changed)
+        float(KAPPA(OfRatings().replicated_labels(ratings)).value) for ratings in (steady, changed)
     ]
     # Cohen's form gives 1/3 for the first and 0.4 for the second.
     assert kappas == pytest.approx([(4 / 6 - 0.5) / 0.5] * 2)
@@ -165,10 +165,10 @@ def test_icc_is_the_one_way_analysis_of_variance_of_a_raters_meetings_as_loops(s
     of_each = said_by(seed)
     expected = looped_icc(of_each)
     assert float(
-        ICC(Memory().replicated_labels(ratings_of(of_each, scale_of(level)))).value
+        ICC(OfRatings().replicated_labels(ratings_of(of_each, scale_of(level)))).value
     ) == pytest.approx(expected, abs=1e-12)
     assert float(
-        ICC(Memory().replicated_numbers(ratings_of(of_each, Scale(None, level)))).value
+        ICC(OfRatings().replicated_numbers(ratings_of(of_each, Scale(None, level)))).value
     ) == pytest.approx(expected, abs=1e-12)
 
 
@@ -199,7 +199,7 @@ def noise_about(centres, items=200, seed=0):
 
 
 def test_raters_apart_from_each_other_and_random_by_themselves_do_not_agree_with_themselves():
-    replicates = Memory().replicated_numbers(
+    replicates = OfRatings().replicated_numbers(
         ratings_of(noise_about([0.0, 100.0]), Scale(None, "interval"))
     )
     for record in (ALPHA, ICC):
@@ -217,7 +217,7 @@ def test_what_a_rater_adds_to_all_her_numbers_does_not_matter():
     for record in (ALPHA, ICC):
         values = [
             float(
-                record(Memory().replicated_numbers(ratings_of(each, Scale(None, "interval")))).value
+                record(OfRatings().replicated_numbers(ratings_of(each, Scale(None, "interval")))).value
             )
             for each in (of_each, shifted)
         ]
@@ -228,7 +228,7 @@ def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_ha
     tabled,
 ):
     table = "A B\n0/0 1/1\n1/1 1/1\n0/1 1/1\n1/1 1/1"
-    replicates = Memory().replicated_labels(tabled(table, ("0", "1")))
+    replicates = OfRatings().replicated_labels(tabled(table, ("0", "1")))
     for record in (ALPHA, KAPPA):
         assert float(record(replicates).value) == pytest.approx(
             float(record(replicates.of("A")).value)
@@ -250,7 +250,7 @@ def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_ha
     ],
 )
 def test_an_icc_without_a_value_says_why(tabled, table, reason):
-    replicates = Memory().replicated_labels(tabled(table, ("0", "1"), "interval"))
+    replicates = OfRatings().replicated_labels(tabled(table, ("0", "1"), "interval"))
     assert ICC.why_undefined(replicates) == reason
     assert np.isnan(ICC(replicates).value)
 
@@ -276,7 +276,7 @@ def test_each_rater_and_the_round_have_an_estimate_with_an_interval_on_a_scale_w
 
 
 def test_the_interval_of_a_rater_always_at_one_with_herself_is_not_certain():
-    replicates = Memory().replicated_numbers(
+    replicates = OfRatings().replicated_numbers(
         ratings_of([{u: [float(u)] * 2 for u in range(20)}], Scale(None, "interval"))
     )
     for name in ("test_retest_alpha", "test_retest_icc"):
@@ -287,10 +287,10 @@ def test_the_interval_of_a_rater_always_at_one_with_herself_is_not_certain():
 
 def test_raters_without_a_coefficient_of_their_own_are_named(tabled):
     ratings = tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"), "interval")
-    counts, numbers = Memory().replicated_labels(ratings), Memory().replicated_numbers(ratings)
+    counts, numbers = OfRatings().replicated_labels(ratings), OfRatings().replicated_numbers(ratings)
     for record, replicates in ((ALPHA, counts), (ALPHA, numbers), (ICC, counts), (ICC, numbers)):
         assert record.raters_left_out(replicates) == ("B", "C")
-    nominal = Memory().replicated_labels(
+    nominal = OfRatings().replicated_labels(
         tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"))
     )
     assert KAPPA.raters_left_out(nominal) == BY_CATEGORY.raters_left_out(nominal) == ("B", "C")
@@ -303,7 +303,7 @@ def test_a_rater_with_more_meetings_counts_with_them_and_no_more_at_any_level(le
         {f"b{u}": pair for u, pair in enumerate([(1, 2), (2, 1), (4, 1), (2, 4)] * 50)},
     ]
     of_a, of_b, both = (
-        ALPHA(Memory().replicated_labels(ratings_of(part, scale_of(level))))
+        ALPHA(OfRatings().replicated_labels(ratings_of(part, scale_of(level))))
         for part in (said[:1], said[1:], said)
     )
     shares = {"a": 20, "b": 200}

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.limits import LIMITS
 from agreement_pipeline.readers import as_frame, read
 from agreement_pipeline.readers.columns import COLUMNS
-from agreement_pipeline.ratings.limits import LIMITS
 from agreement_pipeline.readers.registry import reader_of
 
 SHAPE = re.compile(r".+: (scale: .+; .+|found .+; expected .+)\. .+[.?]", re.DOTALL)

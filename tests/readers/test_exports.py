@@ -9,12 +9,12 @@ from shutil import make_archive
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.engines import read as open_ratings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import CAPABILITIES, Scale
 from agreement_pipeline.readers import READERS, read, reader_of, rows_of
+from agreement_pipeline.readers import read as open_ratings
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import (
     CASES,

@@ -5,9 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import read as open_ratings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Rules, read, read_rounds, rows_of
+from agreement_pipeline.readers import read as open_ratings
 from tests.readers.conftest import frame_in
 
 ROWS = [

@@ -5,9 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import read as read_for
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.readers import Columns, Rules, read
+from agreement_pipeline.readers import read as read_for
 
 FRAME = pd.DataFrame(
     [("i1", "ana", "yes", "de"), ("i1", "ben", "no", "de"), ("i2", "ana", "no", "en")],

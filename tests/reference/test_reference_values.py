@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import CountsOfStratum
@@ -136,11 +136,11 @@ def ratings_of(case, request):
 
 
 def groups_of(ratings):
-    return Memory().labels(ratings, ratings.classifiers).in_groups(ratings.classifiers)
+    return OfRatings().labels(ratings, ratings.classifiers).in_groups(ratings.classifiers)
 
 
 def stratum_of(ratings, places):
-    items, counts = Memory().by_item(ratings)
+    items, counts = OfRatings().by_item(ratings)
     return CountsOfStratum(counts, [int(item) in places for item in items])
 
 
@@ -148,14 +148,14 @@ def statistic_of(ratings, needs, stratum=()):
     if needs == "strata":
         return stratum_of(ratings, stratum)
     if needs in ("panel", "gold"):
-        return Memory().labels(ratings, (ratings.classifiers[0],)).against(ratings.classifiers[0])
+        return OfRatings().labels(ratings, (ratings.classifiers[0],)).against(ratings.classifiers[0])
     by_needs = {
-        "counts": Memory().counts,
-        "patterns": Memory().labels,
-        "values": Memory().numbers,
+        "counts": OfRatings().counts,
+        "patterns": OfRatings().labels,
+        "values": OfRatings().numbers,
         "groups": groups_of,
-        "replicates": Memory().replicated_labels,
-        "confidence": Memory().confident_labels,
+        "replicates": OfRatings().replicated_labels,
+        "confidence": OfRatings().confident_labels,
     }
     return by_needs[needs](ratings)
 

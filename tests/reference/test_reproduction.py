@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater
@@ -194,7 +194,7 @@ def name_of(what):
 
 
 def test_the_serology_of_the_page_is_the_table_that_the_source_prints(serology):
-    printed = Memory().labels(serology, ("T",)).against("T")
+    printed = OfRatings().labels(serology, ("T",)).against("T")
     ours = shah.laboratory_t()
     for name in ("shah_s", "vanbelle_albert_kappa"):
         assert parts(MEASURES[name](ours)) == pytest.approx(
@@ -227,7 +227,7 @@ def test_the_parts_of_segevals_pi_are_those_that_it_returns(chapters, a_o, a_e, 
 
 def chance(ratings, divisor, classifier=None):
     """Shah's equations 4 and 7 as a loop, with the divisor left open."""
-    table = Memory().said(ratings)
+    table = OfRatings().said(ratings)
     total = 0.0
     for category in ratings.scale.names:
         share = (

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report.disputed import LONGEST_TEXT, MOST_NAMED, disputed, disputed_rows
@@ -48,7 +48,7 @@ def ratings_of(rows, level, listed=True, gold=()):
 
 
 def table_of(ratings):
-    return Memory().by_item(ratings)[1]
+    return OfRatings().by_item(ratings)[1]
 
 
 def apart(level, pool, c, k):

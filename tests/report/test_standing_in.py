@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
-from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.estimates import measure_ratings, values_of
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
@@ -33,7 +33,7 @@ def rows(ratings):
     )
     band = values_of(ratings, "schouten_kappa", "rater").values()
     tests = {
-        name: alternative_annotator_test(Memory().labels(ratings, (name,)).against(name))
+        name: alternative_annotator_test(OfRatings().labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
     return standing_rows(found, band, tests).set_index("classifier")
@@ -53,7 +53,7 @@ def test_each_model_has_its_place_and_its_verdict(rows):
 
 
 def test_the_band_is_that_of_each_rater_against_the_rest(rows, ratings):
-    patterns = Memory().labels(ratings)
+    patterns = OfRatings().labels(ratings)
     others = []
     for j, rater in enumerate(patterns.raters):
         rest = [[*row[:j], *row[j + 1 :]] for row in patterns.codes]
@@ -98,7 +98,7 @@ def test_without_a_band_or_a_test_nothing_is_claimed():
     (row,) = standing_rows(
         found,
         values_of(two, "schouten_kappa", "rater").values(),
-        {"m": alternative_annotator_test(Memory().labels(two, ("m",)).against("m"))},
+        {"m": alternative_annotator_test(OfRatings().labels(two, ("m",)).against("m"))},
     ).to_dict("records")
     assert (row["raters' lowest"], row["place"], row["winning rate"]) == ("", "", "")
     assert row["alternative-annotator test"].startswith("undefined: no rater has 30 items")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.errors import AgreementError, RatingsError
 from agreement_pipeline.estimates import (
     between_classifiers,
@@ -20,7 +20,7 @@ from tests.statistics.documents import TWO, documents, ratings, width, without_c
 
 
 def panel_of(ratings):
-    return Memory().labels(ratings, ("r3",)).against("r3")
+    return OfRatings().labels(ratings, ("r3",)).against("r3")
 
 
 def test_a_test_of_items_in_clusters_is_made_on_their_means():
@@ -38,7 +38,7 @@ def test_a_test_of_items_in_clusters_is_made_on_their_means():
 
 
 def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():
-    found = shrunken_self_agreement(Memory().replicated_labels(ratings(documents(8))))
+    found = shrunken_self_agreement(OfRatings().replicated_labels(ratings(documents(8))))
     assert {estimate.undefined for estimate in found} == {
         "items come in clusters, and the beta distribution takes each as drawn by itself"
     }

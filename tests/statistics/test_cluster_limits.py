@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import basis_of, estimate, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy.items_needed import simulated_rounds
@@ -55,7 +55,7 @@ def test_the_lower_limit_holds_where_one_cluster_holds_most_items():
 def test_whole_clusters_cover_what_items_drawn_one_by_one_do_not():
     truth = estimate(
         "percent_agreement",
-        Memory().counts(ratings(documents(99, n=20_000, sentences=2), classifiers=())),
+        OfRatings().counts(ratings(documents(99, n=20_000, sentences=2), classifiers=())),
         Inference(n_resamples=100),
     ).value
     held = {True: 0, False: 0}

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
@@ -111,7 +111,7 @@ def test_a_row_without_a_vector_is_a_missing_rating():
     ratings = Ratings.from_frame(
         long_table([("i1", "a", "1|2"), ("i1", "b", None), ("i2", "b", "3|4")]), PLANE
     )
-    values = Memory().numbers(ratings)
+    values = OfRatings().numbers(ratings)
     assert values.n_ratings == 2
     assert np.isnan(values.values[0, values.raters.index("b")]).all()
 
@@ -120,7 +120,7 @@ def test_the_memory_engine_puts_every_number_in_its_item_and_rater():
     table = long_table(
         [("i2", "b", 0.25), ("i1", "a", 1.5), ("i1", "b", -2.0), ("i1", "model", 9.0)]
     )
-    values = Memory().numbers(Ratings.from_frame(table, INTERVAL, classifiers=["model"]))
+    values = OfRatings().numbers(Ratings.from_frame(table, INTERVAL, classifiers=["model"]))
     by_name = dict(zip(values.raters, values.values[:, :, 0].T.tolist(), strict=True))
     assert by_name["b"] == [-2.0, 0.25]
     assert by_name["a"][0] == 1.5
@@ -132,7 +132,7 @@ def test_equal_rows_are_made_one_where_the_scale_has_categories():
         [(f"i{n}", rater, 1.0) for n in range(5) for rater in "ab"]
         + [("x", "a", 2.5), ("x", "b", 1.0)]
     )
-    values = Memory().numbers(
+    values = OfRatings().numbers(
         Ratings.from_frame(table, Scale.from_labels(table["label"], "interval"))
     )
     assert values.weights.tolist() == [5.0, 1.0]
@@ -142,7 +142,7 @@ def test_equal_rows_are_made_one_where_the_scale_has_categories():
 def test_labels_are_not_counted_on_a_scale_without_categories():
     ratings = Ratings.from_frame(long_table([("i1", "a", 0.5), ("i1", "b", 0.7)]), INTERVAL)
     with pytest.raises(RatingsError, match="expected a list of them to count labels"):
-        Memory().counts(ratings)
+        OfRatings().counts(ratings)
 
 
 def test_codes_become_the_numbers_they_stand_for():

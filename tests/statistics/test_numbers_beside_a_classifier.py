@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
@@ -96,7 +96,7 @@ def test_each_rater_and_each_classifier_in_numbers_has_an_influence_with_an_inte
     assert set(found) == {"classifier model", "rater ana", "rater ben", "rater eve"}
     assert found["rater eve"].interval.high < 0 < found["rater ana"].interval.low
     assert found["classifier model"].interval.low > 0
-    assert Memory().numbers(ratings, ("model",)).against("model").labels.shape == (80, 1)
+    assert OfRatings().numbers(ratings, ("model",)).against("model").labels.shape == (80, 1)
 
 
 def test_items_the_classifier_never_met_change_nothing_of_what_it_has_not_seen():

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES, unitizing_alpha, unitizing_alphas
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.units import Marked, Span, UnitSettings, units_of
@@ -84,7 +84,7 @@ def _of_1995() -> tuple[Figure, ...]:
 
 
 def _statistic(example: str, name: str) -> object:
-    labels = Memory().labels(_positions(example))
+    labels = OfRatings().labels(_positions(example))
     return labels.counts() if MEASURES[name].needs == "counts" else labels
 
 
