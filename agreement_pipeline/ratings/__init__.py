@@ -7,7 +7,7 @@ from agreement_pipeline.faces import later
 if TYPE_CHECKING:
     from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
     from agreement_pipeline.ratings.arrays import column_of, numbers_in, texts_of, whole
-    from agreement_pipeline.ratings.birth import EXTRAS, Classifiers, content_columns
+    from agreement_pipeline.ratings.birth import EXTRAS, Classifiers, NoRatingError, content_columns
     from agreement_pipeline.ratings.blocks import counts, given_back, of_whole_items, parts, taken
     from agreement_pipeline.ratings.cells import STRATUM, Cells
     from agreement_pipeline.ratings.consensus import (
@@ -84,6 +84,7 @@ else:
             "Limits": "limits",
             "MISSING": "scale",
             "NOT_ADJUDICATED": "adjudicated",
+            "NoRatingError": "birth",
             "Origin": "origin",
             "PanelLabels": "consensus",
             "ParquetRows": "parquet",
@@ -161,6 +162,7 @@ __all__ = [
     "InTurn",
     "Level",
     "Limits",
+    "NoRatingError",
     "Origin",
     "PanelLabels",
     "ParquetRows",

@@ -164,6 +164,7 @@ class Ratings:
             born.earlier,
             origin=origin,
         )
+        vars(ratings).update(everyone=born.raters, _n=born.n)
         if ratings.repeats:
             birth.refuse_repeats()
         return ratings
@@ -265,6 +266,8 @@ class Ratings:
     @cached_property
     def n_of_panel(self) -> int:
         """How many ratings are by raters who are no classifiers."""
+        if not self.classifiers:
+            return len(self)
         return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {self._of_panel}")
 
     @cached_property

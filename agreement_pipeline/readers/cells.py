@@ -363,7 +363,9 @@ def is_list_of_labels(kind: pa.DataType) -> bool:
 
 def numbered(cells: Relation, first: int) -> Relation:
     """The rows, each named by its number. That of the first is given."""
-    return cells.view(f"SELECT {columns_of(cells, {'row': f'nth + {first}'})} FROM {cells}")
+    rows = cells.view(f"SELECT {columns_of(cells, {'row': f'nth + {first}'})} FROM {cells}")
+    rows.schema = cells.schema.append(pa.field("row", pa.int64()))
+    return rows
 
 
 def as_text(cell: object) -> object:

@@ -12,7 +12,7 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Cells, Classifiers, Level, Ratings, Scale
+from agreement_pipeline.ratings import Cells, Classifiers, Level, NoRatingError, Ratings, Scale
 from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
@@ -261,16 +261,18 @@ def checked_rows(
     RatingsError
         A check of the ratings fails.
     """
-    _refuse_no_label(rows)
-    return Ratings.from_cells(
-        Cells(rows.cells, rows.source, rows.columns),
-        scale,
-        level=level,
-        classifiers=classifiers,
-        models=rows.classifiers,
-        limits=limits,
-        origin=rows.origin,
-    )
+    try:
+        return Ratings.from_cells(
+            Cells(rows.cells, rows.source, rows.columns),
+            scale,
+            level=level,
+            classifiers=classifiers,
+            models=rows.classifiers,
+            limits=limits,
+            origin=rows.origin,
+        )
+    except NoRatingError:
+        raise _no_label(rows) from None
 
 
 def read_rounds(
@@ -301,13 +303,12 @@ def _raters(rows: Rows) -> list[str]:
     return sorted(each for each in found["rater"].to_pylist() if each is not None)
 
 
-def _refuse_no_label(rows: Rows) -> None:
-    table = rows.cells
-    if table.ask(f"SELECT 1 AS x FROM {table} WHERE label IS NOT NULL LIMIT 1").num_rows:
-        return
+def _no_label(rows: Rows) -> RatingsError:
     left_out = rows.origin.words if rows.origin else ""
     found, step = "no label in any row", "Check that the export is complete"
     if left_out:
         found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
     of = f"column {rows.columns['label']!r}" if "label" in rows.columns else OF_RATERS
-    raise RatingsError(f"{rows.source}: {of}: found {found}; expected at least one rating. {step}.")
+    return RatingsError(
+        f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
+    )
