@@ -1,5 +1,6 @@
 """Commands that are loaded when they are called."""
 
+import gc
 from importlib import import_module
 from typing import Any
 
@@ -17,9 +18,12 @@ class Later(click.Command):
 
     @property
     def loaded(self) -> click.Command:
-        """The command itself."""
+        """The command itself. What its import makes is no garbage, so nobody looks for it there."""
         name = str(self.name).replace("-", "_")
+        gc.disable()
         command: click.Command = getattr(import_module(f"agreement_pipeline.cli.{name}"), name)
+        gc.freeze()
+        gc.enable()
         return command
 
     def make_context(

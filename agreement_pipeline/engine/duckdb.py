@@ -1,5 +1,6 @@
 """DuckDB: an engine inside this process. What does not fit in its memory goes to disk."""
 
+from atexit import register
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -20,6 +21,8 @@ LARGE, USUAL_LIMIT = 300_000_000, "300MB"
 """Bytes from which a table that is put in goes to disk in part, and the memory that then holds."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
+KEPT = {**{kind: kind for kind in ("string", "int64", "double", "bool")}, "large_string": "string"}
+"""What DuckDB gives back for some types of Arrow."""
 MANY_THREADS = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
 
@@ -37,8 +40,13 @@ def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
 
 @cache
 def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
-    """A session of one process: a forked one must not use that of its parent."""
-    return DuckDB(memory_limit)
+    """A session of one process: a forked one must not use that of its parent.
+
+    What it put on the disk is removed at the end of the process.
+    """
+    session = DuckDB(memory_limit)
+    register(session.connection.close)
+    return session
 
 
 class DuckDB:
@@ -56,14 +64,15 @@ class DuckDB:
                 "autoload_known_extensions": "false",
                 "python_enable_replacements": "false",
                 "temp_directory": str(Path(gettempdir(), f"agreement_pipeline_{getpid()}")),
+                "disabled_optimizers": BY_BOUNDS,
+                "threads": 1 if memory_limit is None else 2,
             }
         )
-        self.connection.execute(f"SET disabled_optimizers = '{BY_BOUNDS}'")
+        self.threads = 1 if memory_limit is None else 2
         self._forgotten: deque[str] = deque()
         self.limited = memory_limit is not None
         if memory_limit is not None:
             self._limit(memory_limit)
-        self._use_threads(1 if memory_limit is None else 2)
 
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
         """Put Arrow batches into a table, in their order."""
@@ -81,7 +90,11 @@ class DuckDB:
         finally:
             cursor.unregister(f"{name}_arrow")
         table = Relation(self, name)
-        return table.view(f"SELECT *, rowid AS nth FROM {table}")
+        rows = table.view(f"SELECT *, rowid AS nth FROM {table}")
+        if all(str(each.type) in KEPT for each in schema):
+            kinds = [(each.name, KEPT[str(each.type)]) for each in schema]
+            rows.schema = pa.schema([*kinds, ("nth", "int64")])
+        return rows
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
         """See some columns of a Parquet file, under other names, where the file lies."""
@@ -181,8 +194,9 @@ class DuckDB:
 
     def _use_threads(self, number: int) -> None:
         """Use so many threads at least. One thread alone would not move groups to disk."""
-        self.threads = max(number, getattr(self, "threads", 0))
-        self.connection.execute(f"SET threads = {self.threads}")
+        if number > self.threads:
+            self.threads = number
+            self.connection.execute(f"SET threads = {number}")
 
 
 def _noting(

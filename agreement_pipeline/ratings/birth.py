@@ -57,6 +57,10 @@ def content_columns(columns: Iterable[object]) -> list[str]:
     return [*(name for name in CONTENT if name in names), *strata]
 
 
+class NoRatingError(RatingsError):
+    """No row has a label."""
+
+
 class Born(NamedTuple):
     """Checked ratings.
 
@@ -69,7 +73,9 @@ class Born(NamedTuple):
     scale
         What the labels may be.
     raters
-        All raters, by place.
+        All raters, by place. Each of them rated.
+    n
+        How many ratings there are.
     classifiers
         Those of them that are models.
     has
@@ -84,6 +90,7 @@ class Born(NamedTuple):
     known: Relation | None
     scale: Scale
     raters: tuple[str, ...]
+    n: int
     classifiers: tuple[str, ...]
     has: frozenset[str]
     again: bool
@@ -144,6 +151,7 @@ class Birth:
             self.known,
             scale,
             self.raters,
+            self._facts["labelled"],
             self._models(),
             frozenset({*EXTRAS} & {*names}) | frozenset(content_columns(names)),
             any(self._whole(each) != 1 for each in self._distinct("occurrence")),
@@ -163,7 +171,7 @@ class Birth:
 
     def _refuse_no_rating(self) -> None:
         if not self._facts["labelled"]:
-            raise RatingsError(
+            raise NoRatingError(
                 f"{self.cells.source}: found no rating; expected at least one row with a label. "
                 "Check that the export is complete."
             )
@@ -172,7 +180,12 @@ class Birth:
 
     @cached_property
     def _facts(self) -> Mapping[str, Any]:
-        """How many rows fail each test of rows, and the longest names. One pass over the cells."""
+        """How many rows fail each test of rows, and the longest names."""
+        return self._facts_and_keys[0]
+
+    @property
+    def _asked(self) -> dict[str, str]:
+        """What is asked of all rows: numbers that are added, and then those that are the most."""
         asked = {"labelled": f"COUNT({self.cells.quoted('label')})"}
         for name, test in self._tests.items():
             asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
@@ -181,11 +194,28 @@ class Birth:
                 asked[f"longest {name}"] = f"MAX(LENGTH({self.cells.text(name)}))"
         if self.is_number:
             asked["largest"] = f"MAX(ABS({self.cells.number('label')}))"
-        names = list(asked)
-        chosen = ", ".join(f"{asked[name]} AS f{at}" for at, name in enumerate(names))
-        table = self.cells.relation
-        found = table.ask(f"SELECT {chosen} FROM {table}")
-        return {name: found[f"f{at}"][0].as_py() for at, name in enumerate(names)}
+        return asked
+
+    @cached_property
+    def _facts_and_keys(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
+        """What is asked of all rows, and the distinct keys. One pass over the cells."""
+        names = [name for name in KEYS if name in self.cells.names]
+        if self.is_number or self._is_vector:
+            names.remove("label")
+        asked, table = self._asked, self.cells.relation
+        chosen = ", ".join(f"{sql} AS f{at}" for at, sql in enumerate(asked.values()))
+        keys = ", ".join(map(self.cells.quoted, names))
+        found = table.ask(
+            f"SELECT {keys}, {LABELLED} AS labelled, {chosen} FROM {table} "
+            f"GROUP BY {keys}, {LABELLED} LIMIT {MOST_KEYS + 1}"
+        )
+        if found.num_rows > MOST_KEYS:
+            self._refuse_many()
+        facts = {}
+        for at, (name, sql) in enumerate(asked.items()):
+            each = [value for value in found[f"f{at}"].to_pylist() if value is not None]
+            facts[name] = max(each, default=None) if sql.startswith("MAX") else sum(each)
+        return facts, {name: found[name].to_pylist() for name in (*names, "labelled")}
 
     @cached_property
     def _tests(self) -> dict[str, str]:
@@ -216,18 +246,7 @@ class Birth:
     @cached_property
     def _keys(self) -> Mapping[str, list[Any]]:
         """The distinct rows of the columns with few values, as they were written."""
-        names = [name for name in KEYS if name in self.cells.names]
-        if self.is_number or self._is_vector:
-            names.remove("label")
-        table = self.cells.relation
-        keys = ", ".join(map(self.cells.quoted, names))
-        found = table.ask(
-            f"SELECT {keys}, {LABELLED} AS labelled FROM {table} "
-            f"GROUP BY {keys}, {LABELLED} LIMIT {MOST_KEYS + 1}"
-        )
-        if found.num_rows > MOST_KEYS:
-            self._refuse_many()
-        return {name: found[name].to_pylist() for name in found.column_names}
+        return self._facts_and_keys[1]
 
     def _distinct(self, name: str, labelled: bool = True) -> list[Any]:
         """The distinct values of a column in rows with a label, or in all. None is one of them."""

@@ -25,11 +25,8 @@ from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.class_labels import Named, in_names
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.delimited import Delimited
-from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
 from agreement_pipeline.readers.files import no_row
-from agreement_pipeline.readers.json_lines import JsonLines
-from agreement_pipeline.readers.parquet import ParquetTable
 from agreement_pipeline.readers.rules import columns_of, text_of
 
 if TYPE_CHECKING:
@@ -169,7 +166,11 @@ def file_cells(path: Path, limits: Limits) -> Cells:
     if kind == "parquet":
         return _parquet_cells(path, limits)
     if kind == "excel":
+        from agreement_pipeline.readers.excel import sheet
+
         return arrow_cells(sheet(path, limits), path.name, limits, first=2)
+    from agreement_pipeline.readers.json_lines import JsonLines
+
     lines = JsonLines(path, limits)
     return _text_cells(path.name, lines.header, lines.blocks, first=1)
 
@@ -256,6 +257,8 @@ def _text_cells(source: str, header: list[str], batches: Any, first: int) -> Cel
 
 
 def _parquet_cells(path: Path, limits: Limits) -> Cells:
+    from agreement_pipeline.readers.parquet import ParquetTable
+
     table = ParquetTable(path, limits)
 
     def read(names: Sequence[str], _: Collection[str]) -> tuple[pa.Schema, Iterator[Any]]:
@@ -360,7 +363,9 @@ def is_list_of_labels(kind: pa.DataType) -> bool:
 
 def numbered(cells: Relation, first: int) -> Relation:
     """The rows, each named by its number. That of the first is given."""
-    return cells.view(f"SELECT {columns_of(cells, {'row': f'nth + {first}'})} FROM {cells}")
+    rows = cells.view(f"SELECT {columns_of(cells, {'row': f'nth + {first}'})} FROM {cells}")
+    rows.schema = cells.schema.append(pa.field("row", pa.int64()))
+    return rows
 
 
 def as_text(cell: object) -> object:

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
@@ -131,9 +132,10 @@ def _options(lines: Lines, header: Sequence[str], types: dict[str, Any]) -> tupl
 
 def _longest(column: pa.Array) -> int:
     """The bytes of the longest cell."""
-    import pyarrow.compute as pc
-
-    return pc.max(pc.binary_length(column)).as_py() or 0
+    if not len(column):
+        return 0
+    ends = np.frombuffer(column.buffers()[1], np.int64, len(column) + 1, column.offset * 8)
+    return int(np.diff(ends).max())
 
 
 def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:

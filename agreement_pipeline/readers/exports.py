@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.class_labels import named_in_schema
 from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
 from agreement_pipeline.readers.json_stream import CutOffError, json_objects
-from agreement_pipeline.readers.parquet import footer_of
 from agreement_pipeline.text import counted
 
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
@@ -210,6 +208,9 @@ def _row(header: Sequence[str], cells: list[str], where: str) -> dict[str, Any]:
 def _columnar(path: Path, kind: FileKind) -> Iterator[dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    from agreement_pipeline.readers.class_labels import named_in_schema
+    from agreement_pipeline.readers.parquet import footer_of
 
     try:
         if kind == "parquet":

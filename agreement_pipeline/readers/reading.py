@@ -12,7 +12,7 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Cells, Classifiers, Level, Ratings, Scale
+from agreement_pipeline.ratings import Cells, Classifiers, Level, NoRatingError, Ratings, Scale
 from agreement_pipeline.ratings.limits import LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
@@ -22,10 +22,11 @@ from agreement_pipeline.readers.registry import MarkedRows, Reader, Rows, Source
 from agreement_pipeline.readers.rules import RULES, Rules, names_of, text_of
 from agreement_pipeline.readers.sources import of_round, refuse_incapable, rows_of, with_origin
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import Marked, UnitSettings, units_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from agreement_pipeline.units import Marked, UnitSettings
 
 EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
@@ -123,7 +124,7 @@ def _session(source: Source, engine: str, memory_limit: str | None) -> Session:
 
 def _units_in(
     source: str | Source,
-    units: UnitSettings,
+    units: "UnitSettings",
     columns: Columns,
     scale: Scale | None,
     classifiers: Classifiers,
@@ -132,6 +133,8 @@ def _units_in(
     rules: Rules,
 ) -> tuple[Ratings, str]:
     """The units of the label objects in an export, and its name."""
+    from agreement_pipeline.units import units_of
+
     rows, marked = _marked_in(source, units.kind, columns, round_name, limits, rules)
     found = replace(
         units_of(marked, units, scale, source=rows.source),
@@ -151,7 +154,7 @@ def read_marked(
     round_name: str | None = None,
     limits: Limits = LIMITS,
     rules: Rules = RULES,
-) -> list[Marked]:
+) -> "list[Marked]":
     r"""What each rater marked in each item, from the export of a tool.
 
     Parameters
@@ -198,7 +201,7 @@ def _marked_in(
     round_name: str | None,
     limits: Limits,
     rules: Rules,
-) -> tuple[Rows, list[Marked]]:
+) -> "tuple[Rows, list[Marked]]":
     """The rows of an export, and what is marked in each of them."""
     reader, marked = _marked_rows(source, kind, columns, limits, rules)
     rows = with_origin(reader, marked.rows)
@@ -258,16 +261,18 @@ def checked_rows(
     RatingsError
         A check of the ratings fails.
     """
-    _refuse_no_label(rows)
-    return Ratings.from_cells(
-        Cells(rows.cells, rows.source, rows.columns),
-        scale,
-        level=level,
-        classifiers=classifiers,
-        models=rows.classifiers,
-        limits=limits,
-        origin=rows.origin,
-    )
+    try:
+        return Ratings.from_cells(
+            Cells(rows.cells, rows.source, rows.columns),
+            scale,
+            level=level,
+            classifiers=classifiers,
+            models=rows.classifiers,
+            limits=limits,
+            origin=rows.origin,
+        )
+    except NoRatingError:
+        raise _no_label(rows) from None
 
 
 def read_rounds(
@@ -298,13 +303,12 @@ def _raters(rows: Rows) -> list[str]:
     return sorted(each for each in found["rater"].to_pylist() if each is not None)
 
 
-def _refuse_no_label(rows: Rows) -> None:
-    table = rows.cells
-    if table.ask(f"SELECT 1 AS x FROM {table} WHERE label IS NOT NULL LIMIT 1").num_rows:
-        return
+def _no_label(rows: Rows) -> RatingsError:
     left_out = rows.origin.words if rows.origin else ""
     found, step = "no label in any row", "Check that the export is complete"
     if left_out:
         found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
     of = f"column {rows.columns['label']!r}" if "label" in rows.columns else OF_RATERS
-    raise RatingsError(f"{rows.source}: {of}: found {found}; expected at least one rating. {step}.")
+    return RatingsError(
+        f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
+    )

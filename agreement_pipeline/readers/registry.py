@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
@@ -13,10 +13,13 @@ from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.columns import Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
+from agreement_pipeline.readers.plain import is_plain
 from agreement_pipeline.readers.rules import LeftOut, Rules
-from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import Marked
+
+if TYPE_CHECKING:
+    from agreement_pipeline.readers.submissions import Submission
+    from agreement_pipeline.units import Marked
 
 Source = Any
 """A path, a DataFrame of pandas or Spark, or anything that gives Arrow batches."""
@@ -85,7 +88,7 @@ class MarkedRows(NamedTuple):
     """Label objects of a source: its rows, and what is marked in each of them."""
 
     rows: Rows
-    marked_in: Callable[[Rows], list[Marked]]
+    marked_in: Callable[[Rows], "list[Marked]"]
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ class Reader:
     recognises: Callable[[Export], bool]
     rows: ReadsRows
     rounds: Callable[[Path, Columns, Limits], tuple[str, ...]]
-    submissions: Callable[[Export], Iterator[Submission]] | None = None
+    submissions: "Callable[[Export], Iterator[Submission]] | None" = None
     shows: frozenset[str] = frozenset()
     needs: Mapping[str, str] = field(default_factory=dict)
     omits_none: bool = False
@@ -172,13 +175,15 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
     if name is not None:
         return _named(name)
     export = Export(path)
+    if is_plain(export):
+        return _table()
     if path.is_dir():
         _refuse_mixed(export)
-    found = [each for each in READERS.values() if each.recognises(export)]
+    found = [each for each in _all().values() if each.recognises(export)]
     if not found:
         raise RatingsError(
             f"{path.name}: found no format that is known; expected an export of one of "
-            f"{listed([each.title for each in READERS.values()], 40)}. Save the ratings as a table."
+            f"{listed([each.title for each in _all().values()], 40)}. Save the ratings as a table."
         )
     return min(found, key=lambda each: each.name == TABLE)
 
@@ -186,16 +191,34 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
 def is_of_a_tool(path: Path) -> bool:
     """True for anything but a plain table: its rows are not ratings yet."""
     export = Export(path)
-    return any(each.name != TABLE and each.recognises(export) for each in READERS.values())
+    if is_plain(export):
+        return False
+    return any(each.name != TABLE and each.recognises(export) for each in _all().values())
 
 
 def _named(name: str) -> Reader:
-    if name not in READERS:
+    if name == TABLE:
+        return _table()
+    if name not in _all():
         raise RatingsError(
-            f"reader: found {name!r}; expected one of {listed(sorted(READERS), 40)}. "
+            f"reader: found {name!r}; expected one of {listed(sorted(_all()), 40)}. "
             "Correct the name."
         )
     return READERS[name]
+
+
+def _table() -> Reader:
+    """The reader of tables. No tool is loaded for it."""
+    from agreement_pipeline.readers.table import TABLE
+
+    return TABLE
+
+
+def _all() -> dict[str, Reader]:
+    """All readers, each loaded."""
+    from agreement_pipeline.readers import registered
+
+    return registered.READERS
 
 
 def _refuse_mixed(export: Export) -> None:

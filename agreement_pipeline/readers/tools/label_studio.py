@@ -11,10 +11,10 @@ from typing import Any
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.label_studio_objects import objects_in
 from agreement_pipeline.readers.submissions import Status, Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.tools.label_studio_objects import objects_in
 
 FIXED = "fixed_and_accepted"
 REVIEWED = ("accepted", "rejected", FIXED)

@@ -6,10 +6,10 @@ from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.label_studio import FIXED, answers_in, before_review, ticks
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.tools.label_studio import FIXED, answers_in, before_review, ticks
 
 OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
