@@ -43,8 +43,9 @@ def rows_of(
     Parameters
     ----------
     source
-        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, the URL of
-        a Parquet file, a DataFrame of pandas or Spark, or anything that gives Arrow batches.
+        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, a
+        DataFrame of pandas or Spark, or anything that gives Arrow batches. For Spark also the URL
+        of a Parquet file.
     columns, layout, limits, rules
         As the reader of the source takes them.
     session

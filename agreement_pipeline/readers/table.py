@@ -70,7 +70,7 @@ def table_rows(
     ----------
     source
         A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame. Or a folder of such
-        files, or a pattern, which are one table. Or the URL of a Parquet file.
+        files, or a pattern, which are one table. For Spark also the URL of a Parquet file.
     columns
         What its columns are called.
     layout
