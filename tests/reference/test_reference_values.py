@@ -96,9 +96,10 @@ def long(wide, names):
 
 def stated(ratings, confidence):
     """The ratings with their raters' confidence, items by raters in the order of their names."""
-    places = zip(ratings.table["item"], ratings.table["rater"], strict=True)
+    table = ratings.to_pandas()
+    places = zip(table["item"], table["rater"], strict=True)
     sure = [confidence[int(item)][ratings.raters.index(rater)] for item, rater in places]
-    return Ratings.from_frame(ratings.table.assign(confidence=sure), ratings.scale)
+    return Ratings.from_frame(table.assign(confidence=sure), ratings.scale)
 
 
 def ratings_of(case, request):
