@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 
 from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import category_text
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.rules import text_of
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed
