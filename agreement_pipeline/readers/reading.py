@@ -12,8 +12,16 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Cells, Classifiers, Level, NoRatingError, Ratings, Scale
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import (
+    LIMITS,
+    Cells,
+    Classifiers,
+    Level,
+    Limits,
+    NoRatingError,
+    Ratings,
+    Scale,
+)
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.meeting import refuse_unusable

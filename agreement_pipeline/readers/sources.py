@@ -15,8 +15,7 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import CAPABILITIES, Origin
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits, Origin
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Export, kind_of
 from agreement_pipeline.readers.files import refuse_unfinished

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import LIMITS, Limits, Scale
 from agreement_pipeline.readers.cells import (
     Cells,
     cells_of,
