@@ -129,7 +129,9 @@ def test_only_first_labels_of_two_rounds_have_a_common_prevalence(rounds):
         compare(rounds[0], between=("0", "1"), common_prevalence=True)
     numbers = [
         Ratings.from_frame(
-            each.to_pandas().assign(label=each.to_pandas()["label"].map({"no": 0.0, "yes": 1.0}).astype(float)),
+            each.to_pandas().assign(
+                label=each.to_pandas()["label"].map({"no": 0.0, "yes": 1.0}).astype(float)
+            ),
             Scale(None, "interval"),
         )
         for each in rounds

@@ -149,7 +149,9 @@ def statistic_of(ratings, needs, stratum=()):
     if needs == "strata":
         return stratum_of(ratings, stratum)
     if needs in ("panel", "gold"):
-        return OfRatings().labels(ratings, (ratings.classifiers[0],)).against(ratings.classifiers[0])
+        return (
+            OfRatings().labels(ratings, (ratings.classifiers[0],)).against(ratings.classifiers[0])
+        )
     by_needs = {
         "counts": OfRatings().counts,
         "patterns": OfRatings().labels,

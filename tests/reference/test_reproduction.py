@@ -232,11 +232,7 @@ def chance(ratings, divisor, classifier=None):
     table = wide[list(ratings.raters)].dropna(how="all")
     total = 0.0
     for category in ratings.scale.names:
-        share = (
-            1.0
-            if classifier is None
-            else np.mean(wide[classifier].dropna() == category)
-        )
+        share = 1.0 if classifier is None else np.mean(wide[classifier].dropna() == category)
         pairs = sum(
             np.mean(table[p] == category) * np.mean(table[q] == category)
             for p, q in permutations(table.columns, 2)
