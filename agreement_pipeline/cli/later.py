@@ -18,11 +18,10 @@ class Later(click.Command):
 
     @property
     def loaded(self) -> click.Command:
-        """The command itself. What its import makes is no garbage, so nobody looks for it there."""
+        """The command itself. Its import makes no garbage, so nobody looks for it meanwhile."""
         name = str(self.name).replace("-", "_")
         gc.disable()
         command: click.Command = getattr(import_module(f"agreement_pipeline.cli.{name}"), name)
-        gc.freeze()
         gc.enable()
         return command
 

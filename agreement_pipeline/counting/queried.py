@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agreement_pipeline.counting.pairs import Aligned
 from agreement_pipeline.ratings import (
     MISSING,
     Array,
@@ -172,6 +171,8 @@ class OfRatings:
 
         An item that a round lacks is a row without labels there.
         """
+        from agreement_pipeline.counting.pairs import Aligned
+
         found = Aligned.of(one, other)
         panels = (self.panel(one), self.panel(other))
         codes = [

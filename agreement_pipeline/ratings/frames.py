@@ -120,9 +120,11 @@ def plain(cells: pa.Array) -> pa.Array:
     kind = cells.type
     if pa.types.is_dictionary(kind):
         return plain(cells.dictionary).take(cells.indices)
-    if is_text(kind) or pa.types.is_null(kind):
-        return cells.cast(pa.large_string())
     to = plain_type(kind)
+    if kind == to:
+        return cells
+    if is_text(kind) or pa.types.is_null(kind):
+        return cells.cast(to)
     return written(cells) if to == pa.large_string() else cells.cast(to)
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
-from agreement_pipeline.readers.json_stream import CutOffError, json_objects
+from agreement_pipeline.readers.files import UNFINISHED, CutOffError, readable, text_of
 from agreement_pipeline.text import counted
 
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
@@ -136,6 +135,8 @@ def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Recor
     """
     kind = kind_of(path)
     if kind == "json":
+        from agreement_pipeline.readers.json_stream import json_objects
+
         for number, value in json_objects(path):
             yield Record(f"{place}: record {number}", value)
     elif kind in ("parquet", "arrow"):

@@ -13,6 +13,10 @@ UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 WAIT = "Wait until it is complete, or export it again."
 
 
+class CutOffError(RatingsError):
+    """A file ends before its last record does."""
+
+
 def refuse_unfinished(path: Path) -> None:
     """Refuse a path to nothing, to a device, or to a file that its name calls unfinished.
 

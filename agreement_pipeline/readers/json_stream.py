@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.readers.files import WAIT, text_of
+from agreement_pipeline.readers.files import WAIT, CutOffError, text_of
 
 CHUNK = 1 << 20
 NOT_BLANK = re.compile(r"\S")
@@ -54,10 +54,6 @@ def how_far() -> str:
     for name, size, at in reversed(list(_now.values())):
         return f"{at / size:.0%} of {name}"
     return ""
-
-
-class CutOffError(RatingsError):
-    """A file ends before its last record does."""
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

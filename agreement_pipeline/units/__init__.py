@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import later
 
 if TYPE_CHECKING:
-    from agreement_pipeline.units.marked import NONE, Marked, extents_of, in_order
+    from agreement_pipeline.units.marked import Marked, extents_of, in_order
     from agreement_pipeline.units.matching import Group, Node, groups_of
+    from agreement_pipeline.units.nothing import NONE
     from agreement_pipeline.units.objects import (
         AREAS,
         KINDS,
@@ -56,7 +57,7 @@ else:
             "Keypoints": "objects",
             "LabelObject": "objects",
             "Marked": "marked",
-            "NONE": "marked",
+            "NONE": "nothing",
             "Node": "matching",
             "Objects": "registered",
             "Polygon": "objects",
