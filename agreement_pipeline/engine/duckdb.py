@@ -9,7 +9,14 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from agreement_pipeline.engine.session import BATCH, Relation, Unreadable, new_name, quoted
+from agreement_pipeline.engine.session import (
+    BATCH,
+    ZONE,
+    Relation,
+    Unreadable,
+    new_name,
+    quoted,
+)
 from agreement_pipeline.errors import RatingsError
 
 if TYPE_CHECKING:
@@ -68,6 +75,7 @@ class DuckDB:
                 "threads": 1 if memory_limit is None else 2,
             }
         )
+        self.connection.execute(f"SET GLOBAL TimeZone = '{ZONE}'")
         self.threads = 1 if memory_limit is None else 2
         self._forgotten: deque[str] = deque()
         self.limited = memory_limit is not None

@@ -2,11 +2,14 @@
 
 import os
 import struct
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import gettempdir
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -208,6 +211,52 @@ def test_columns_of_a_file_are_seen_under_other_names_where_it_lies(session, tmp
     found = seen.ask(f"SELECT who, nth FROM {seen} ORDER BY nth")
     assert found["who"].to_pylist() == PLAIN["rater"].tolist()
     assert found["nth"].to_pylist() == [*range(len(PLAIN))]
+
+
+ZONED = """
+import sys
+import pandas as pd
+from agreement_pipeline.readers import read
+times = ["2026-11-01T10:00:00.123Z", "2026-10-31", "2026-10-25T00:30:00Z", None]
+told = pd.to_datetime(times, utc=True, format="ISO8601")
+zone = told.tz_convert("Europe/Berlin")
+rows = {"item": list("iijj"), "rater": list("abab"), "label": list("xyxx")}
+for each in (told, zone):
+    print(read(pd.DataFrame(rows).assign(timestamp=each), engine=sys.argv[1]).digest)
+"""
+
+
+def test_the_zone_of_the_machine_is_in_no_digest():
+    """Times in whichever zone are the same times."""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", ZONED, "duckdb"],
+            env={**os.environ, "TZ": zone},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for zone in ("Asia/Tokyo", "UTC")
+    }
+    (digests,) = said
+    assert len({*digests.split()}) == 1
+
+
+@pytest.mark.slow
+def test_the_zone_of_spark_is_in_no_digest(spark):
+    times = pd.to_datetime(["2026-11-01T10:00:00.123", "2026-10-31T00:00:00.000", None])
+    rows = {"item": ["i", "i", "j"], "rater": ["a", "b", "a"], "label": ["x", "y", "x"]}
+    frames = [
+        pd.DataFrame(rows).assign(timestamp=each) for each in (times, times.tz_localize("UTC"))
+    ]
+    before = spark.conf.get("spark.sql.session.timeZone")
+    try:
+        for zone in ("Asia/Tokyo", "UTC"):
+            spark.conf.set("spark.sql.session.timeZone", zone)
+            for frame in frames:
+                assert read(frame, engine="spark").digest == read(frame).digest
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
 
 
 def spelt(session):
