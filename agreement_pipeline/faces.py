@@ -3,7 +3,20 @@
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
+
+_names: dict[str, frozenset[str]] = {}
+"""The names of each package that has a face."""
+
+
+class Face(ModuleType):
+    """A package that has some names. A module of the package does not take the place of a name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        of_import = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
+        if not (of_import and name in _names[self.__name__]):
+            super().__setattr__(name, value)
 
 
 def later(
@@ -20,6 +33,8 @@ def later(
         `other` there.
     """
     names = vars(sys.modules[face])
+    _names[face] = frozenset(places)
+    sys.modules[face].__class__ = Face
 
     def load(name: str) -> Any:
         if name not in places:

@@ -1,7 +1,7 @@
 """The group of commands, the exit statuses, and errors in one line."""
 
 import atexit
-import gc
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -77,19 +77,31 @@ for name, purpose in PURPOSES.items():
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
-    atexit.register(_leave)
+    left = _Leaving()
+    if arguments is None:
+        atexit.register(left)
     try:
-        return int(program.main(arguments, prog_name=NAME, standalone_mode=False))
+        left.status = int(program.main(arguments, prog_name=NAME, standalone_mode=False))
     except click.UsageError as error:
-        return _refused(_usage(error))
+        left.status = _refused(_usage(error))
     except click.Abort as error:
         raise error.__cause__ or error from None
+    return left.status
 
 
-def _leave() -> None:
-    """Look for no garbage at the end. But DuckDB warns of what is left, so it gets its way."""
-    if "duckdb" not in sys.modules:
-        gc.freeze()
+class _Leaving:
+    """The end of this process. It is called when all that ends with the process was ended.
+
+    To look for garbage then takes half a second, and DuckDB warns if nobody looks.
+    """
+
+    status: int | None = None
+
+    def __call__(self) -> None:
+        if self.status is not None:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(self.status)
 
 
 def _refused(why: str) -> int:

@@ -1,5 +1,6 @@
 """Commands that are loaded when they are called."""
 
+import gc
 from importlib import import_module
 from typing import Any
 
@@ -17,9 +18,11 @@ class Later(click.Command):
 
     @property
     def loaded(self) -> click.Command:
-        """The command itself."""
+        """The command itself. Its import makes no garbage, so nobody looks for it meanwhile."""
         name = str(self.name).replace("-", "_")
+        gc.disable()
         command: click.Command = getattr(import_module(f"agreement_pipeline.cli.{name}"), name)
+        gc.enable()
         return command
 
     def make_context(

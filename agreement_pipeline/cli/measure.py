@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -36,10 +36,6 @@ from agreement_pipeline.estimates import (
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.report import estimate_rows
-from agreement_pipeline.units import RULES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOVED = ("at_least", "step")
 """The settings of units that a value moves with."""
@@ -149,6 +145,8 @@ def _at_each(
     reading: Mapping[str, Any],
 ) -> Iterator[_At]:
     """The estimates at each value of the setting that the rule of the units reads."""
+    from agreement_pipeline.units import RULES
+
     units, source = reading["units"], on_disk(file)
     moved = [name for name in MOVED if units and name in RULES[units.rule].settings]
     if not moved:
@@ -163,10 +161,9 @@ def _at_each(
             yield _At(moved[0], value, found)
 
 
-def _rows(found: Sequence[_At]) -> "pd.DataFrame":
+def _rows(found: Sequence[_At]) -> list[dict[str, str]]:
     rows = estimate_rows([each.estimate for each in found])
-    rows.insert(0, found[0].setting, [f"{each.at:g}" for each in found])
-    return rows
+    return [{at.setting: f"{at.at:g}", **row} for at, row in zip(found, rows, strict=True)]
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:

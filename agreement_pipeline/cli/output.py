@@ -5,14 +5,11 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
+from typing import Any, Protocol, TextIO, TypeVar
 
 import click
 
 from agreement_pipeline.cli.progress import end_progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Mapped(Protocol):
@@ -91,15 +88,17 @@ def _coloured_line(line: str) -> str:
 
 
 def say_found(
-    found: Sequence[Found], rows: Callable[[Sequence[Found]], "pd.DataFrame"], output: str
+    found: Sequence[Found], rows: Callable[[Sequence[Found]], list[dict[str, str]]], output: str
 ) -> None:
     """Print results as a table of text or as JSON."""
     if output == "json":
         say(as_json([each.to_mapping() for each in found]))
     else:
-        from agreement_pipeline.report import text_table
+        from agreement_pipeline.report import aligned
 
-        say(text_table(rows(found), width=terminal_width()))
+        cells = rows(found)
+        header = list(cells[0]) if cells else []
+        say(aligned(header, (each.values() for each in cells), width=terminal_width()))
 
 
 def as_json(data: object) -> str:

@@ -4,14 +4,16 @@ import csv
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.shell_completion import CompletionItem
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.readers import Limits
-from agreement_pipeline.units import UnitSettings
+
+if TYPE_CHECKING:
+    from agreement_pipeline.units import UnitSettings
 
 FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
 SHORT = {"alpha": "krippendorff_alpha"}
@@ -169,12 +171,14 @@ def _requires(text: str) -> tuple[str, ...]:
     return () if text == "none" else tuple(text.split(","))
 
 
-def _units(text: str) -> UnitSettings:
+def _units(text: str) -> "UnitSettings":
     """Units of objects: the kind, then settings.
 
     >>> _units("boxes,at_least=0.7").at_least
     0.7
     """
+    from agreement_pipeline.units import UnitSettings
+
     kind, *pairs = _names(text)
     said = dict(_where(pair) for pair in pairs)
     settings: dict[str, Any] = {**said, **{name: _number(said[name]) for name in NUMBERS & {*said}}}

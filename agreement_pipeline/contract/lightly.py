@@ -1,8 +1,9 @@
 """Great Expectations without its parts for databases, clusters, clouds and plots.
 
-These parts take most of the time of its import. A table in memory needs none of them.
+These parts take most of the time of its import. A DataFrame needs none of them.
 """
 
+import atexit
 import gc
 import sys
 import warnings
@@ -25,7 +26,7 @@ _wanted: list[Callable[[], None]] = []
 
 
 def load_lightly() -> None:
-    """Import Great Expectations for this process, for tables in memory only.
+    """Import Great Expectations for this process, for DataFrames only.
 
     This is for a program that does nothing else with it: Great Expectations then sees no
     database and no cluster. Every expectation on a table gives the same result.
@@ -142,10 +143,14 @@ def _copied(fields: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Keep the collector still, now and later: what an import makes is no garbage."""
+    """Keep the collector still, now and later: what an import makes is no garbage.
+
+    At the end it looks at all again, or DuckDB would warn of what it left.
+    """
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
         gc.enable()
+        atexit.register(gc.unfreeze)

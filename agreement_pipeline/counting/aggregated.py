@@ -1,4 +1,4 @@
-"""The engine of ratings that somebody else counted: a table of counts, or of two raters.
+"""Ratings that somebody else counted: a table of counts, or of two raters.
 
 Counts of categories have no raters. So a measure that needs raters by name is refused.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from agreement_pipeline.counting.counted import CountedRatings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Level, Scale
-from agreement_pipeline.readers import LIMITS, Limits, Source, whole_numbers
+from agreement_pipeline.readers import LIMITS, Limits, Source
 from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
@@ -71,7 +71,7 @@ def read_counts(
     Parameters
     ----------
     source
-        A path or a pandas DataFrame.
+        A path, a DataFrame, or anything that gives Arrow batches.
     item
         The column that names the items. None: the first one. All other columns are categories.
     scale
@@ -93,6 +93,8 @@ def read_counts(
     >>> read_counts(table).counts.n_ratings
     9
     """
+    from agreement_pipeline.readers import whole_numbers
+
     table = whole_numbers(source, item, limits)
     scale = _scale(table.columns, scale, level)
     places = _places(table.columns, scale, f"{table.source}: row 1")
@@ -116,7 +118,7 @@ def read_contingency(
     Parameters
     ----------
     source
-        A path or a pandas DataFrame.
+        A path, a DataFrame, or anything that gives Arrow batches.
     rows
         The column with the categories of the rows. None: the first one.
     scale, level, limits
@@ -134,6 +136,8 @@ def read_contingency(
     >>> read_contingency(table).everybody.n_items
     60
     """
+    from agreement_pipeline.readers import whole_numbers
+
     table = whole_numbers(source, rows, limits)
     scale = _scale(table.columns, scale, level)
     across = _places(table.columns, scale, f"{table.source}: row 1")

@@ -76,7 +76,7 @@ class Aligned:
         clusters = None
         if "cluster" in one.has:
             coded = found["cluster"].combine_chunks().dictionary_encode()
-            clusters = Clusters.named(coded.indices.to_numpy())
+            clusters = Clusters.named(whole(coded.indices))
         return cls((first, second), whole(found["items"]) * whole(found["weight"]), clusters)
 
     def side_by_side(

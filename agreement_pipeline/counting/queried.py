@@ -5,8 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agreement_pipeline.counting.pairs import Aligned
-from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings, numbers_in, whole
+from agreement_pipeline.ratings import (
+    MISSING,
+    Array,
+    Codes,
+    Ratings,
+    column_of,
+    numbers_in,
+    texts_of,
+    whole,
+)
 from agreement_pipeline.statistics import (
     CategoryCounts,
     Clusters,
@@ -75,7 +83,7 @@ class OfRatings:
         labels, kept = _of_rows(ratings, raters, found)
         sure = np.empty(labels.codes.shape)
         for column, place in enumerate(places):
-            sure[:, column] = found[f"s{place}"].to_numpy()[kept]
+            sure[:, column] = numbers_in(found[f"s{place}"])[kept]
         return labels.with_confidence(sure).in_order()
 
     def numbers(self, ratings: Ratings, classifiers: Names = ()) -> NumbersByRater:
@@ -163,6 +171,8 @@ class OfRatings:
 
         An item that a round lacks is a row without labels there.
         """
+        from agreement_pipeline.counting.pairs import Aligned
+
         found = Aligned.of(one, other)
         panels = (self.panel(one), self.panel(other))
         codes = [
@@ -256,12 +266,13 @@ def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRat
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
     """The ratings by some raters of items they met again, in the order of their meetings."""
     import pyarrow as pa
+
+    if not ratings.met_again:
+        nothing = column_of(np.empty(0, dtype=np.int64))
+        return pa.table({"item": texts_of([]), "at": nothing, "place": nothing, label: nothing})
     import pyarrow.compute as pc
 
-    columns = ["item", "at", "place", label]
-    if not ratings.met_again:
-        return ratings.first(columns, items=())
-    found = ratings.again(columns)
+    found = ratings.again(["item", "at", "place", label])
     others = _columns(ratings, raters)[whole(found["place"])] < 0
     if not others.any():
         return found
@@ -273,9 +284,7 @@ def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
 
 def _names_of(found: "pa.Table") -> "pa.Array":
     """The distinct items of sorted rows."""
-    import pyarrow.compute as pc
-
-    return pc.unique(found["item"].combine_chunks())
+    return found["item"].combine_chunks().unique() if found.num_rows else texts_of([])
 
 
 def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> LabelsByRater:

@@ -1,14 +1,24 @@
 """DuckDB: an engine inside this process. What does not fit in its memory goes to disk."""
 
+from atexit import register
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
-from tempfile import gettempdir
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
-from agreement_pipeline.engine.session import BATCH, Relation, Unreadable, new_name, quoted
+from agreement_pipeline.engine.session import (
+    BATCH,
+    ZONE,
+    Relation,
+    Unreadable,
+    new_name,
+    quoted,
+)
 from agreement_pipeline.errors import RatingsError
 
 if TYPE_CHECKING:
@@ -16,8 +26,12 @@ if TYPE_CHECKING:
 
 ENGINE = "duckdb"
 TABLE, VIEW = "cells", "v"
+LARGE, USUAL_LIMIT = 300_000_000, "300MB"
+"""Bytes from which a table that is put in goes to disk in part, and the memory that then holds."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
+KEPT = {**{kind: kind for kind in ("string", "int64", "double", "bool")}, "large_string": "string"}
+"""What DuckDB gives back for some types of Arrow."""
 MANY_THREADS = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
 
@@ -35,8 +49,13 @@ def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
 
 @cache
 def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
-    """A session of one process: a forked one must not use that of its parent."""
-    return DuckDB(memory_limit)
+    """A session of one process: a forked one must not use that of its parent.
+
+    What it put on the disk is removed at the end of the process.
+    """
+    session = DuckDB(memory_limit)
+    register(session.connection.close)
+    return session
 
 
 class DuckDB:
@@ -48,26 +67,33 @@ class DuckDB:
         import duckdb
 
         self.errors = duckdb.Error
+        # Nobody else can read this folder.
+        aside = mkdtemp(prefix="agreement_pipeline_")
+        finalize(self, rmtree, aside, ignore_errors=True)
         self.connection = duckdb.connect(
             config={
                 "preserve_insertion_order": "true",
                 "autoload_known_extensions": "false",
                 "python_enable_replacements": "false",
-                "temp_directory": str(Path(gettempdir(), f"agreement_pipeline_{getpid()}")),
+                "temp_directory": aside,
+                "disabled_optimizers": BY_BOUNDS,
+                "threads": 1 if memory_limit is None else 2,
             }
         )
-        self.connection.execute(f"SET disabled_optimizers = '{BY_BOUNDS}'")
+        self.connection.execute(f"SET GLOBAL TimeZone = '{ZONE}'")
+        self.threads = 1 if memory_limit is None else 2
         self._forgotten: deque[str] = deque()
+        self.limited = memory_limit is not None
         if memory_limit is not None:
             self._limit(memory_limit)
-        self._use_threads(1 if memory_limit is None else 2)
 
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
         """Put Arrow batches into a table, in their order."""
         import pyarrow as pa
 
         refusals: list[Exception] = []
-        reader = pa.RecordBatchReader.from_batches(schema, _noting(batches, refusals))
+        seen = _noting(self._measured(batches), refusals)
+        reader = pa.RecordBatchReader.from_batches(schema, seen)
         name, cursor = new_name(TABLE), self._cursor()
         cursor.register(f"{name}_arrow", reader)
         try:
@@ -77,7 +103,11 @@ class DuckDB:
         finally:
             cursor.unregister(f"{name}_arrow")
         table = Relation(self, name)
-        return table.view(f"SELECT *, rowid AS nth FROM {table}")
+        rows = table.view(f"SELECT *, rowid AS nth FROM {table}")
+        if all(str(each.type) in KEPT for each in schema):
+            kinds = [(each.name, KEPT[str(each.type)]) for each in schema]
+            rows.schema = pa.schema([*kinds, ("nth", "int64")])
+        return rows
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
         """See some columns of a Parquet file, under other names, where the file lies."""
@@ -147,6 +177,17 @@ class DuckDB:
         """Drop a table or a view before something new is made."""
         self._forgotten.append(name)
 
+    def _measured(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        """Batches. What is large goes to disk in part, if no limit was given."""
+        size = 0
+        for batch in batches:
+            size += batch.nbytes
+            if size >= LARGE and not self.limited:
+                self.limited = True
+                self._limit(USUAL_LIMIT)
+                self._use_threads(2)
+            yield batch
+
     def _cursor(self) -> Any:
         """A cursor that makes something. What nobody holds any more is dropped before."""
         cursor = self.connection.cursor()
@@ -166,8 +207,9 @@ class DuckDB:
 
     def _use_threads(self, number: int) -> None:
         """Use so many threads at least. One thread alone would not move groups to disk."""
-        self.threads = max(number, getattr(self, "threads", 0))
-        self.connection.execute(f"SET threads = {self.threads}")
+        if number > self.threads:
+            self.threads = number
+            self.connection.execute(f"SET threads = {number}")
 
 
 def _noting(

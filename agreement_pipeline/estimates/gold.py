@@ -4,7 +4,6 @@ from collections.abc import Collection
 from typing import cast
 
 import numpy as np
-import pyarrow.compute as pc
 
 from agreement_pipeline.counting import Rated
 from agreement_pipeline.estimates.first import clusters_of, first_labels, rated_items
@@ -48,6 +47,6 @@ def _known(ratings: Rated) -> dict[str, str]:
         return {}
     whole = cast(Ratings, ratings)
     right = whole.items(["gold_label"], names=ratings.gold)
-    right = right.filter(pc.is_valid(right["gold_label"]))
-    known = dict(zip(right["item"].to_pylist(), right["gold_label"].to_pylist(), strict=True))
+    pairs = zip(right["item"].to_pylist(), right["gold_label"].to_pylist(), strict=True)
+    known = {item: label for item, label in pairs if label is not None}
     return {item: known[item] for item in rated_items(whole, known)}

@@ -9,8 +9,7 @@ is. The measure `stratum_alpha` reads all strata by the expected disagreement of
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
 from agreement_pipeline.counting import Rated, counting_of
 from agreement_pipeline.estimates.scope import Scope
@@ -49,8 +48,8 @@ class Stratum(NamedTuple):
         column = STRATUM + self.column
         stratum = self.whole.items([column], names=items)[column]
         counts = counts.with_scale(counts.scale.canonical)
-        here = pc.is_in(stratum, pa.array(self.names))
-        return CountsOfStratum(counts, here.to_numpy()).merged()
+        here = np.array([name in self.names for name in stratum.to_pylist()], dtype=bool)
+        return CountsOfStratum(counts, here).merged()
 
 
 def strata_of(ratings: Rated) -> Iterator[Stratum]:

@@ -1,27 +1,77 @@
 """Rules, verdicts, and the decision."""
 
-from agreement_pipeline.policy.assisted import judged_part
-from agreement_pipeline.policy.decision import (
-    Assessment,
-    Decision,
-    assess,
-    decide,
-    judge,
-)
-from agreement_pipeline.policy.how_often import OF_THE_GATE, manner, recorded_manner
-from agreement_pipeline.policy.items_needed import N_ROUNDS, Plan, plan_measure
-from agreement_pipeline.policy.planning import (
-    EXPECTED,
-    LABELS_AN_ITEM,
-    PREVALENCE,
-    PROBABILITY,
-    plan,
-    unplanned_look,
-)
-from agreement_pipeline.policy.policy import BUNDLED, Policy, load_policy
-from agreement_pipeline.policy.populations import assumed
-from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict
-from agreement_pipeline.policy.waivers import DIGEST, NONE, Waiver, Waivers, for_round, load_waiver
+from typing import TYPE_CHECKING
+
+from agreement_pipeline.faces import later
+
+if TYPE_CHECKING:
+    from agreement_pipeline.policy.assisted import judged_part
+    from agreement_pipeline.policy.decision import (
+        Assessment,
+        Decision,
+        assess,
+        decide,
+        judge,
+    )
+    from agreement_pipeline.policy.how_often import OF_THE_GATE, manner, recorded_manner
+    from agreement_pipeline.policy.items_needed import N_ROUNDS, Plan, plan_measure
+    from agreement_pipeline.policy.planning import (
+        EXPECTED,
+        LABELS_AN_ITEM,
+        PREVALENCE,
+        PROBABILITY,
+        plan,
+        unplanned_look,
+    )
+    from agreement_pipeline.policy.policy import BUNDLED, Policy, load_policy
+    from agreement_pipeline.policy.populations import assumed
+    from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict
+    from agreement_pipeline.policy.waivers import (
+        DIGEST,
+        NONE,
+        Waiver,
+        Waivers,
+        for_round,
+        load_waiver,
+    )
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "Assessment": "decision",
+            "BUNDLED": "policy",
+            "DIGEST": "waivers",
+            "Decision": "decision",
+            "EXPECTED": "planning",
+            "LABELS_AN_ITEM": "planning",
+            "NONE": "waivers",
+            "N_ROUNDS": "items_needed",
+            "OF_THE_GATE": "how_often",
+            "PREVALENCE": "planning",
+            "PROBABILITY": "planning",
+            "Plan": "items_needed",
+            "Policy": "policy",
+            "RELIABLE": "rules",
+            "Rule": "rules",
+            "TENTATIVE": "rules",
+            "Verdict": "rules",
+            "Waiver": "waivers",
+            "Waivers": "waivers",
+            "assess": "decision",
+            "assumed": "populations",
+            "decide": "decision",
+            "for_round": "waivers",
+            "judge": "decision",
+            "judged_part": "assisted",
+            "load_policy": "policy",
+            "load_waiver": "waivers",
+            "manner": "how_often",
+            "plan": "planning",
+            "plan_measure": "items_needed",
+            "recorded_manner": "how_often",
+            "unplanned_look": "planning",
+        },
+    )
 
 __all__ = [
     "BUNDLED",

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import pyarrow.compute as pc
 
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Verdict
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, numbers_in, whole
 from agreement_pipeline.text import DIGITS, counted, in_words
 
 FEW, MOST = 0.25, 0.5
@@ -74,11 +73,9 @@ def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
     if not ratings.scale.numeric:
         return frozenset(), 0.0
     rated = ratings.first(["item", "at", "number"])
-    at, numbers = rated["at"].to_numpy(), rated["number"]
+    at, numbers = whole(rated["at"]), numbers_in(rated["number"])
     n_items = int(at.max(initial=-1)) + 1
-    if ratings.scale.dimensions > 1:
-        numbers = pc.list_flatten(numbers)
-    numbers = np.reshape(numbers, (len(rated), -1))
+    numbers = numbers.reshape(len(rated), -1)
     beyond = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
     carried = np.bincount(at, beyond)
     order = np.argsort(-carried, kind="stable")
@@ -100,7 +97,7 @@ def _on_used(ratings: Ratings) -> Ratings:
         return ratings
     given = np.zeros(len(scale.categories), dtype=bool)
     for batch in ratings.every(["code"]):
-        given[batch["code"].to_numpy()] = True
+        given[whole(batch["code"])] = True
     used = tuple(each for each, found in zip(scale.categories, given, strict=True) if found)
     if not 1 < len(used) < len(scale.categories):
         return ratings

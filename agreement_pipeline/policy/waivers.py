@@ -185,7 +185,7 @@ class Waivers:
         return replace(self, written=tuple(each.renamed(names) for each in self.written))
 
 
-NONE = Waivers()
+NONE: Waivers = Waivers()
 
 
 def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:

@@ -27,13 +27,13 @@ from agreement_pipeline.ratings.spelling import (
 )
 from agreement_pipeline.text import called, listed, meant
 
-Classifiers = Sequence[str] | Callable[[Iterable[str], str], Sequence[str]]
+Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
 REQUIRED = ("item", "rater", "label")
 EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
 CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
 KEYS = ("rater", "label", "occurrence", "earlier", "assisted", "gold", "gold_label")
 """The columns with few distinct values."""
-MOST_KEYS, MOST_INLINE = 1_000_000, 200
+MOST_KEYS, MOST_INLINE = 1_000_000, 24
 MOST_OCCURRENCES = 2**31 - 1
 MOST_STRATA = 200
 MOST_WEIGHT = 2**53
@@ -57,6 +57,10 @@ def content_columns(columns: Iterable[object]) -> list[str]:
     return [*(name for name in CONTENT if name in names), *strata]
 
 
+class NoRatingError(RatingsError):
+    """No row has a label."""
+
+
 class Born(NamedTuple):
     """Checked ratings.
 
@@ -69,7 +73,9 @@ class Born(NamedTuple):
     scale
         What the labels may be.
     raters
-        All raters, by place.
+        All raters, by place. Each of them rated.
+    n
+        How many ratings there are.
     classifiers
         Those of them that are models.
     has
@@ -84,6 +90,7 @@ class Born(NamedTuple):
     known: Relation | None
     scale: Scale
     raters: tuple[str, ...]
+    n: int
     classifiers: tuple[str, ...]
     has: frozenset[str]
     again: bool
@@ -104,7 +111,7 @@ class Birth:
         The level of measurement, if no scale is given.
     classifiers
         Names of raters that are models, or a function that gives them. Its arguments are all raters
-        and the source's name.
+        as they are written and the source's name.
     models
         More of them, as far as they rated.
     limits
@@ -144,6 +151,7 @@ class Birth:
             self.known,
             scale,
             self.raters,
+            self._facts["labelled"],
             self._models(),
             frozenset({*EXTRAS} & {*names}) | frozenset(content_columns(names)),
             any(self._whole(each) != 1 for each in self._distinct("occurrence")),
@@ -163,7 +171,7 @@ class Birth:
 
     def _refuse_no_rating(self) -> None:
         if not self._facts["labelled"]:
-            raise RatingsError(
+            raise NoRatingError(
                 f"{self.cells.source}: found no rating; expected at least one row with a label. "
                 "Check that the export is complete."
             )
@@ -172,7 +180,12 @@ class Birth:
 
     @cached_property
     def _facts(self) -> Mapping[str, Any]:
-        """How many rows fail each test of rows, and the longest names. One pass over the cells."""
+        """How many rows fail each test of rows, and the longest names."""
+        return self._facts_and_keys[0]
+
+    @property
+    def _asked(self) -> dict[str, str]:
+        """What is asked of all rows: numbers that are added, and then those that are the most."""
         asked = {"labelled": f"COUNT({self.cells.quoted('label')})"}
         for name, test in self._tests.items():
             asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
@@ -181,11 +194,28 @@ class Birth:
                 asked[f"longest {name}"] = f"MAX(LENGTH({self.cells.text(name)}))"
         if self.is_number:
             asked["largest"] = f"MAX(ABS({self.cells.number('label')}))"
-        names = list(asked)
-        chosen = ", ".join(f"{asked[name]} AS f{at}" for at, name in enumerate(names))
-        table = self.cells.relation
-        found = table.ask(f"SELECT {chosen} FROM {table}")
-        return {name: found[f"f{at}"][0].as_py() for at, name in enumerate(names)}
+        return asked
+
+    @cached_property
+    def _facts_and_keys(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
+        """What is asked of all rows, and the distinct keys. One pass over the cells."""
+        names = [name for name in KEYS if name in self.cells.names]
+        if self.is_number or self._is_vector:
+            names.remove("label")
+        asked, table = self._asked, self.cells.relation
+        chosen = ", ".join(f"{sql} AS f{at}" for at, sql in enumerate(asked.values()))
+        keys = ", ".join(map(self.cells.quoted, names))
+        found = table.ask(
+            f"SELECT {keys}, {LABELLED} AS labelled, {chosen} FROM {table} "
+            f"GROUP BY {keys}, {LABELLED} LIMIT {MOST_KEYS + 1}"
+        )
+        if found.num_rows > MOST_KEYS:
+            self._refuse_many()
+        facts = {}
+        for at, (name, sql) in enumerate(asked.items()):
+            each = [value for value in found[f"f{at}"].to_pylist() if value is not None]
+            facts[name] = max(each, default=None) if sql.startswith("MAX") else sum(each)
+        return facts, {name: found[name].to_pylist() for name in (*names, "labelled")}
 
     @cached_property
     def _tests(self) -> dict[str, str]:
@@ -216,18 +246,7 @@ class Birth:
     @cached_property
     def _keys(self) -> Mapping[str, list[Any]]:
         """The distinct rows of the columns with few values, as they were written."""
-        names = [name for name in KEYS if name in self.cells.names]
-        if self.is_number or self._is_vector:
-            names.remove("label")
-        table = self.cells.relation
-        keys = ", ".join(map(self.cells.quoted, names))
-        found = table.ask(
-            f"SELECT {keys}, {LABELLED} AS labelled FROM {table} "
-            f"GROUP BY {keys}, {LABELLED} LIMIT {MOST_KEYS + 1}"
-        )
-        if found.num_rows > MOST_KEYS:
-            self._refuse_many()
-        return {name: found[name].to_pylist() for name in found.column_names}
+        return self._facts_and_keys[1]
 
     def _distinct(self, name: str, labelled: bool = True) -> list[Any]:
         """The distinct values of a column in rows with a label, or in all. None is one of them."""
@@ -379,7 +398,8 @@ class Birth:
 
     def _models(self) -> tuple[str, ...]:
         named = self.classifiers
-        found = named(self.raters, self.cells.source) if callable(named) else named
+        written = [each for each in self._distinct("rater") if each is not None]
+        found = named(written, self.cells.source) if callable(named) else named
         unknown = sorted({*found} - {*self.raters})
         if unknown:
             panel = sorted({*self.raters} - {*found})
@@ -744,24 +764,20 @@ class Birth:
         cells, scale, names = self.cells, self.scale, self.cells.names
         packing = Packing(len(self.raters), len(scale.categories or ("rated",)))
         places = {each: self.raters.index(category_text(each)) for each in self._distinct("rater")}
-        raters = self._mapped(
-            "rater",
-            {each: (at, packing.word(at), packing.unit(at)) for each, at in places.items()},
-            ("place", "word", "unit"),
-        )
-        kept = {"item": cells.text("item"), "place": "place", "word": "word", "unit": "unit"}
-        joined = f"{cells.relation} JOIN {raters} USING (rater)"
-        others: list[Relation] = [] if isinstance(raters, str) else [raters]
+        raters = {
+            "place": places,
+            "word": {each: packing.word(at) for each, at in places.items()},
+            "unit": {each: packing.unit(at) for each, at in places.items()},
+        }
+        joined = [str(cells.relation)]
+        others: list[Relation] = []
+        kept = {"item": cells.text("item"), **self._mapped("rater", raters, joined, others)}
         if scale.continuous:
             kept |= self._numbers_of_labels()
         else:
             found = [each for each in self._distinct("label") if each is not None]
-            labels = self._mapped(
-                "label", {each: (self._code(each) + 1,) for each in found}, ("code",)
-            )
-            others += [] if isinstance(labels, str) else [labels]
-            joined += f" JOIN {labels} USING (label)"
-            kept["code"] = "code"
+            codes = {"code": {each: self._code(each) + 1 for each in found}}
+            kept |= self._mapped("label", codes, joined, others)
         kept["occurrence"] = (
             f"CAST({cells.number('occurrence')} AS BIGINT)" if "occurrence" in names else "1"
         )
@@ -778,7 +794,8 @@ class Birth:
         kept |= {name: self._content(name) for name in of_items}
         kept["nth"] = "nth"
         chosen = ", ".join(f"{sql} AS {cells.quoted(name)}" for name, sql in kept.items())
-        return cells.relation.view(f"SELECT {chosen} FROM {joined} WHERE {LABELLED}", *others)
+        rows = f"SELECT {chosen} FROM {' '.join(joined)} WHERE {LABELLED}"
+        return cells.relation.view(rows, *others)
 
     def _numbers_of_labels(self) -> dict[str, str]:
         if self.scale.dimensions == 1:
@@ -787,24 +804,29 @@ class Birth:
         return {"code": "1", **{f"d{at}": part for at, part in parts}}
 
     def _mapped(
-        self, name: str, rows: Mapping[Any, tuple[int, ...]], columns: Sequence[str]
-    ) -> "Relation | str":
-        """A small table from each value of a column to whole numbers."""
-        if len(rows) <= MOST_INLINE:
-            each = ", ".join(
-                f"({', '.join([self.cells.literal(value), *map(str, said)])})"
-                for value, said in rows.items()
-            )
-            big = ", ".join(f"CAST({column} AS BIGINT) AS {column}" for column in columns)
-            listed = ", ".join([name, *columns])
-            values = f"(VALUES {each}) AS m({listed})"
-            return f"(SELECT {name}, {big} FROM {values}) AS of_{name}"
+        self,
+        name: str,
+        numbers: Mapping[str, Mapping[Any, int]],
+        joined: list[str],
+        others: list[Relation],
+    ) -> dict[str, str]:
+        """The whole numbers of each value of a column. Many values are joined as a table."""
+        column, values = self.cells.quoted(name), list(next(iter(numbers.values())))
+        if len(values) <= MOST_INLINE:
+            cases = {
+                of: " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in each.items())
+                for of, each in numbers.items()
+            }
+            return {of: f"CAST(CASE {column} {each} END AS BIGINT)" for of, each in cases.items()}
         import pyarrow as pa
 
-        said = list(zip(*rows.values(), strict=True))
-        arrays = [pa.array(list(rows)), *(pa.array(each, pa.int64()) for each in said)]
-        table = pa.table(arrays, names=[name, *columns])
-        return self.cells.relation.session.load(table.schema, table.to_batches())
+        arrays = [pa.array(list(each.values()), pa.int64()) for each in numbers.values()]
+        table = pa.table([pa.array(values), *arrays], names=[name, *numbers])
+        relation = self.cells.relation.session.load(table.schema, table.to_batches())
+        others.append(relation)
+        columns = ", ".join([name, *numbers])
+        joined.append(f"JOIN (SELECT {columns} FROM {relation}) AS of_{name} USING ({name})")
+        return {of: of for of in numbers}
 
 
 def _parts(dimensions: int) -> list[str]:

@@ -105,8 +105,11 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def is_time(kind: pa.DataType) -> bool:
-    """True for the Arrow type of dates with times."""
-    return bool(pa.types.is_timestamp(kind))
+    """True for the Arrow type of dates with times. Those of a zone become text.
+
+    An engine would tell them in a zone of its own.
+    """
+    return bool(pa.types.is_timestamp(kind) and kind.tz is None)
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -120,9 +123,11 @@ def plain(cells: pa.Array) -> pa.Array:
     kind = cells.type
     if pa.types.is_dictionary(kind):
         return plain(cells.dictionary).take(cells.indices)
-    if is_text(kind) or pa.types.is_null(kind):
-        return cells.cast(pa.large_string())
     to = plain_type(kind)
+    if kind == to:
+        return cells
+    if is_text(kind) or pa.types.is_null(kind):
+        return cells.cast(to)
     return written(cells) if to == pa.large_string() else cells.cast(to)
 
 
@@ -163,7 +168,7 @@ def _objects(values: "pd.Series") -> Any:
     kinds = {"string": pa.large_string(), "integer": pa.int64(), "datetime": None, "empty": None}
     if found == "floating" and set(map(type, values)) <= {float, np.float64, type(None)}:
         kinds["floating"] = pa.float64()
-    if found == "datetime" and len({each.tzinfo is None for each in values.dropna()}) > 1:
+    if found == "datetime" and any(each.tzinfo is not None for each in values.dropna()):
         return _texts(values)
     if found not in kinds:
         return _texts(values)

@@ -2,10 +2,10 @@
 
 import unicodedata
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from agreement_pipeline.ratings.texts import TEXT
+if TYPE_CHECKING:
+    import pandas as pd
 
 LATIN = str.maketrans(
     {
@@ -41,11 +41,16 @@ def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
     r"""Texts as they print: texts that print alike become equal.
 
+    >>> import pandas as pd
+    >>> from agreement_pipeline.ratings import TEXT
     >>> printed(pd.Series(["Ana  B", "\u0430na b ", "ben"], dtype=TEXT)).tolist()
     ['ana b', 'ana b', 'ben']
     """
+    import pandas as pd
     import pyarrow as pa
     import pyarrow.compute as pc
+
+    from agreement_pipeline.ratings.texts import TEXT
 
     given = pa.array(texts.array, pa.large_string())
     blank = r"^\s|\s$|\s\s|[\t\n\x0b\x0c\r\x1c-\x1f\x7f]"

@@ -9,6 +9,7 @@ import numpy as np
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.arrays import column_of, flags, numbers_in, texts_of, whole
 from agreement_pipeline.ratings.birth import EXTRAS, Birth, Classifiers, content_columns
 from agreement_pipeline.ratings.cells import STRATUM, Cells
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
@@ -163,6 +164,7 @@ class Ratings:
             born.earlier,
             origin=origin,
         )
+        vars(ratings).update(everyone=born.raters, _n=born.n)
         if ratings.repeats:
             birth.refuse_repeats()
         return ratings
@@ -234,8 +236,13 @@ class Ratings:
     @cached_property
     def everyone(self) -> tuple[str, ...]:
         """All raters who rated, by name: the panel and the classifiers."""
-        found = self.session.ask(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
-        return tuple(self.names[place] for place in found["place"].to_pylist())
+        if self.preceded:
+            some = f"SELECT DISTINCT place FROM {self.table} ORDER BY place"
+            there = self.session.ask(some)["place"].to_pylist()
+        else:
+            codes = self.codes_in(self.patterns.words, range(len(self.names)))
+            there = np.flatnonzero((codes >= 0).any(0)).tolist()
+        return tuple(self.names[place] for place in there)
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
@@ -259,6 +266,8 @@ class Ratings:
     @cached_property
     def n_of_panel(self) -> int:
         """How many ratings are by raters who are no classifiers."""
+        if not self.classifiers:
+            return len(self)
         return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {self._of_panel}")
 
     @cached_property
@@ -313,7 +322,7 @@ class Ratings:
         import pyarrow as pa
 
         if "cluster" not in self.has:
-            return pa.array([], pa.string())
+            return texts_of([])
         found = self.session.ask(
             f"SELECT cluster, MIN(item) AS item FROM {self.known} GROUP BY cluster ORDER BY item"
         )
@@ -333,15 +342,15 @@ class Ratings:
         label = "number" if self.scale.continuous else "code"
         seen = 0
         for part in self.every(["item", "at", "place", label, "occurrence", "earlier", *extras]):
-            at = part["at"].to_numpy()
+            at = whole(part["at"])
             found.add_items(part["item"].take(np.flatnonzero(np.diff(at, prepend=seen - 1))))
             seen = int(at[-1]) + 1
             found.add(
                 Batch(
                     at,
-                    part["place"].to_numpy(),
-                    part["occurrence"].to_numpy(),
-                    part["earlier"].to_numpy(zero_copy_only=False),
+                    whole(part["place"]),
+                    whole(part["occurrence"]),
+                    flags(part["earlier"]),
                     numbers_in(part[label]),
                     *(part[name] if name in extras else None for name in EXTRAS),
                 )
@@ -424,9 +433,9 @@ class Ratings:
         """Some columns of some rows, which are in the order of their items."""
         import pyarrow as pa
 
-        found = self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}").combine_chunks()
+        found = self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}")
         batch = pa.RecordBatch.from_arrays(
-            [pa.chunked_array(each).combine_chunks() for each in found.columns], schema=found.schema
+            [each.combine_chunks() for each in found.columns], names=found.schema.names
         )
         at = _places(batch["item"], None, -1) if "at" in columns else None
         return pa.Table.from_batches([self._told(batch, columns, at)])
@@ -447,10 +456,12 @@ class Ratings:
         found: dict[str, Any] = {}
         for name in columns:
             if name == "at":
-                found[name] = pa.array(at)
+                assert at is not None
+                found[name] = column_of(at)
             elif name in ("place", "rater"):
-                places = self._places_of_everyone[part["place"].to_numpy()]
-                found[name] = pa.array(places) if name == "place" else _named(places, self.everyone)
+                places = self._places_of_everyone[whole(part["place"])]
+                is_place = name == "place"
+                found[name] = column_of(places) if is_place else _named(places, self.everyone)
             elif name in LABELS:
                 found[name] = self._labels(part, name)
             else:
@@ -469,17 +480,17 @@ class Ratings:
         if self.coded.categories is None:
             if name == "code":
                 raise self._no_categories()
-            values = [part[each].to_numpy() for each in _dimensions(self.scale)]
+            values = [numbers_in(part[each]) for each in _dimensions(self.scale)]
             if len(values) == 1:
-                return pa.array(values[0])
-            flat = pa.array(np.column_stack(values).ravel())
+                return column_of(values[0])
+            flat = column_of(np.column_stack(values).ravel())
             starts = np.arange(part.num_rows + 1, dtype=np.int32) * len(values)
-            return pa.ListArray.from_arrays(pa.array(starts), flat)
-        codes = self.positions(part["code"].to_numpy() - 1)
+            return pa.ListArray.from_arrays(column_of(starts), flat)
+        codes = self.positions(whole(part["code"]) - 1)
         if name == "code":
-            return pa.array(codes)
+            return column_of(codes)
         if name == "number" or self.scale.numeric:
-            return pa.array(self.scale.scores[codes])
+            return column_of(self.scale.scores[codes])
         return _named(codes, self.scale.names)
 
     def positions(self, codes: Codes) -> Codes:
@@ -552,7 +563,7 @@ class Ratings:
         import pyarrow as pa
 
         if self.known is None:
-            return pa.table({"item": pa.array([], pa.string())})
+            return pa.table({"item": texts_of([])})
         of = {name: "cluster" if name == "cluster_at" else name for name in columns}
         quoted = self.session.column
         chosen = ["item", *(f"{quoted(each)} AS {quoted(name)}" for name, each in of.items())]
@@ -631,7 +642,7 @@ class Ratings:
             self.words_in(found),
             whole(found["n"]),
             whole(found["items"]) * (whole(found["weight"]) if "weight" in self.has else 1),
-            np.asarray(found["gold"].to_numpy(), dtype=bool),
+            flags(found["gold"]),
             self.clusters_in(found),
         )
 
@@ -858,7 +869,7 @@ class _Some:
             listed = ", ".join(map(session.literal, sorted(names)))
             return cls(f"(item IN ({listed}))" if names else "FALSE")
 
-        table = pa.table({"item": pa.array(sorted(names), pa.string())})
+        table = pa.table({"item": texts_of(sorted(names))})
         relation = session.load(table.schema, table.to_batches())
         return cls(f"(item IN (SELECT item FROM {relation}))", (relation,))
 
@@ -868,18 +879,14 @@ def _places(items: "pa.Array", last: object, seen: int) -> Codes:
     import pyarrow.compute as pc
 
     new = np.ones(len(items), dtype=np.int64)
-    new[1:] = pc.not_equal(items[1:], items[:-1]).to_numpy(zero_copy_only=False)
+    new[1:] = whole(pc.not_equal(items[1:], items[:-1]))
     new[:1] = [items[0] != last] if len(items) else []
     return np.asarray(seen + np.cumsum(new))
 
 
 def _named(places: Codes, names: Sequence[str]) -> "pa.Array":
     """The name at each place."""
-    import pyarrow as pa
-
-    return pa.DictionaryArray.from_arrays(pa.array(places), pa.array(names, pa.string())).cast(
-        pa.string()
-    )
+    return texts_of(names).take(column_of(places))
 
 
 def _dimensions(scale: Scale) -> list[str]:
@@ -889,18 +896,3 @@ def _dimensions(scale: Scale) -> list[str]:
 
 def _cases(pairs: Iterable[tuple[int, int]]) -> str:
     return " ".join(f"WHEN {one} THEN {other}" for one, other in pairs) or "WHEN -1 THEN -1"
-
-
-def whole(found: Any) -> Codes:
-    """An Arrow column of whole numbers; -1 where it has none."""
-    return np.asarray(found.fill_null(MISSING).to_numpy(), dtype=np.int64)
-
-
-def numbers_in(column: Any) -> np.ndarray:
-    """The codes or numbers of an Arrow column. Vectors have shape (n, D)."""
-    import pyarrow as pa
-
-    if pa.types.is_list(column.type):
-        flat = column.flatten().to_numpy()
-        return np.asarray(flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 0))
-    return np.asarray(column.to_numpy())

@@ -1,52 +1,94 @@
-"""Readers: one export format a file. A file in this folder is enough.
+"""Readers: one export format a file. The folder `tools` has those of tools.
 
 A reader gives the ratings of a source as rows under canonical names.
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
-from agreement_pipeline.ratings.limits import LIMITS, Limits
-from agreement_pipeline.readers.aggregated import whole_numbers
-from agreement_pipeline.readers.columns import (
-    COLUMNS,
-    Columns,
-    Layout,
-    chosen_columns,
-    probable_columns,
-    unnamed_columns,
-)
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import UNFINISHED, is_packed, unpacked, without_ending
-from agreement_pipeline.readers.json_files import how_far
-from agreement_pipeline.readers.parquet import footer_of, named_in_schema
-from agreement_pipeline.readers.reading import (
-    CHOICES,
-    EngineName,
-    checked_rows,
-    of_round,
-    origin_of_table,
-    read,
-    read_marked,
-    read_rounds,
-    rows_of,
-    unnamed,
-)
-from agreement_pipeline.readers.registry import (
-    READERS,
-    Reader,
-    Source,
-    is_of_a_tool,
-    reader_of,
-    register,
-)
-from agreement_pipeline.readers.rows import Rows
-from agreement_pipeline.readers.rules import RULES, Rejected, Rules
-from agreement_pipeline.readers.table import labels_left_out
-from agreement_pipeline.readers.tool import answers
+from agreement_pipeline.faces import later
+from agreement_pipeline.ratings import LIMITS, Limits
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+if TYPE_CHECKING:
+    from agreement_pipeline.readers.aggregated import whole_numbers
+    from agreement_pipeline.readers.columns import (
+        COLUMNS,
+        Columns,
+        Layout,
+        chosen_columns,
+        probable_columns,
+        unnamed_columns,
+    )
+    from agreement_pipeline.readers.exports import Export
+    from agreement_pipeline.readers.files import UNFINISHED, is_packed, unpacked, without_ending
+    from agreement_pipeline.readers.json_files import how_far
+    from agreement_pipeline.readers.parquet import footer_of, named_in_schema
+    from agreement_pipeline.readers.reading import (
+        CHOICES,
+        EngineName,
+        checked_rows,
+        of_round,
+        origin_of_table,
+        read,
+        read_marked,
+        read_rounds,
+        rows_of,
+        unnamed,
+    )
+    from agreement_pipeline.readers.registered import READERS
+    from agreement_pipeline.readers.registry import (
+        Reader,
+        Source,
+        is_of_a_tool,
+        reader_of,
+        register,
+    )
+    from agreement_pipeline.readers.rows import Rows
+    from agreement_pipeline.readers.rules import RULES, Rejected, Rules
+    from agreement_pipeline.readers.table import labels_left_out
+    from agreement_pipeline.readers.tool import answers
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "CHOICES": "reading",
+            "COLUMNS": "columns",
+            "Columns": "columns",
+            "EngineName": "reading",
+            "Export": "exports",
+            "Layout": "columns",
+            "READERS": "registered",
+            "RULES": "rules",
+            "Reader": "registry",
+            "Rejected": "rules",
+            "Rows": "rows",
+            "Rules": "rules",
+            "Source": "registry",
+            "UNFINISHED": "files",
+            "answers": "tool",
+            "checked_rows": "reading",
+            "chosen_columns": "columns",
+            "footer_of": "parquet",
+            "how_far": "json_files",
+            "is_of_a_tool": "registry",
+            "is_packed": "files",
+            "labels_left_out": "table",
+            "named_in_schema": "parquet",
+            "of_round": "reading",
+            "origin_of_table": "reading",
+            "probable_columns": "columns",
+            "read": "reading",
+            "read_marked": "reading",
+            "read_rounds": "reading",
+            "reader_of": "registry",
+            "register": "registry",
+            "rows_of": "reading",
+            "unnamed": "reading",
+            "unnamed_columns": "columns",
+            "unpacked": "files",
+            "whole_numbers": "aggregated",
+            "without_ending": "files",
+        },
+    )
 
 __all__ = [
     "CHOICES",

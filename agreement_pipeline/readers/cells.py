@@ -26,13 +26,13 @@ from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.delimited import Delimited, separator_in
 from agreement_pipeline.readers.exports import kind_of
 from agreement_pipeline.readers.files import no_row
-from agreement_pipeline.readers.json_files import JsonLines
-from agreement_pipeline.readers.parquet import Named, ParquetTable, in_names
 from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from agreement_pipeline.readers.parquet import Named
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 KINDS = {
@@ -77,7 +77,7 @@ class Table:
     read: Callable[[Sequence[str], Collection[str]], Batches] | None = None
     see: Callable[[Session, Mapping[str, str]], Relation | None] = lambda *_: None
     first: int = 1
-    named: Mapping[str, Named] = field(default_factory=dict)
+    named: "Mapping[str, Named]" = field(default_factory=dict)
 
     def load(
         self, session: Session, columns: Mapping[str, str], lists: Collection[str] = ()
@@ -99,7 +99,7 @@ class Table:
         schema, batches = self.read(list(dict.fromkeys(columns.values())), lists)
         kinds = pa.schema([(name, self._kind(schema, name, of)) for name, of in columns.items()])
         loaded = session.load(kinds, self._plain(batches, columns, lists, kinds))
-        return Rows(loaded, self.source).made({"row": f"nth + {self.first}"})
+        return _numbered(Rows(loaded, self.source), self.first)
 
     def _kind(self, schema: pa.Schema, name: str, of: str) -> pa.DataType:
         kind = TEXT if of in self.named else plain_type(schema.field(of).type)
@@ -127,6 +127,8 @@ class Table:
     def _single(self, cells: Any, name: str, lists: bool, start: int) -> pa.Array:
         """The cells of a column, each a single value."""
         if name in self.named:
+            from agreement_pipeline.readers.parquet import in_names
+
             cells = in_names(cells, self.named[name])
         if isinstance(cells, pa.Array):
             cells = cells.storage if isinstance(cells, pa.ExtensionArray) else cells
@@ -148,9 +150,16 @@ class Table:
                 made[name] = sql
         rows = rows.made(made) if made else rows
         if rows.relation.session.engine != "spark":
-            return rows.made({"row": f"nth + {self.first}"})
+            return _numbered(rows, self.first)
         item = rows.text("item") if "item" in columns else "''"
         return rows.made({"row": f"CONCAT('of item ', COALESCE({item}, 'null'))"})
+
+
+def _numbered(rows: Rows, first: int) -> Rows:
+    """The rows, each named by its number. That of the first is given."""
+    found = rows.made({"row": f"nth + {first}"})
+    found.relation.schema = rows.relation.schema.append(pa.field("row", pa.int64()))
+    return found
 
 
 def file_table(path: Path, limits: Limits) -> Table:
@@ -171,6 +180,8 @@ def file_table(path: Path, limits: Limits) -> Table:
         text = Delimited(path, separator, limits)
         return _text_table(path.name, text.header, text.batches, first=2)
     if kind == "parquet":
+        from agreement_pipeline.readers.parquet import ParquetTable
+
         file = ParquetTable(path, limits)
         return Table(
             path.name,
@@ -181,6 +192,8 @@ def file_table(path: Path, limits: Limits) -> Table:
         )
     if kind == "excel":
         return arrow_table(_sheet(path, limits), path.name, limits, first=2)
+    from agreement_pipeline.readers.json_files import JsonLines
+
     lines = JsonLines(path, limits)
     return _text_table(path.name, lines.header, lines.blocks, first=1)
 
@@ -234,7 +247,7 @@ def arrow_table(
     table: pa.Table,
     source: str,
     limits: Limits,
-    named: Mapping[str, Named] | None = None,
+    named: "Mapping[str, Named] | None" = None,
     first: int = 1,
 ) -> Table:
     """A table of Arrow.

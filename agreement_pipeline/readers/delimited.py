@@ -167,7 +167,6 @@ class Delimited:
 
     def _by_arrow(self, names: Sequence[str]) -> Generator[Any, None, int | None]:
         """The columns in batches. It returns after how many rows Arrow cannot go on."""
-        import pyarrow.compute as pc
         from pyarrow import csv as arrow_csv
 
         n_rows = 0
@@ -189,8 +188,7 @@ class Delimited:
         )
         try:
             for batch in arrow_csv.open_csv(str(self._file.path), reading, parsing, converting):
-                longest = (pc.max(pc.binary_length(each)).as_py() or 0 for each in batch.columns)
-                if any(each > csv.field_size_limit() for each in longest):
+                if any(_longest(each) > csv.field_size_limit() for each in batch.columns):
                     return n_rows
                 yield batch
                 n_rows += batch.num_rows
@@ -252,6 +250,14 @@ def _of_one_width(rows: Iterator[list[str]], width: int, source: str) -> Iterato
                 "it is the last row, the file may be cut off."
             )
         yield cells or [""] * width
+
+
+def _longest(column: pa.Array) -> int:
+    """The bytes of the longest cell."""
+    if not len(column):
+        return 0
+    ends = np.frombuffer(column.buffers()[1], np.int64, len(column) + 1, column.offset * 8)
+    return int(np.diff(ends).max())
 
 
 def _lone_returns(block: bytes) -> int:

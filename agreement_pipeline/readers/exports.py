@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.delimited import delimited_rows
-from agreement_pipeline.readers.files import UNFINISHED, start_of
-from agreement_pipeline.readers.json_files import CutOffError, json_objects
+from agreement_pipeline.readers.files import UNFINISHED, CutOffError, start_of
 
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
 MAGIC: dict[bytes, FileKind] = {
@@ -133,6 +132,8 @@ def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Recor
         for number, row in delimited_rows(path, place, errors):
             yield Record(f"{place}: row {number}", row)
     elif kind == "json":
+        from agreement_pipeline.readers.json_files import json_objects
+
         for number, value in json_objects(path):
             yield Record(f"{place}: record {number}", value)
     elif kind in ("parquet", "arrow"):

@@ -17,6 +17,7 @@ UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 """How the name of a file ends while a program still writes the file."""
 WAIT = "Wait until it is complete, or export it again."
 START = 65_536
+"""How many bytes tell what a file is."""
 BLOCK_BYTES = 1_000_000
 ZIP = b"PK\x03\x04"
 WORKBOOK = "[Content_Types].xml"
@@ -28,6 +29,10 @@ MOST_FILES = 100_000
 DAMAGED = (BadZipFile, NotImplementedError, OSError, RuntimeError, EOFError, zlib.error)
 FULL = (ENOSPC, EDQUOT)
 """What the system says of a full disk, which is no fault of the file."""
+
+
+class CutOffError(RatingsError):
+    """A file ends before its last record does."""
 
 
 def refuse_unfinished(path: Path) -> None:

@@ -13,7 +13,15 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.columns import refuse_twice
-from agreement_pipeline.readers.files import WAIT, Steady, blank, blocks_of, refuse_nul, text_of
+from agreement_pipeline.readers.files import (
+    WAIT,
+    CutOffError,
+    Steady,
+    blank,
+    blocks_of,
+    refuse_nul,
+    text_of,
+)
 
 CHUNK = 1 << 20
 AT_ONCE = 8_192
@@ -35,10 +43,6 @@ def how_far() -> str:
     ''
     """
     return next(reversed([*_now.values()]), "")
-
-
-class CutOffError(RatingsError):
-    """A file ends before its last record does."""
 
 
 def _is_cut(error: Exception, text: str) -> bool:

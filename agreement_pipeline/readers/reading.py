@@ -22,6 +22,7 @@ from agreement_pipeline.ratings import (
     Classifiers,
     Level,
     Limits,
+    NoRatingError,
     Origin,
     Ratings,
     Scale,
@@ -68,9 +69,10 @@ def read(
     Parameters
     ----------
     source
-        The path of an export that a registered reader recognises. Or a folder, a pattern such as
-        `round/*.parquet`, the URL of a Parquet file, a DataFrame of pandas, Polars or Spark, or
-        anything that gives Arrow batches.
+        The path of an export that a registered reader recognises. Or a folder, or a pattern such
+        as `round/*.parquet`. Or a DataFrame of pandas, Polars or Spark, a table of Arrow, a
+        relation of DuckDB, or anything else that gives Arrow batches. Spark also reads the URL of
+        a Parquet file.
     columns
         What the columns of the source are called. In a tool's export `label` is the question.
     layout
@@ -92,7 +94,8 @@ def read(
         Where the ratings are put and counted: duckdb, in this process, or spark. auto means Spark
         for a Spark DataFrame and DuckDB for all else. The numbers are the same.
     memory_limit
-        The most memory that DuckDB takes, such as 500MB. The rest goes to disk.
+        The most memory that DuckDB takes, such as 500MB. The rest goes to disk. None: 80% of the
+        memory, and 300MB once a large table is put in.
 
     Raises
     ------
@@ -298,8 +301,9 @@ def rows_of(
     Parameters
     ----------
     source
-        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, the URL of
-        a Parquet file, a DataFrame of pandas or Spark, or anything that gives Arrow batches.
+        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, a
+        DataFrame of pandas or Spark, or anything that gives Arrow batches. For Spark also the URL
+        of a Parquet file.
     columns, layout, limits, rules
         As in `read`.
     session
@@ -436,7 +440,17 @@ def checked_rows(
     RatingsError
         A check of the ratings fails.
     """
-    if not rows.any("label IS NOT NULL"):
+    try:
+        return Ratings.from_cells(
+            rows,
+            scale,
+            level=level,
+            classifiers=classifiers,
+            models=rows.classifiers,
+            limits=limits,
+            origin=rows.origin,
+        )
+    except NoRatingError:
         left_out = rows.origin.words if rows.origin else ""
         found, step = "no label in any row", "Check that the export is complete"
         if left_out:
@@ -445,16 +459,7 @@ def checked_rows(
         of = "the columns of raters" if label is None else f"column {label!r}"
         raise RatingsError(
             f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
-        )
-    return Ratings.from_cells(
-        rows,
-        scale,
-        level=level,
-        classifiers=classifiers,
-        models=rows.classifiers,
-        limits=limits,
-        origin=rows.origin,
-    )
+        ) from None
 
 
 def _refuse_unusable(ratings: Ratings, source: str) -> None:

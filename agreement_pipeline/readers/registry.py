@@ -1,18 +1,21 @@
 """The registered readers: one for each export format."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits
+from agreement_pipeline.readers import tools
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import refuse_unfinished
+from agreement_pipeline.readers.files import START, refuse_unfinished
 from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.text import listed
@@ -23,6 +26,29 @@ if TYPE_CHECKING:
 Source = Any
 """A path, a DataFrame of pandas or Spark, or anything that gives Arrow batches."""
 TABLE = "table"
+SIGNS = {
+    "argilla": (".responses.users",),
+    "conll": (),
+    "dataloop": ("datasetId",),
+    "doccano": ("Comments",),
+    "encord": ("label_hash",),
+    "ground_truth": ("datasetObjectId",),
+    "hugging_face": (),
+    "images": ("images",),
+    "inception": ("Layer",),
+    "judges": ("traceId", "trace_id", "assessments"),
+    "label_studio": ("annotation_id",),
+    "labelbox": ("data_row",),
+    "mturk": ("HITId",),
+    "prodigy": ("_task_hash",),
+    "superannotate": ("instances",),
+    "toloka": ("ASSIGNMENT:worker_id",),
+}
+"""How the name of a column ends that the formats of a file need in text, if they read text with a
+header. A file that is not named here is always asked.
+"""
+OF_TOKENS = re.compile(r"#|-DOCSTART-|.*\s(O|[BIESLU][-_]\S+)$")
+"""How the first line of tokens with tags looks, which has no header."""
 
 
 @dataclass(frozen=True)
@@ -130,24 +156,29 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
         The file is absent or unfinished, or no reader recognises its content.
     """
     refuse_unfinished(path)
+    export = Export(path)
+    if name == TABLE or (name is None and _is_plain(export)):
+        from agreement_pipeline.readers.table import TABLE as OF_TABLES
+
+        return OF_TABLES
+    readers = _all()
     if name is not None:
-        if name not in READERS:
+        if name not in readers:
             raise RatingsError(
-                f"reader: found {name!r}; expected one of {listed(sorted(READERS), 40)}. "
+                f"reader: found {name!r}; expected one of {listed(sorted(readers), 40)}. "
                 "Correct the name."
             )
-        return READERS[name]
-    export = Export(path)
+        return readers[name]
     if not export.files:
         raise RatingsError(
             f"{export.path}: found a folder without a finished file; expected an export. "
             "Check the path."
         )
-    found = [each for each in READERS.values() if each.recognises(export)]
+    found = [each for each in readers.values() if each.recognises(export)]
     if not found:
         raise RatingsError(
             f"{path.name}: found no format that is known; expected an export of one of "
-            f"{listed([each.title for each in READERS.values()], 40)}. Save the ratings as a table."
+            f"{listed([each.title for each in readers.values()], 40)}. Save the ratings as a table."
         )
     return min(found, key=lambda each: each.name == TABLE)
 
@@ -155,4 +186,25 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
 def is_of_a_tool(path: Path) -> bool:
     """True for anything but a plain table: its rows are not ratings yet."""
     export = Export(path)
-    return any(each.name != TABLE and each.recognises(export) for each in READERS.values())
+    if _is_plain(export):
+        return False
+    return any(each.name != TABLE and each.recognises(export) for each in _all().values())
+
+
+def _all() -> dict[str, Reader]:
+    """All readers, each loaded."""
+    from agreement_pipeline.readers import registered
+
+    return registered.READERS
+
+
+def _is_plain(export: Export) -> bool:
+    """True for delimited text that no tool recognises, which is told before a tool is loaded."""
+    if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
+        return False
+    if any(each.name not in SIGNS for each in iter_modules(tools.__path__)):
+        return False
+    with export.path.open(encoding="utf-8-sig", errors="replace") as file:
+        first = file.read(START).lstrip().partition("\n")[0].rstrip()
+    signs = tuple(sign for each in SIGNS.values() for sign in each)
+    return not OF_TOKENS.match(first) and not any(str(x).endswith(signs) for x in export.first)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
@@ -12,7 +12,9 @@ from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, STRATUM, category_text
 from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.text import called, listed
-from agreement_pipeline.units import UnitSettings
+
+if TYPE_CHECKING:
+    from agreement_pipeline.units import UnitSettings
 
 Rejected = Literal["kept", "left out"]
 ALIKE = 0.85
@@ -63,7 +65,7 @@ class Rules:
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
     strata: tuple[str, ...] = ()
-    units: UnitSettings | None = None
+    units: "UnitSettings | None" = None
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.requires or () if name not in CAPABILITIES]

@@ -14,13 +14,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from itertools import chain
 from operator import attrgetter
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from types import MappingProxyType
 from typing import Any, Literal
+from weakref import finalize
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Session
+from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.exports import Export
@@ -40,6 +45,10 @@ IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.
 MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
 AT_ONCE, LETTERS = 2_048, 1_000_000
 """How many rows are Python objects at once, and of how many letters."""
+HERE = "duckdb"
+"""The engine that sees the files of this machine."""
+IN_MEMORY = 4_000_000
+"""The bytes of submissions that stay in memory. More are written to a file, so many at a time."""
 NONE = "|"
 """The label of a rater who ticked nothing: the empty set."""
 UNKNOWN = "unknown ("
@@ -258,7 +267,7 @@ class Gathered:
         names = [*own, "ticked", *self.columns.values()]
         schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
         made = self._made(submissions, own[len(MADE) :], limits)
-        rows = Rows(session.load(schema, _batches(made, schema, source)), source)
+        rows = Rows(_put(session, schema, _batches(made, schema, source)), source)
         self._refuse_several()
         others = ", ".join(name for name in names if name not in ("label", "ticked"))
         label = self._label_in_sql(omits_none)
@@ -326,6 +335,38 @@ class Gathered:
                 f"{listed(questions, 12)}; expected the name of a question. Correct the column of "
                 "labels."
             )
+
+
+def _put(session: Session, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Relation:
+    """Batches as a table of a session. Many of them are on disk, in a file that goes with it."""
+    groups = _groups(batches, schema)
+    first = next(groups, pa.Table.from_batches([], schema))
+    if first.nbytes < IN_MEMORY or session.engine != HERE:
+        rest = (batch for group in chain([first], groups) for batch in group.to_batches())
+        return session.load(schema, rest)
+    with NamedTemporaryFile(suffix=".parquet", delete=False) as file:
+        path = Path(file.name)
+        left = finalize(file, path.unlink, missing_ok=True)
+        with pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer:
+            for group in chain([first], groups):
+                writer.write_table(group)
+    relation = session.parquet(str(path), {name: name for name in schema.names})
+    left.detach()
+    finalize(relation, path.unlink, missing_ok=True)
+    return relation
+
+
+def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Batches together, so many that a file has few groups of rows."""
+    some, size = list[pa.RecordBatch](), 0
+    for batch in batches:
+        some.append(batch)
+        size += batch.nbytes
+        if size >= IN_MEMORY:
+            yield pa.Table.from_batches(some, schema)
+            some, size = [], 0
+    if some:
+        yield pa.Table.from_batches(some, schema)
 
 
 def _batches(

@@ -53,7 +53,8 @@ class Tables(Reader):
         ----------
         source
             A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame. Or a folder of
-            such files, or a pattern, which are one table. Or the URL of a Parquet file.
+            such files, or a pattern, which are one table. For Spark also the URL of a
+            Parquet file.
         asked
             What its columns are called, and which rows count.
 

@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import LIMITS, STRATUM, category_text, in_pandas
+from agreement_pipeline.ratings import LIMITS, STRATUM, category_text
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.registry import Asked, Reader, Source, reader_of
@@ -34,6 +34,9 @@ from agreement_pipeline.readers.submissions import (
 )
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ChosenSet, Rubric
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GOLD = "gold"
 OF_ITEMS = ("round", "text", "cluster")
@@ -181,7 +184,7 @@ class Tool(Reader):
         return found
 
 
-def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> pd.DataFrame:
+def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> "pd.DataFrame":
     """Every submission of a tool's export with its answer to one question. Nothing is left out.
 
     Raises
@@ -189,6 +192,10 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
     RatingsError
         The export is broken, or is a table of ratings.
     """
+    import pandas as pd
+
+    from agreement_pipeline.ratings import in_pandas
+
     reader = reader_of(path)
     if not isinstance(reader, Tool):
         raise RatingsError(

@@ -48,6 +48,6 @@ def details(
         "left_out": None if shown is None else shown.left_out(),
         "intervals": partial(interval_figure, estimates, policy),
         **tables,
-        "estimates": estimate_rows(estimates),
+        "estimates": pd.DataFrame(estimate_rows(estimates)),
         **headline_numbers(estimates, policy.measures),
     }

@@ -35,7 +35,9 @@ def since(ratings: Ratings, name: str, before: Before | None, policy: Policy) ->
         return {}
     changed, drifted = difference_since(ratings, name, before, policy), drift_since(ratings, before)
     return {
-        "since_last_round": changed if isinstance(changed, str) else difference_rows([changed]),
+        "since_last_round": changed
+        if isinstance(changed, str)
+        else pd.DataFrame(difference_rows([changed])),
         "drift": drifted if isinstance(drifted, str) else drift_rows(drifted),
     }
 

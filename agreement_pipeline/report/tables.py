@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from agreement_pipeline.estimates import Difference, Estimate
-from agreement_pipeline.policy import Plan, Verdict
 from agreement_pipeline.text import PERCENT, TABLE, in_words, interval, number, tenths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from agreement_pipeline.estimates import Difference, Estimate
+    from agreement_pipeline.policy import Plan, Verdict
 
 REASON_WIDTH = 78
 READABLE, NARROWEST = 30, 9
@@ -16,9 +19,9 @@ READABLE, NARROWEST = 30, 9
 MOST_NAMED = 10
 
 
-def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
-    """Estimates as a table of text, one row each."""
-    return pd.DataFrame(
+def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
+    """Estimates as rows of text, one each."""
+    return [
         {
             "measure": found.measure,
             "scope": str(found.scope),
@@ -32,10 +35,10 @@ def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
             "note": note(found),
         }
         for found in estimates
-    )
+    ]
 
 
-def note(found: Estimate) -> str:
+def note(found: "Estimate") -> str:
     """What else a reader of the estimate must know.
 
     - Why it has no value, or no limits.
@@ -62,8 +65,10 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def rater_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
+def rater_rows(estimates: Sequence["Estimate"]) -> "pd.DataFrame":
     """Estimates of raters as a table of text, one row each, with their method."""
+    import pandas as pd
+
     return pd.DataFrame(
         {
             "rater": found.scope.name,
@@ -77,9 +82,9 @@ def rater_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
     )
 
 
-def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
-    """Plans as a table of text, one row each."""
-    return pd.DataFrame(
+def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
+    """Plans as rows of text, one each."""
+    return [
         {
             "measure": found.measure,
             "expected": in_words(found.expected),
@@ -91,17 +96,17 @@ def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
             "note": found.impossible or "",
         }
         for found in plans
-    )
+    ]
 
 
-def labels_text(found: Plan) -> str:
+def labels_text(found: "Plan") -> str:
     """How many labels each item gets, on average."""
     return tenths(found.labels_an_item)
 
 
-def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
-    """Differences as a table of text, one row each."""
-    return pd.DataFrame(
+def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]:
+    """Differences as rows of text, one each."""
+    return [
         {
             "one": found.one,
             "other": found.other,
@@ -113,11 +118,13 @@ def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
             "note": found.note or "",
         }
         for found in differences
-    )
+    ]
 
 
-def verdict_rows(verdicts: Iterable[Verdict]) -> pd.DataFrame:
+def verdict_rows(verdicts: Iterable["Verdict"]) -> "pd.DataFrame":
     """Verdicts as a table of text, one row each."""
+    import pandas as pd
+
     return pd.DataFrame(
         {
             "measure": found.rule.measure,
@@ -130,7 +137,7 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     )
 
 
-def interval_text(found: Estimate | Difference) -> str:
+def interval_text(found: "Estimate | Difference") -> str:
     """An interval as `low … high`; empty if undefined."""
     return "" if found.interval is None else interval(*found.interval, TABLE, " … ")
 
@@ -147,7 +154,9 @@ def printable(text: str) -> str:
     )
 
 
-def text_table(frame: pd.DataFrame, *, wrapped: str | None = None, width: int | None = None) -> str:
+def text_table(
+    frame: "pd.DataFrame", *, wrapped: str | None = None, width: int | None = None
+) -> str:
     """A frame of text as aligned columns.
 
     Parameters
@@ -159,6 +168,7 @@ def text_table(frame: pd.DataFrame, *, wrapped: str | None = None, width: int | 
     width
         The width of the terminal. The widest columns give way, and text that is cut ends in `…`.
 
+    >>> import pandas as pd
     >>> print(text_table(pd.DataFrame({"round": ["W1"], "decision": ["held"]})))
     round  decision
     -----  --------
@@ -168,11 +178,20 @@ def text_table(frame: pd.DataFrame, *, wrapped: str | None = None, width: int | 
     -----  -----------------------
     W1     xxxxxxxxxxxxxxxxxxxxxx…
     """
-    rows = [[printable(str(cell)) for cell in row] for row in frame.itertuples(index=False)]
-    header = [str(name) for name in frame.columns]
+    return aligned(list(map(str, frame.columns)), frame.itertuples(index=False), wrapped, width)
+
+
+def aligned(
+    header: Sequence[str],
+    rows: Iterable[Iterable[object]],
+    wrapped: str | None = None,
+    width: int | None = None,
+) -> str:
+    """Rows of cells as aligned columns. The rest is as in `text_table`."""
+    texts = [[printable(str(cell)) for cell in row] for row in rows]
     column = header.index(wrapped) if wrapped in header else None
-    most = _widths([header, *rows], column, width)
-    lines = [line for row in rows for line in _lines(row, column, most)]
+    most = _widths([header, *texts], column, width)
+    lines = [line for row in texts for line in _lines(row, column, most)]
     widths = [max(map(len, cells)) for cells in zip(header, *lines, strict=True)]
     rule = ["-" * each for each in widths]
     return "\n".join(

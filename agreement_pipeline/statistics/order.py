@@ -91,12 +91,12 @@ def _mixed(values: Hashes) -> Hashes:
 
 def _refined(said: Hashes, mass: Hashes, colours: Hashes) -> Hashes:
     """The colours of the raters, refined until no more raters are told apart."""
-    before, found = 0, len(np.unique(colours))
+    before, found = 0, len({*colours.tolist()})
     while before < found < len(colours):
         rows = _mixed(_mixed(said ^ _mixed(colours)).sum(1, dtype=np.uint64) + mass)
         met = _mixed(rows[:, None] ^ _mixed(said)).sum(0, dtype=np.uint64)
         colours = _mixed(colours * OWN + met)
-        before, found = found, len(np.unique(colours))
+        before, found = found, len({*colours.tolist()})
     return colours
 
 

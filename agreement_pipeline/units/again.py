@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from agreement_pipeline.ratings import TEXT, Ratings, in_pandas
-from agreement_pipeline.units.marked import NONE, Marked
+from agreement_pipeline.units.marked import Marked
+from agreement_pipeline.units.nothing import NONE
 from agreement_pipeline.units.objects import Area, Box, Keypoints, Polygon, Segment, Span
 from agreement_pipeline.units.places import document_of, item_of, numbers_named
 from agreement_pipeline.units.rule import Part, UnitSettings

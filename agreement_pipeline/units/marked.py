@@ -17,9 +17,6 @@ from agreement_pipeline.units.objects import (
     Polygon,
 )
 
-NONE = "none"
-"""The label of a rater who saw a unit and marked nothing there."""
-
 
 @dataclass(frozen=True)
 class Marked:

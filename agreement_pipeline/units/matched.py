@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from agreement_pipeline.ratings import TEXT
-from agreement_pipeline.units.marked import NONE, Marked, extents_of
+from agreement_pipeline.units.marked import Marked, extents_of
 from agreement_pipeline.units.matching import Group, groups_of
+from agreement_pipeline.units.nothing import NONE
 from agreement_pipeline.units.objects import Area
 from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, scale_of_areas
 

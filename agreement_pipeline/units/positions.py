@@ -13,7 +13,8 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT
-from agreement_pipeline.units.marked import NONE, Marked, extents_of
+from agreement_pipeline.units.marked import Marked, extents_of
+from agreement_pipeline.units.nothing import NONE
 from agreement_pipeline.units.objects import Segment, Span
 from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, scale_of_areas
 

@@ -10,7 +10,8 @@ from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, is_number, one_of, refuse_mistakes
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.text import counted
-from agreement_pipeline.units.marked import NONE, Marked
+from agreement_pipeline.units.marked import Marked
+from agreement_pipeline.units.nothing import NONE
 from agreement_pipeline.units.objects import KINDS
 
 Similarity = Literal["iou", "overlap", "exact", "oks"]

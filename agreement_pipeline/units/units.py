@@ -9,7 +9,8 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT, Ratings, Scale
 from agreement_pipeline.text import listed
-from agreement_pipeline.units.marked import NONE, Marked, in_order, refuse_unknown
+from agreement_pipeline.units.marked import Marked, in_order, refuse_unknown
+from agreement_pipeline.units.nothing import NONE
 from agreement_pipeline.units.rule import RULES, Part, UnitSettings
 
 MARKED = "marked"

@@ -324,7 +324,7 @@ def test_labels_are_counted_as_many_an_item_as_there_are_in_the_mean(tmp_path, p
         (2.9, 425, 1233),
         (3.0075, 425, 1279),
     ]
-    assert list(plan_rows(found)["labels an item"]) == ["2.9", "3"]
+    assert [row["labels an item"] for row in plan_rows(found)] == ["2.9", "3"]
     table = tmp_path / "round.csv"
     table.write_text(
         "item,rater,label\n"

@@ -1,0 +1,94 @@
+"""Columns of Arrow as arrays of numbers, and back.
+
+Arrow's own functions for this load pandas, which takes longer than to count a small table.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agreement_pipeline.ratings.scale import MISSING, Codes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KINDS = {"double": "float64", "float": "float32"}
+"""What NumPy calls the numbers that Arrow calls otherwise."""
+
+
+def whole(found: Any) -> Codes:
+    """An Arrow column of whole numbers or flags; -1 where it has none."""
+    return _filled(_one(found), MISSING).astype(np.int64, copy=False)
+
+
+def flags(found: Any) -> np.ndarray:
+    """An Arrow column of flags; False where it has none."""
+    return whole(found) > 0
+
+
+def numbers_in(found: Any) -> np.ndarray:
+    """The codes or numbers of an Arrow column. Vectors have shape (n, D)."""
+    from pyarrow import types
+
+    column = _one(found)
+    if types.is_list(column.type):
+        flat = numbers_in(column.flatten())
+        return np.asarray(flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 0))
+    return _filled(column, np.nan)
+
+
+def column_of(numbers: np.ndarray) -> "pa.Array":
+    """An array of numbers as an Arrow column.
+
+    >>> column_of(np.array([2, 1])).to_pylist()
+    [2, 1]
+    """
+    import pyarrow as pa
+
+    whole_array = np.ascontiguousarray(numbers)
+    kind, data = pa.from_numpy_dtype(numbers.dtype), pa.py_buffer(whole_array)
+    return pa.Array.from_buffers(kind, len(whole_array), [None, data])
+
+
+def texts_of(texts: Sequence[str]) -> "pa.Array":
+    r"""Texts as an Arrow column.
+
+    >>> texts_of(["no", "", "caf\u00e9"]).to_pylist()
+    ['no', '', 'caf\u00e9']
+    """
+    import pyarrow as pa
+
+    each = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, each)], dtype=np.int32)
+    data = pa.py_buffer(b"".join(each))
+    return pa.StringArray.from_buffers(len(each), pa.py_buffer(ends), data)
+
+
+def _one(found: Any) -> Any:
+    """An Arrow column in one piece."""
+    import pyarrow as pa
+
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def _filled(column: Any, missing: float) -> np.ndarray:
+    """The numbers of a column in one piece. Where it has none, another number stands."""
+    known, data = column.buffers()
+    if str(column.type) == "bool":
+        found = _bits(data, column).astype(np.int64)
+    elif len(column):
+        kind = np.dtype(KINDS.get(str(column.type), str(column.type)))
+        found = np.frombuffer(data, kind, len(column), column.offset * kind.itemsize)
+    else:
+        found = np.empty(0, KINDS.get(str(column.type), str(column.type)))
+    return np.where(_bits(known, column), found, missing) if column.null_count else found
+
+
+def _bits(data: Any, column: Any) -> np.ndarray:
+    """A bit for each cell of a column."""
+    if not len(column):
+        return np.empty(0, dtype=bool)
+    bytes_ = np.frombuffer(data, np.uint8)
+    end = column.offset + len(column)
+    return np.unpackbits(bytes_, count=end, bitorder="little")[column.offset :].astype(bool)
