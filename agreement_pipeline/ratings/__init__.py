@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         unresolved,
     )
     from agreement_pipeline.ratings.digest import Batch, RatingsHash
-    from agreement_pipeline.ratings.expanded import expanded_bytes
     from agreement_pipeline.ratings.footer import Footer
     from agreement_pipeline.ratings.frames import (
         cells_of_frame,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
         InTurn,
         ParquetRows,
         Rows,
+        expanded_bytes,
         growing,
         parquet_bytes,
         parquet_of,
@@ -107,7 +107,7 @@ else:
             "content_columns": "birth",
             "counts": "blocks",
             "described": "lookalikes",
-            "expanded_bytes": "expanded",
+            "expanded_bytes": "parquet",
             "given_back": "blocks",
             "growing": "parquet",
             "in_pandas": "texts",

@@ -1,11 +1,11 @@
 """What a panel says of each item: votes, the category that leads, the mean, and soft labels."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from agreement_pipeline.ratings.blocks import parts
-from agreement_pipeline.ratings.means import exact_sums
 from agreement_pipeline.ratings.scale import Array
 
 RESOLUTIONS = ("unanimous", "plurality", "mean", "adjudicated", "tie", "single", "conflict")
@@ -53,6 +53,47 @@ def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
     equal = np.maximum.reduceat(labels, starts) == np.minimum.reduceat(labels, starts)
     resolution = np.select([n_raters == 1, equal], [SINGLE, UNANIMOUS], MEAN)
     return exact_sums(labels, starts) / n_raters, resolution.astype(np.int8)
+
+
+def exact_sums(values: Rows, starts: Rows) -> Rows:
+    """The sum of each part of the values, rounded once, as that of `math.fsum`.
+
+    Each sum is kept as two numbers: its digits, and what they leave out. If that leaves out
+    something again, `math.fsum` adds the part up.
+
+    Parameters
+    ----------
+    values
+        Numbers that neither overflow nor are nan.
+    starts
+        Where each part starts. No part is empty.
+
+    Examples
+    --------
+    >>> exact_sums(np.array([1e16, 1.0, -1e16, 0.5]), np.array([0, 3])).tolist()
+    [1.0, 0.5]
+    """
+    ends = np.append(starts[1:], len(values))
+    sums, rest = np.zeros(len(starts)), np.zeros(len(starts))
+    inexact = np.zeros(len(starts), dtype=bool)
+    parts = np.argsort(starts - ends, kind="stable")
+    sizes = (ends - starts)[parts]
+    for nth in range(int(sizes.max(initial=0))):
+        parts = parts[: np.searchsorted(-sizes[: len(parts)], -nth)]
+        sums[parts], lost = _added(sums[parts], values[starts[parts] + nth])
+        rest[parts], lost = _added(rest[parts], lost)
+        inexact[parts] |= lost != 0
+    found = sums + rest
+    for part in np.flatnonzero(inexact):
+        found[part] = math.fsum(values[starts[part] : ends[part]])
+    return found
+
+
+def _added(one: Rows, other: Rows) -> tuple[Rows, Rows]:
+    """The rounded sum of two numbers, and exactly what it leaves out (Knuth's two-sum)."""
+    total = one + other
+    back = total - one
+    return total, (one - (total - back)) + (other - back)
 
 
 def soft_of(votes: Rows) -> Array:

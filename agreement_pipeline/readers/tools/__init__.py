@@ -1,1 +1,1 @@
-"""The exports of tools: one format a file. A file in this folder is enough."""
+"""The exports of tools: a tool or a family of formats a file. A file in this folder is enough."""
