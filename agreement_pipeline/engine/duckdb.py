@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
-from tempfile import gettempdir
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from agreement_pipeline.engine.session import (
     BATCH,
@@ -65,12 +67,15 @@ class DuckDB:
         import duckdb
 
         self.errors = duckdb.Error
+        # Nobody else can read this folder.
+        aside = mkdtemp(prefix="agreement_pipeline_")
+        finalize(self, rmtree, aside, ignore_errors=True)
         self.connection = duckdb.connect(
             config={
                 "preserve_insertion_order": "true",
                 "autoload_known_extensions": "false",
                 "python_enable_replacements": "false",
-                "temp_directory": str(Path(gettempdir(), f"agreement_pipeline_{getpid()}")),
+                "temp_directory": aside,
                 "disabled_optimizers": BY_BOUNDS,
                 "threads": 1 if memory_limit is None else 2,
             }

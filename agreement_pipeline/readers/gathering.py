@@ -15,14 +15,15 @@ import pyarrow.parquet as pq
 
 from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import category_text
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.rules import text_of
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed
 
 AT_ONCE, LETTERS = 2_048, 1_000_000
 """How many rows are Python objects at once, and of how many letters."""
+HERE = "duckdb"
+"""The engine that sees the files of this machine."""
 IN_MEMORY = 4_000_000
 """The bytes of submissions that stay in memory. More are written to a file, so many at a time."""
 TICKED = 2
@@ -185,8 +186,9 @@ def _put(session: Session, schema: pa.Schema, batches: Iterable[pa.RecordBatch])
     """Batches as a table of a session. Many of them are on disk, in a file that goes with it."""
     groups = _groups(batches, schema)
     first = next(groups, pa.Table.from_batches([], schema))
-    if first.nbytes < IN_MEMORY:
-        return session.load(schema, first.to_batches())
+    if first.nbytes < IN_MEMORY or session.engine != HERE:
+        rest = (batch for group in chain([first], groups) for batch in group.to_batches())
+        return session.load(schema, rest)
     with NamedTemporaryFile(suffix=".parquet", delete=False) as file:
         path = Path(file.name)
         left = finalize(file, path.unlink, missing_ok=True)

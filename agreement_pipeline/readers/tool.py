@@ -19,8 +19,7 @@ import numpy as np
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import STRATUM
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import LIMITS, STRATUM, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
