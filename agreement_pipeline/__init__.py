@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.ratings import Ratings, Scale
     from agreement_pipeline.readers import Columns, Limits, read_marked
-    from agreement_pipeline.readers import read as open_ratings
     from agreement_pipeline.readers import read as read_ratings
     from agreement_pipeline.release import open_release, verify_release
     from agreement_pipeline.report import report_page
@@ -67,7 +66,6 @@ else:
             "load_policy": "policy",
             "load_waiver": "policy",
             "measure": "estimates",
-            "open_ratings": "readers:read",
             "open_release": "release",
             "plan": "policy",
             "read_contingency": "counting",
@@ -110,7 +108,6 @@ __all__ = [
     "load_policy",
     "load_waiver",
     "measure",
-    "open_ratings",
     "open_release",
     "plan",
     "read_contingency",

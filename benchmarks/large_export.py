@@ -128,9 +128,9 @@ def ingest(path: Path, store: Path) -> None:
 
     columns = Columns(item="doc_id", label="sentiment")
     ratings = read(path, columns, scale=Scale(SENTIMENTS))
-    _say("read", len(ratings.table))
+    _say("read", len(ratings))
     Store(store).ingest("round", ratings, path)
-    _say("kept", len(ratings.table))
+    _say("kept", len(ratings))
 
 
 def _say(what: str, n_ratings: int) -> None:

@@ -75,7 +75,7 @@ def ingest(project: "Project") -> str:
     """Read the round and keep it."""
     delivery, ratings = project.delivered(ROUND)
     project.keep(delivery, ratings)
-    return f"{len(ratings.table):,} ratings"
+    return f"{len(ratings):,} ratings"
 
 
 def judge(project: "Project") -> str:

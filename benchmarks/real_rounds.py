@@ -30,7 +30,7 @@ def failing(ratings: Ratings) -> tuple[str, ...]:
     findings = [
         each.check
         for each in decision.findings
-        if not each.passed and each.table in ("round", OF_THE_GATE)
+        if not each.passed and each.to_pandas() in ("round", OF_THE_GATE)
     ]
     codes = [each.code for each in decision.verdicts if each.code in DOUBTS]
     return (*findings, *codes)
@@ -58,7 +58,7 @@ def main() -> None:
     for path in sorted(Path(sys.argv[1]).glob("*.csv")):
         for name, rows, scale in rounds_in(path):
             ratings = ratings_of(rows, scale)
-            print(path.stem, name, len(ratings.table), *failing(ratings), sep="\t", flush=True)
+            print(path.stem, name, len(ratings), *failing(ratings), sep="\t", flush=True)
             if "gold" in rows:
                 settled = frozenset(rows.loc[rows["gold"].notna(), "item"])
                 with_gold = replace(ratings, also_gold=settled)

@@ -58,7 +58,7 @@ def main() -> None:
     ratings = simulated(int(sys.argv[1]) if len(sys.argv) > 1 else 167_000)
     policy = load_policy("standard")
     took, found = seconds(lambda: assess(ratings, policy, Contract.default()))
-    print(f"{'ratings':24} {len(ratings.table):12,}")
+    print(f"{'ratings':24} {len(ratings):12,}")
     print(f"{'decision':24} {took:12.2f} s")
     judged = JudgedRound("", "a large round", ratings, policy, found)
     for each in sections_of("round"):

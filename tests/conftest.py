@@ -1,7 +1,9 @@
-"""What tests share: data sets beside the repository, ratings as a small table, and a bucket."""
+"""What tests share: data sets beside the repository, ratings as a small table, a bucket, Spark."""
 
 import gc
+import os
 import pickle
+import shutil
 import subprocess
 import sys
 from hashlib import sha256
@@ -186,3 +188,28 @@ def requests(monkeypatch):
 
     monkeypatch.setattr(session, "send", counted)
     return sent
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A Spark session on this machine. Queries are short, so Java compiles lightly."""
+    pytest.importorskip("pyspark")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("no Java on this machine")
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.memory", "1g")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+        .config("spark.sql.adaptive.enabled", "false")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

@@ -16,7 +16,7 @@ ORDER = (
     "yaml_files ratings",
     "units",
     "readers contract statistics store",
-    "engines measures",
+    "counting measures",
     "intervals",
     "estimates",
     "policy",
@@ -35,8 +35,8 @@ ONLY_IN = {
     "matplotlib": {"report"},
     "yaml": {"yaml_files", "release", "cli"},
     "fsspec": {"store"},
-    "duckdb": {"engine", "engines"},
-    "pyspark": {"engine", "engines"},
+    "duckdb": {"engine"},
+    "pyspark": {"engine"},
     "upath": {"store"},
 }
 ALLOWED = {"intervals": {"threadpoolctl"}}

@@ -67,11 +67,11 @@ def test_a_misspelt_column_of_a_project_is_refused(tmp_path):
 
 
 def test_the_serology_round_has_the_specimens_and_laboratories_of_the_table(serology):
-    assert len(serology.table) == 28 * 4
+    assert len(serology) == 28 * 4
     assert serology.raters == ("Ref-1", "Ref-2", "Ref-3")
     assert serology.classifiers == ("T",)
     by_hand = {"T": (16, 8, 4), "Ref-1": (16, 3, 9), "Ref-2": (12, 2, 14), "Ref-3": (12, 4, 12)}
-    counts = serology.table.groupby(["rater", "label"], observed=True).size().unstack()
+    counts = serology.to_pandas().groupby(["rater", "label"], observed=True).size().unstack()
     assert {
         rater: tuple(int(counts.loc[rater, label]) for label in ("RE", "BL", "NR"))
         for rater in by_hand

@@ -1,6 +1,6 @@
 """Great Expectations without its parts for databases, clusters, clouds and plots.
 
-These parts take most of the time of its import. A table in memory needs none of them.
+These parts take most of the time of its import. A DataFrame needs none of them.
 """
 
 import atexit
@@ -26,7 +26,7 @@ _wanted: list[Callable[[], None]] = []
 
 
 def load_lightly() -> None:
-    """Import Great Expectations for this process, for tables in memory only.
+    """Import Great Expectations for this process, for DataFrames only.
 
     This is for a program that does nothing else with it: Great Expectations then sees no
     database and no cluster. Every expectation on a table gives the same result.

@@ -1,4 +1,4 @@
-"""The engine of ratings that somebody else counted: a table of counts, or of two raters.
+"""Ratings that somebody else counted: a table of counts, or of two raters.
 
 Counts of categories have no raters. So a measure that needs raters by name is refused.
 """
@@ -71,7 +71,7 @@ def read_counts(
     Parameters
     ----------
     source
-        A path or a pandas DataFrame.
+        A path, a DataFrame, or anything that gives Arrow batches.
     item
         The column that names the items. None: the first one. All other columns are categories.
     scale
@@ -118,7 +118,7 @@ def read_contingency(
     Parameters
     ----------
     source
-        A path or a pandas DataFrame.
+        A path, a DataFrame, or anything that gives Arrow batches.
     rows
         The column with the categories of the rows. None: the first one.
     scale, level, limits

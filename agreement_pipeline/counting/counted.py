@@ -1,4 +1,4 @@
-"""The engine of ratings that were counted before: their statistics were kept, and they add."""
+"""Ratings that were counted before: their statistics were kept, and they add."""
 
 import json
 from collections.abc import Mapping

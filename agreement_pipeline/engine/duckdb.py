@@ -6,10 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
-from tempfile import gettempdir
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
-from agreement_pipeline.engine.session import BATCH, Relation, Unreadable, new_name, quoted
+from agreement_pipeline.engine.session import (
+    BATCH,
+    ZONE,
+    Relation,
+    Unreadable,
+    new_name,
+    quoted,
+)
 from agreement_pipeline.errors import RatingsError
 
 if TYPE_CHECKING:
@@ -58,16 +67,20 @@ class DuckDB:
         import duckdb
 
         self.errors = duckdb.Error
+        # Nobody else can read this folder.
+        aside = mkdtemp(prefix="agreement_pipeline_")
+        finalize(self, rmtree, aside, ignore_errors=True)
         self.connection = duckdb.connect(
             config={
                 "preserve_insertion_order": "true",
                 "autoload_known_extensions": "false",
                 "python_enable_replacements": "false",
-                "temp_directory": str(Path(gettempdir(), f"agreement_pipeline_{getpid()}")),
+                "temp_directory": aside,
                 "disabled_optimizers": BY_BOUNDS,
                 "threads": 1 if memory_limit is None else 2,
             }
         )
+        self.connection.execute(f"SET GLOBAL TimeZone = '{ZONE}'")
         self.threads = 1 if memory_limit is None else 2
         self._forgotten: deque[str] = deque()
         self.limited = memory_limit is not None

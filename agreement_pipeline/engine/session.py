@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 BATCH = 100_000
 """How many rows of an answer come at once."""
+ZONE = "UTC"
+"""The zone of times that have one. That of the machine must not be in a digest."""
 _numbers = count()
 
 
@@ -127,4 +129,4 @@ def quoted(text: str, mark: str) -> str:
     return mark + text.replace(mark, mark * 2) + mark
 
 
-__all__ = ["BATCH", "Relation", "Session", "Unreadable", "new_name", "quoted"]
+__all__ = ["BATCH", "ZONE", "Relation", "Session", "Unreadable", "new_name", "quoted"]

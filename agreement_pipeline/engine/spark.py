@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from agreement_pipeline.engine.session import BATCH, Relation, Unreadable, new_name, quoted
+from agreement_pipeline.engine.session import (
+    BATCH,
+    ZONE,
+    Relation,
+    Unreadable,
+    new_name,
+    quoted,
+)
 from agreement_pipeline.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -52,10 +59,12 @@ class Spark:
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
         """Put Arrow batches into a table. They go through this process."""
         import pyarrow as pa
+        from pyspark.sql.pandas.types import from_arrow_schema
 
         table = pa.Table.from_batches(batches, schema)
-        nth = pa.array(range(len(table)), pa.int64())
-        return self._seen(self.session.createDataFrame(table.append_column("nth", nth)))
+        table = table.append_column("nth", pa.array(range(len(table)), pa.int64()))
+        kinds = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+        return self._seen(self.session.createDataFrame(table, kinds))
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
         """See some columns of a Parquet file, under other names, where the file lies."""
@@ -89,7 +98,7 @@ class Spark:
         """The answer to a query."""
         frame = self._run(sql)
         try:
-            return frame.toArrow()
+            return _in_zone(frame.toArrow())
         except Exception as error:
             raise Unreadable.of(ENGINE, error) from None
 
@@ -126,6 +135,19 @@ class Spark:
             return self.session.sql(sql)
         except Exception as error:
             raise Unreadable.of(ENGINE, error) from None
+
+
+def _in_zone(table: "pa.Table") -> "pa.Table":
+    """The table with the same times. Those with a zone are told in one."""
+    import pyarrow as pa
+
+    kinds = [
+        pa.timestamp(each.type.unit, ZONE)
+        if pa.types.is_timestamp(each.type) and each.type.tz
+        else each.type
+        for each in table.schema
+    ]
+    return table.cast(pa.schema(zip(table.schema.names, kinds, strict=True)))
 
 
 __all__ = ["Spark", "is_spark_frame", "spark_session"]

@@ -142,7 +142,7 @@ class ProjectSettings(BaseModel):
         Where deliveries are put and counted: duckdb, in the process, or spark. auto means duckdb.
         The ratings, digests and decisions are the same.
     memory_limit
-        The most memory that DuckDB takes, such as 500MB. The rest goes to disk.
+        The most memory that DuckDB takes, such as 500MB. The rest goes to disk. Not for Spark.
     root
         The folder that relative paths start from.
     """

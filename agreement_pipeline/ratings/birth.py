@@ -27,7 +27,7 @@ from agreement_pipeline.ratings.spelling import (
 )
 from agreement_pipeline.text import called, listed, meant
 
-Classifiers = Sequence[str] | Callable[[Iterable[str], str], Sequence[str]]
+Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
 REQUIRED = ("item", "rater", "label")
 EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
 CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
@@ -111,7 +111,7 @@ class Birth:
         The level of measurement, if no scale is given.
     classifiers
         Names of raters that are models, or a function that gives them. Its arguments are all raters
-        and the source's name.
+        as they are written and the source's name.
     models
         More of them, as far as they rated.
     limits
@@ -398,7 +398,8 @@ class Birth:
 
     def _models(self) -> tuple[str, ...]:
         named = self.classifiers
-        found = named(self.raters, self.cells.source) if callable(named) else named
+        written = [each for each in self._distinct("rater") if each is not None]
+        found = named(written, self.cells.source) if callable(named) else named
         unknown = sorted({*found} - {*self.raters})
         if unknown:
             panel = sorted({*self.raters} - {*found})

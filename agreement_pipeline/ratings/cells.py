@@ -184,7 +184,7 @@ def _cells_in(column: "pa.Array") -> "pa.Array":
         return column
     if types.is_string(kind) or types.is_large_string(kind):
         return column
-    if types.is_timestamp(kind) and kind.tz is None:
+    if types.is_timestamp(kind) and kind.tz in (None, "UTC"):
         return column
     coded = column.dictionary_encode() if not types.is_list(kind) else None
     if coded is None:

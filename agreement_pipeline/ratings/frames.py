@@ -105,8 +105,11 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def is_time(kind: pa.DataType) -> bool:
-    """True for the Arrow type of dates with times."""
-    return bool(pa.types.is_timestamp(kind))
+    """True for the Arrow type of dates with times. Those of a zone become text.
+
+    An engine would tell them in a zone of its own.
+    """
+    return bool(pa.types.is_timestamp(kind) and kind.tz is None)
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -165,7 +168,7 @@ def _objects(values: "pd.Series") -> Any:
     kinds = {"string": pa.large_string(), "integer": pa.int64(), "datetime": None, "empty": None}
     if found == "floating" and set(map(type, values)) <= {float, np.float64, type(None)}:
         kinds["floating"] = pa.float64()
-    if found == "datetime" and len({each.tzinfo is None for each in values.dropna()}) > 1:
+    if found == "datetime" and any(each.tzinfo is not None for each in values.dropna()):
         return _texts(values)
     if found not in kinds:
         return _texts(values)

@@ -30,8 +30,8 @@ class Limits:
         A limit is no whole number from 1.
     """
 
-    file_bytes: Most = 2_000_000_000
-    rows: Most = 20_000_000
+    file_bytes: Most = 20_000_000_000
+    rows: Most = 1_000_000_000
     columns: Most = 1_000
     name_length: Most = 1_000
     categories: Most = 1_000

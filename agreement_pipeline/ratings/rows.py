@@ -129,15 +129,8 @@ def stored_cells(rows: ParquetRows, source: str) -> Cells:
     Raises
     ------
     RatingsError
-        The file cannot be read, or its columns do not hold ratings.
+        The file cannot be read.
     """
-    needed = ("item", "rater", "occurrence", "label", "kind", "earlier")
-    missing = [name for name in needed if name not in rows.schema.names]
-    if missing:
-        raise RatingsError(
-            f"{source}: found no {called('column', missing)}; expected them in stored ratings. "
-            "Store the round again."
-        )
     batches = (cells_in(batch) for part in rows.parts() for batch in part.to_batches())
     empty = cells_in(pa.RecordBatch.from_pylist([], rows.schema))
     relation = duckdb_session().load(empty.schema, batches)
@@ -152,6 +145,13 @@ def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Rati
     RatingsError
         The cells do not hold ratings.
     """
+    needed = ("item", "rater", "occurrence", "label", "kind", "earlier")
+    missing = [name for name in needed if name not in cells.names]
+    if missing:
+        raise RatingsError(
+            f"{cells.source}: found no {called('column', missing)}; expected them in stored "
+            "ratings. Store the round again."
+        )
     models = f"SELECT DISTINCT rater FROM {cells.relation} WHERE kind = 'classifier'"
     classifiers = cells.relation.ask(f"{models} ORDER BY rater")["rater"].to_pylist()
     return Ratings.from_cells(cells, scale, classifiers=classifiers, origin=origin)

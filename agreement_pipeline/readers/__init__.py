@@ -6,7 +6,7 @@ A reader gives the ratings of a source as rows under canonical names.
 from typing import TYPE_CHECKING
 
 from agreement_pipeline.faces import later
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import LIMITS, Limits
 
 if TYPE_CHECKING:
     from agreement_pipeline.readers.aggregated import whole_numbers

@@ -7,8 +7,7 @@ import numpy as np
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Array
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import LIMITS, Array, Limits
 from agreement_pipeline.readers.cells import cells_of
 from agreement_pipeline.readers.registry import Source
 from agreement_pipeline.text import listed

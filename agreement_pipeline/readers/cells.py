@@ -13,6 +13,7 @@ from agreement_pipeline.engine import Relation, Session, is_spark_frame
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import (
+    Limits,
     category_text,
     cells_of_frame,
     is_text,
@@ -21,7 +22,6 @@ from agreement_pipeline.ratings import (
     plain_type,
     written,
 )
-from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.readers.class_labels import Named, in_names
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.delimited import Delimited

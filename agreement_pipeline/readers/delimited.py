@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings import Limits
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import Steady, readable, text_bytes, text_of
 from agreement_pipeline.readers.lines import Lines, lines_of

@@ -6,8 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from agreement_pipeline.errors import MissingExtraError, RatingsError
-from agreement_pipeline.ratings import category_text
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.text import listed
 

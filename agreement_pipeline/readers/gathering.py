@@ -3,21 +3,29 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import attrgetter
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
+from weakref import finalize
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import category_text
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.rules import text_of
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed
 
 AT_ONCE, LETTERS = 2_048, 1_000_000
 """How many rows are Python objects at once, and of how many letters."""
+HERE = "duckdb"
+"""The engine that sees the files of this machine."""
+IN_MEMORY = 4_000_000
+"""The bytes of submissions that stay in memory. More are written to a file, so many at a time."""
 TICKED = 2
 NONE = "|"
 """The label of a rater who ticked nothing: the empty set."""
@@ -95,7 +103,7 @@ def gather(
     schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
     seen = _Seen(question, source)
     rows = seen.rows(submissions, own[len(MADE) :], list(columns), limits)
-    cells = session.load(schema, _batches(rows, schema, source))
+    cells = _put(session, schema, _batches(rows, schema, source))
     seen.refuse_several()
     label = seen.label(omits_none)
     others = ", ".join(name for name in (*own, *columns.values()) if name != "label")
@@ -172,6 +180,38 @@ class _Seen:
                 f"{listed(questions, 12)}; expected the name of a question. Correct the column of "
                 "labels."
             )
+
+
+def _put(session: Session, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Relation:
+    """Batches as a table of a session. Many of them are on disk, in a file that goes with it."""
+    groups = _groups(batches, schema)
+    first = next(groups, pa.Table.from_batches([], schema))
+    if first.nbytes < IN_MEMORY or session.engine != HERE:
+        rest = (batch for group in chain([first], groups) for batch in group.to_batches())
+        return session.load(schema, rest)
+    with NamedTemporaryFile(suffix=".parquet", delete=False) as file:
+        path = Path(file.name)
+        left = finalize(file, path.unlink, missing_ok=True)
+        with pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer:
+            for group in chain([first], groups):
+                writer.write_table(group)
+    relation = session.parquet(str(path), {name: name for name in schema.names})
+    left.detach()
+    finalize(relation, path.unlink, missing_ok=True)
+    return relation
+
+
+def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Batches together, so many that a file has few groups of rows."""
+    some, size = list[pa.RecordBatch](), 0
+    for batch in batches:
+        some.append(batch)
+        size += batch.nbytes
+        if size >= IN_MEMORY:
+            yield pa.Table.from_batches(some, schema)
+            some, size = [], 0
+    if some:
+        yield pa.Table.from_batches(some, schema)
 
 
 def _batches(

@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.ratings import category_text
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import WAIT, Steady, blank, refuse_nul, text_of
 from agreement_pipeline.readers.json_stream import is_cut

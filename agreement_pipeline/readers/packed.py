@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import LIMITS, Limits
 from agreement_pipeline.readers.files import WAIT, readable
 
 ZIP = b"PK\x03\x04"

@@ -8,8 +8,14 @@ import pyarrow as pa
 
 from agreement_pipeline.engine import Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Footer, FooterError, expanded_bytes, is_time, plain_type
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings import (
+    Footer,
+    FooterError,
+    Limits,
+    expanded_bytes,
+    is_time,
+    plain_type,
+)
 from agreement_pipeline.readers.class_labels import Named, named_in_schema
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import WAIT, Steady, no_row

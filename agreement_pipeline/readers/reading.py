@@ -12,8 +12,16 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Cells, Classifiers, Level, NoRatingError, Ratings, Scale
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import (
+    LIMITS,
+    Cells,
+    Classifiers,
+    Level,
+    Limits,
+    NoRatingError,
+    Ratings,
+    Scale,
+)
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.meeting import refuse_unusable
@@ -53,9 +61,10 @@ def read(
     Parameters
     ----------
     source
-        The path of an export that a registered reader recognises. Or a folder, a pattern such as
-        `round/*.parquet`, the URL of a Parquet file, a DataFrame of pandas, Polars or Spark, or
-        anything that gives Arrow batches.
+        The path of an export that a registered reader recognises. Or a folder, or a pattern such
+        as `round/*.parquet`. Or a DataFrame of pandas, Polars or Spark, a table of Arrow, a
+        relation of DuckDB, or anything else that gives Arrow batches. Spark also reads the URL of
+        a Parquet file.
     columns
         What the columns of the source are called. In a tool's export `label` is the question.
     layout
@@ -77,7 +86,8 @@ def read(
         Where the ratings are put and counted: duckdb, in this process, or spark. auto means Spark
         for a Spark DataFrame and DuckDB for all else. The numbers are the same.
     memory_limit
-        The most memory that DuckDB takes, such as 500MB. The rest goes to disk.
+        The most memory that DuckDB takes, such as 500MB. The rest goes to disk. None: 80% of the
+        memory, and 300MB once a large table is put in.
 
     Raises
     ------

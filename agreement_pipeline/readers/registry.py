@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import CAPABILITIES, Origin
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings import CAPABILITIES, Limits, Origin
 from agreement_pipeline.readers.columns import Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished

@@ -15,8 +15,7 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import CAPABILITIES, Origin
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits, Origin
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Export, kind_of
 from agreement_pipeline.readers.files import refuse_unfinished
@@ -43,8 +42,9 @@ def rows_of(
     Parameters
     ----------
     source
-        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, the URL of
-        a Parquet file, a DataFrame of pandas or Spark, or anything that gives Arrow batches.
+        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, a
+        DataFrame of pandas or Spark, or anything that gives Arrow batches. For Spark also the URL
+        of a Parquet file.
     columns, layout, limits, rules
         As the reader of the source takes them.
     session

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import LIMITS, Limits, Scale
 from agreement_pipeline.readers.cells import (
     Cells,
     cells_of,
@@ -70,7 +69,7 @@ def table_rows(
     ----------
     source
         A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame. Or a folder of such
-        files, or a pattern, which are one table. Or the URL of a Parquet file.
+        files, or a pattern, which are one table. For Spark also the URL of a Parquet file.
     columns
         What its columns are called.
     layout

@@ -13,15 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import STRATUM, in_pandas
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import LIMITS, STRATUM, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
@@ -49,6 +47,9 @@ from agreement_pipeline.readers.rules import (
 )
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import called, counted, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GOLD = "gold"
 OF_ITEMS = ("round", "text", "cluster")
@@ -201,7 +202,7 @@ class Tool:
         return found
 
 
-def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> pd.DataFrame:
+def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> "pd.DataFrame":
     """Every submission of a tool's export with its answer to one question. Nothing is left out.
 
     Raises
@@ -209,6 +210,10 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
     RatingsError
         The export is broken, or is a table of ratings.
     """
+    import pandas as pd
+
+    from agreement_pipeline.ratings import in_pandas
+
     reader = reader_of(path)
     if reader.submissions is None:
         raise RatingsError(

@@ -209,7 +209,7 @@ def test_the_engine_changes_nothing_that_is_printed(tmp_path, capsys):
     rows = [(f"i{n % 40}", f"r{n // 40}", "yes" if n % 3 else "no") for n in range(120)]
     pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
     printed = []
-    for engine in ("memory", "duckdb"):
+    for engine in ("auto", "duckdb"):
         assert main(["measure", str(path), "--measure", "alpha", "--engine", engine]) == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1]

@@ -163,7 +163,7 @@ COPIES = (
 TOLD = "column 'replicate' is read as occurrence; rename it if it is no occurrence"
 
 
-@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("engine", ["auto", "duckdb"])
 def test_a_column_that_is_read_as_something_else_is_told_once(tmp_path, capsys, engine):
     path = tmp_path / "labels.csv"
     path.write_text(COPIES)

@@ -167,7 +167,6 @@ def watch(event, arguments):
         touched.append((event, arguments))
     if event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
         touched.append((event, arguments))
-sys.addaudithook(watch)
 
 import pandas as pd
 from agreement_pipeline.contract.contract import Contract
@@ -175,7 +174,10 @@ from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
 
 frame = pd.DataFrame({"item": ["a", "a"], "rater": ["x", "y"], "label": ["no", "yes"]})
-findings = Contract.default().check(Ratings.from_frame(frame, Scale(("no", "yes"))))
+ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
+assert "great_expectations" not in sys.modules
+sys.addaudithook(watch)
+findings = Contract.default().check(ratings)
 assert "great_expectations" in sys.modules
 print(len(findings), touched)
 with open(sys.argv[0]) as file: pass

@@ -83,7 +83,7 @@ def test_rounds_of_one_prevalence_are_not_said_to_differ(rounds):
 
 
 def test_shared_items_are_paired_at_a_common_prevalence_too(rounds):
-    labels = rounds[0].table.assign(label=lambda t: t["label"].astype(str))
+    labels = rounds[0].to_pandas().assign(label=lambda t: t["label"].astype(str))
     careless = labels["label"].where(
         (labels["item"].astype(int) % 7 > 0) | (labels["rater"] != "2"), "no"
     )
@@ -114,7 +114,7 @@ def test_without_evidence_there_is_no_common_prevalence(one, other, why):
     for place, settings in enumerate((one, other)):
         keep = settings.pop("keep", None)
         made = expected(0.3, n=300, first=1000 * place, **settings)
-        table = made.table if keep is None else made.table.assign(label=keep)
+        table = made.to_pandas() if keep is None else made.to_pandas().assign(label=keep)
         if keep is not None:
             table.loc[table.index[0], "label"] = "maybe"
         sides.append(Ratings.from_frame(table, Scale(("no", "yes", "maybe"))))
@@ -129,7 +129,9 @@ def test_only_first_labels_of_two_rounds_have_a_common_prevalence(rounds):
         compare(rounds[0], between=("0", "1"), common_prevalence=True)
     numbers = [
         Ratings.from_frame(
-            each.table.assign(label=each.table["label"].map({"no": 0.0, "yes": 1.0}).astype(float)),
+            each.to_pandas().assign(
+                label=each.to_pandas()["label"].map({"no": 0.0, "yes": 1.0}).astype(float)
+            ),
             Scale(None, "interval"),
         )
         for each in rounds

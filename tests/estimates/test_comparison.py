@@ -75,8 +75,8 @@ def test_one_category_of_two_rounds_or_raters_is_compared(clean, worse):
 
 
 def numbered(round_):
-    frame = round_.table.assign(
-        label=round_.table["label"].map(dict(zip(CATEGORIES, (1, 2, 3), strict=True)))
+    frame = round_.to_pandas().assign(
+        label=round_.to_pandas()["label"].map(dict(zip(CATEGORIES, (1, 2, 3), strict=True)))
     )
     return Ratings.from_frame(frame, Scale((1, 2, 3), "interval"), classifiers=round_.classifiers)
 
@@ -90,7 +90,7 @@ def test_rounds_of_other_items_are_drawn_apart(clean):
 
 
 def test_rounds_that_share_some_items_are_paired_by_those(clean):
-    kept = sorted(clean.current["item"].unique())[:50]
+    kept = clean.rated().to_pylist()[:50]
     found = between_rounds(
         clean, ratings(items=kept, careless=("ana",)), "krippendorff_alpha", **FEW
     )
@@ -103,7 +103,7 @@ def test_rounds_that_share_some_items_are_paired_by_those(clean):
 
 def test_pairing_narrows_what_is_said_of_the_same_items(clean, worse):
     renamed = Ratings.from_frame(
-        worse.table.assign(item="other " + worse.table["item"].astype(str)),
+        worse.to_pandas().assign(item="other " + worse.to_pandas()["item"].astype(str)),
         worse.scale,
         classifiers=worse.classifiers,
     )
@@ -249,11 +249,8 @@ def test_classifiers_are_compared_in_numbers(numbers):
         value(numbers, "alpha_gain", "classifier good")
         - value(numbers, "alpha_gain", "classifier bad")
     )
-    current = numbers.current
-    assert found.n_shared == len(
-        set(current[current["rater"] == "good"]["item"])
-        & set(current[current["rater"] == "bad"]["item"])
-    )
+    items = [set(numbers.rated(raters=[name]).to_pylist()) for name in ("good", "bad")]
+    assert found.n_shared == len(items[0] & items[1])
     assert "paired by item" in found.method
 
 
@@ -282,7 +279,7 @@ def test_a_measure_of_complete_items_is_not_compared_on_others(numbers):
 
 
 def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
-    panel = clean.table[~clean.table["rater"].isin(clean.classifiers)]
+    panel = clean.to_pandas()[~clean.to_pandas()["rater"].isin(clean.classifiers)]
     alone = Ratings.from_frame(panel.assign(item="other " + panel["item"].astype(str)), clean.scale)
     with pytest.raises(
         AgreementError,

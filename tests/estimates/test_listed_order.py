@@ -22,7 +22,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers import read
-from tests.engines.sources import met_again, ratings_of
+from tests.counting.tables import met_again, ratings_of
 
 LABELS = ("no", "maybe", "yes")
 INFERENCE = Inference(n_resamples=20)

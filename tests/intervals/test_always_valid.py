@@ -319,13 +319,13 @@ def test_a_round_of_too_few_items_for_its_draws_waits_and_says_why(ratings):
 
 
 def test_each_rater_has_a_time_of_her_own(ratings):
-    again = ratings.table[ratings.table["occurrence"] > 1]
+    again = ratings.to_pandas()[ratings.to_pandas()["occurrence"] > 1]
     once = again[again["rater"] == "ana"]["item"].unique()[:10]
     fewer = Ratings.from_frame(
-        ratings.table.drop(again.index[(again["rater"] == "ana") & again["item"].isin(once)]),
+        ratings.to_pandas().drop(again.index[(again["rater"] == "ana") & again["item"].isin(once)]),
         Scale(CATEGORIES),
     )
-    left = fewer.table[fewer.table["occurrence"] > 1]
+    left = fewer.to_pandas()[fewer.to_pandas()["occurrence"] > 1]
     met = left.groupby("rater", observed=True)["item"].nunique()
     found = measure_ratings(
         fewer,

@@ -132,7 +132,7 @@ def frame_of(rows=ROWS):
 
 def test_confidence_is_a_number_or_nothing():
     ratings = Ratings.from_frame(frame_of(), ABC)
-    assert ratings.table["confidence"].tolist() == pytest.approx(
+    assert ratings.to_pandas()["confidence"].tolist() == pytest.approx(
         [0.9, 1.0, np.nan, 0.5, np.nan], nan_ok=True
     )
     found = OfRatings().confident_labels(ratings)

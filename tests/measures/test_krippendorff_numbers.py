@@ -232,7 +232,7 @@ def test_from_a_table_of_distinct_numbers_to_alpha_takes_under_300_megabytes():
     raters = np.tile(np.array(list("abcde"), dtype=object), 100_000)
     table = pd.DataFrame({"item": items, "rater": raters, "label": rng.normal(size=500_000)})
     ratings = Ratings.from_frame(table, Scale.from_labels(table["label"], "interval"))
-    assert len(ratings.current) == 500_000
+    assert len(ratings) == 500_000
     tracemalloc.start()
     found = alpha(OfRatings().numbers(ratings))
     peak = tracemalloc.get_traced_memory()[1]

@@ -140,7 +140,9 @@ def test_the_iota_of_janson_and_olsson_table_1():
         table[["item", "rater", "label"]],
         Scale.from_labels(table["label"], "multivariate interval"),
     )
-    assert janson_olsson_iota(OfRatings().numbers(ratings)).value == pytest.approx(0.755015, abs=5e-7)
+    assert janson_olsson_iota(OfRatings().numbers(ratings)).value == pytest.approx(
+        0.755015, abs=5e-7
+    )
 
 
 @needs_data

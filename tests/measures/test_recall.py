@@ -127,7 +127,7 @@ def test_a_rule_reads_the_lowest_difference_and_no_rater_has_one():
 def test_two_classifiers_are_compared_on_a_category():
     codes = codes_of(6, n=200, missing=0.0)
     ratings = ratings_of(codes)
-    table = ratings.table.astype({"rater": str, "label": str})
+    table = ratings.to_pandas().astype({"rater": str, "label": str})
     worse = table[table["rater"] == "model"].assign(rater="worse", label="x")
     both = Ratings.from_frame(
         pd.concat([table, worse]), ratings.scale, classifiers=("model", "worse")

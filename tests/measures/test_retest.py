@@ -217,7 +217,9 @@ def test_what_a_rater_adds_to_all_her_numbers_does_not_matter():
     for record in (ALPHA, ICC):
         values = [
             float(
-                record(OfRatings().replicated_numbers(ratings_of(each, Scale(None, "interval")))).value
+                record(
+                    OfRatings().replicated_numbers(ratings_of(each, Scale(None, "interval")))
+                ).value
             )
             for each in (of_each, shifted)
         ]
@@ -287,7 +289,10 @@ def test_the_interval_of_a_rater_always_at_one_with_herself_is_not_certain():
 
 def test_raters_without_a_coefficient_of_their_own_are_named(tabled):
     ratings = tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"), "interval")
-    counts, numbers = OfRatings().replicated_labels(ratings), OfRatings().replicated_numbers(ratings)
+    counts, numbers = (
+        OfRatings().replicated_labels(ratings),
+        OfRatings().replicated_numbers(ratings),
+    )
     for record, replicates in ((ALPHA, counts), (ALPHA, numbers), (ICC, counts), (ICC, numbers)):
         assert record.raters_left_out(replicates) == ("B", "C")
     nominal = OfRatings().replicated_labels(

@@ -126,7 +126,7 @@ pages_url: https://pages.example/toxicity
 images: images
 owners: [team:nlp]
 limits: {rows: "{{ 9 }}"}
-engine: "{{ 'memory' }}"
+engine: "{{ 'duckdb' }}"
 memory_limit: null
 root: .
 """
@@ -154,7 +154,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         strata=("language",),
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
-    assert (found.engine, found.memory_limit) == ("memory", None)
+    assert (found.engine, found.memory_limit) == ("duckdb", None)
 
 
 def test_units_of_a_project_are_resolved_from_yaml():

@@ -76,7 +76,7 @@ def suggested(tmp_path):
 
 
 def test_an_export_carries_what_began_as_a_suggestion(suggested):
-    table = suggested.table
+    table = suggested.to_pandas()
     assert table["assisted"].dtype == "boolean"
     began = table[table["assisted"].fillna(False)]
     assert sorted(zip(began["item"], began["rater"], strict=True)) == [
@@ -88,7 +88,8 @@ def test_an_export_carries_what_began_as_a_suggestion(suggested):
 
 
 def test_a_decision_tells_the_values_with_and_without_as_a_slow_loop_finds_them(suggested):
-    table = suggested.table[~suggested.table["rater"].isin(suggested.classifiers)]
+    table = suggested.to_pandas()
+    table = table[~table["rater"].isin(suggested.classifiers)]
     every = list(zip(table["item"], table["label"], strict=True))
     rest = [
         row for row, began in zip(every, table["assisted"].fillna(False), strict=True) if not began
@@ -141,7 +142,7 @@ def test_nothing_is_told_if_no_label_began_as_a_suggestion():
 def test_an_export_that_cannot_show_it_is_held_if_it_shall_be_left_out(name):
     case = CASES[name]
     ratings = read(case.file, case.columns, scale=SENTIMENT, rules=case.rules)
-    assert "assisted" not in ratings.table
+    assert "assisted" not in ratings.has
     decision = judge(ratings, WITHOUT, CONTRACT)
     assert not decision.admitted
     assert "not_shown" in decision.codes
@@ -163,7 +164,7 @@ def test_of_a_models_answers_nothing_is_left_out_or_unknown():
     ratings = ratings_of(frame, classifiers=["gpt"])
     assert ratings.says_assisted
     assert ratings.unassisted.classifiers == ("gpt",)
-    assert (ratings.unassisted.table["rater"] == "gpt").sum() == 60
+    assert len(ratings.unassisted.first(["item"], raters=["gpt"])) == 60
     assert "of 180 labels" in found_of(judge(ratings, POLICY, CONTRACT)).description
 
 
@@ -181,22 +182,22 @@ def test_a_stored_round_keeps_what_is_known_of_each_label():
         ratings = ratings_of(frame)
         back = table_ratings(table_of(ratings), "round")
         assert back.digest == ratings.digest
-        assert back.table["assisted"].equals(ratings.table["assisted"])
+        pd.testing.assert_frame_equal(back.to_pandas(), ratings.to_pandas())
 
 
 def test_a_rating_met_again_keeps_what_is_known_of_it():
     first = ratings_of(FRAME)
     both = ratings_of(FRAME.assign(assisted=False)).after([first])
-    assert both.assisted.sum() == FRAME["assisted"].sum()
+    assert both.n_assisted == FRAME["assisted"].sum()
     assert not ratings_of(FRAME).after([ratings_of(FRAME.drop(columns="assisted"))]).says_assisted
 
 
 def test_a_column_of_a_table_says_it_once_it_is_named(tmp_path):
     path = tmp_path / "round.csv"
     path.write_text("item,rater,label,suggested\ni,ana,n,yes\ni,ben,y,no\nj,ana,y,\nj,ben,y,no\n")
-    assert "assisted" not in read(path).table
+    assert "assisted" not in read(path).has
     named = read(path, Columns(assisted="suggested"), rules=Rules(requires=("assisted",)))
-    assert named.table["assisted"].tolist() == [True, False, pd.NA, False]
+    assert named.to_pandas()["assisted"].tolist() == [True, False, pd.NA, False]
     assert not named.says_assisted
     path.write_text("item,rater,label,suggested\ni,ana,n,gpt-4\ni,ben,y,no\n")
     with pytest.raises(RatingsError, match="row 2, column 'suggested': found"):

@@ -74,7 +74,7 @@ def test_the_root_of_a_bucket_can_be_the_inbox(inbox):
     root = inbox.url.removesuffix("/store/inbox")
     inbox.files.pipe_file(f"{root}/w1.csv", CSV)
     for url in (root, f"{root}/"):
-        assert len(inbox.project(inbox=url).delivered("w1")[1].table) == 8
+        assert len(inbox.project(inbox=url).delivered("w1")[1]) == 8
 
 
 def test_what_is_fetched_is_read_and_kept_byte_for_byte(inbox):
@@ -82,7 +82,7 @@ def test_what_is_fetched_is_read_and_kept_byte_for_byte(inbox):
     inbox.put("w1.csv.gz", packed)
     project = inbox.project()
     delivery, ratings = project.delivered("w1")
-    assert len(ratings.table) == 8
+    assert len(ratings) == 8
     version = project.keep(delivery, ratings)
     kept = project.store.storage.read(f"originals/{version.original_digest}/w1.csv.gz")
     assert kept == packed
@@ -94,7 +94,7 @@ def test_a_folder_of_objects_is_one_round(inbox):
     inbox.put("w1/deeper/b.csv", TABLE[half:].to_csv(index=False).encode())
     project = inbox.project()
     delivery, ratings = project.delivered("w1")
-    assert len(ratings.table) == 8
+    assert len(ratings) == 8
     version = project.keep(delivery, ratings)
     assert project.store.storage.names(f"originals/{version.original_digest}/w1") == (
         "a.csv",
@@ -170,7 +170,7 @@ def test_an_object_that_changes_while_it_is_fetched_is_fetched_again_later(inbox
         with pytest.raises(ProjectError, match=r"w1\.csv: found a change while it") as found:
             project.delivered("w1")
     assert found.value.may_pass
-    assert len(project.delivered("w1")[1].table) == 9
+    assert len(project.delivered("w1")[1]) == 9
 
 
 def test_a_round_in_two_objects_is_refused(inbox):

@@ -156,14 +156,14 @@ def test_labels_of_earlier_rounds_come_before_those_of_the_round(project):
         TABLE.assign(label=list(labels)).to_csv(found.inbox / f"{name}.csv", index=False)
         found.keep(*found.delivered(name))
     _, ratings = found.delivered("w2")
-    again = ratings.table[ratings.table["item"] == "i1"]
+    again = ratings.to_pandas()[ratings.to_pandas()["item"] == "i1"]
     assert list(zip(again["rater"], again["occurrence"], again["earlier"], strict=True)) == [
         ("ana", 1, True),
         ("ana", 2, False),
         ("ben", 1, True),
         ("ben", 2, False),
     ]
-    assert found.store.ratings("w3").table["occurrence"].max() == 3
+    assert found.store.ratings("w3").to_pandas()["occurrence"].max() == 3
 
 
 def test_a_folder_in_the_inbox_is_one_round(project):
@@ -236,4 +236,4 @@ def test_nobody_waits_for_a_pipe_in_the_inbox(project, name):
 def test_a_compressed_file_is_the_round_of_its_plain_name(project):
     found = project()
     TABLE.to_csv(found.inbox / "2026-09.csv.gz", index=False)
-    assert len(found.delivered("2026-09")[1].table) == len(TABLE)
+    assert len(found.delivered("2026-09")[1]) == len(TABLE)

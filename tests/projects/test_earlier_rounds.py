@@ -20,7 +20,7 @@ def test_p9_week_2_is_earlier_than_week_10(tmp_path, arrival):
         store.ingest(name, ratings, tmp_path / "export.csv")
 
     def n_earlier(name):
-        return int(with_earlier_rounds(ratings, name, store).table["earlier"].sum())
+        return int(with_earlier_rounds(ratings, name, store).to_pandas()["earlier"].sum())
 
     assert (n_earlier("week-2"), n_earlier("week-10"), n_earlier("week-11")) == (0, 12, 24)
     before = [round_before(name, store) for name in ("week-2", "week-10", "week-11")]

@@ -72,7 +72,7 @@ def test_a_round_with_repetitions_is_preceded_by_the_round_before(tmp_path):
     )
     project.keep(*project.delivered("2026-09"))
     _, ratings = project.delivered("2026-10")
-    people = ratings.table[ratings.table["rater"].isin(ratings.raters)]
+    people = ratings.to_pandas()[ratings.to_pandas()["rater"].isin(ratings.raters)]
     assert people["earlier"].sum() == 5
     assert set(people["item"]) == {"doc-002", "doc-004"}
 

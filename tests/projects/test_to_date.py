@@ -16,7 +16,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.projects import to_date
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.store import Store
-from tests.engines.test_same_everywhere import plain
+from tests.counting.tables import plain
 
 SCALE = Scale(("no", "maybe", "yes"))
 INFERENCE = Inference(n_resamples=100)

@@ -42,8 +42,11 @@ def test_a_field_of_rounds_parts_objects_as_it_parts_ratings(tmp_path):
     said = settings(units={"kind": "spans"}, columns={"item": "name", "round": "week"}, requires=[])
     assert read_rounds(path, said.columns) == ("w1", "w2")
     read_round = partial(read, path, said.columns, rules=said.rules, usable=False)
-    assert {name.split()[0] for name in read_round(round_name="w1").table["item"]} == {"d1", "d2"}
-    assert {name.split()[0] for name in read_round(round_name="w2").table["item"]} == {"d3"}
+    assert {name.split()[0] for name in read_round(round_name="w1").to_pandas()["item"]} == {
+        "d1",
+        "d2",
+    }
+    assert {name.split()[0] for name in read_round(round_name="w2").to_pandas()["item"]} == {"d3"}
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from agreement_pipeline.ratings import (
     Footer,
     ParquetRows,
     RatingsRows,
-    coded_frame,
     parquet,
     parquet_bytes,
     ratings_of,
+    stored_cells,
 )
 
 SCALE = Scale(("no", "yes"))
@@ -52,7 +52,7 @@ def test_parts_give_the_bytes_of_the_whole_table(n_items):
 def test_ratings_of_many_row_groups_are_read_back():
     given = ratings(70_000)
     stored = ParquetRows(parquet_bytes(RatingsRows(given)))
-    found = ratings_of(coded_frame(stored), SCALE, source="here")
+    found = ratings_of(stored_cells(stored, "here"), SCALE)
     assert found.digest == given.digest
     assert found.items(["text"]).equals(given.items(["text"]))
     assert found.classifiers == ("r2",)

@@ -6,6 +6,8 @@ import weakref
 import pandas as pd
 import pytest
 
+from agreement_pipeline.counting import counting_of
+from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -21,18 +23,21 @@ def ratings_of(frame=None, scale=YES_NO, **keywords):
     return Ratings.from_frame(frame_of() if frame is None else frame, scale, **keywords)
 
 
+def said_in(ratings):
+    """Item, rater and label of each rating."""
+    columns = ratings.to_pandas()[["item", "rater", "label"]]
+    return list(columns.itertuples(index=False, name=None))
+
+
 def test_a_row_is_a_rating_and_rows_without_a_label_are_missing_ratings():
     ratings = ratings_of(frame_of([*ROWS, ("i3", "ana", None), (None, None, None)]))
-    assert ratings.table[["item", "rater", "label"]].values.tolist() == [list(row) for row in ROWS]
+    assert said_in(ratings) == ROWS
     assert ratings.raters == ("ana", "ben")
 
 
 def test_names_and_labels_are_written_as_the_scale_writes_them():
     ratings = Ratings.from_frame(frame_of([(1.0, 7, 2.0), (1, 8, "1")]), Scale((1, 2), "ordinal"))
-    assert ratings.table[["item", "rater", "label"]].values.tolist() == [
-        ["1", "7", "2"],
-        ["1", "8", "1"],
-    ]
+    assert said_in(ratings) == [("1", "7", "2"), ("1", "8", "1")]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +50,7 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
         ),
         (
             pd.concat([frame_of(), frame_of()[["label"]]], axis=1),
-            r"found column 'label' twice; expected each once",
+            r"round.csv: found column 'verdict' twice; expected each once",
         ),
         (
             frame_of([("i1", "ana", None)]),
@@ -155,7 +160,7 @@ def test_a_classifier_is_not_one_of_the_raters():
 def test_inter_rater_agreement_rests_on_the_first_rating_of_the_round_itself():
     rows = [("i1", "ana", "no"), ("i1", "ana", "yes"), ("i1", "ana", "no")]
     ratings = ratings_of(frame_of(rows, occurrence=[3, 2, 1], earlier=[False, False, True]))
-    assert ratings.current[["label", "occurrence"]].values.tolist() == [["yes", 2]]
+    assert ratings.first(["label", "occurrence"]).to_pylist() == [{"label": "yes", "occurrence": 2}]
 
 
 @pytest.mark.parametrize(
@@ -168,12 +173,8 @@ def test_inter_rater_agreement_rests_on_the_first_rating_of_the_round_itself():
     ],
 )
 def test_a_blank_flag_is_a_no_and_a_written_no_is_one_too(said):
-    assert ratings_of(frame_of(earlier=said)).table["earlier"].tolist() == [
-        True,
-        False,
-        False,
-        False,
-    ]
+    found = ratings_of(frame_of(earlier=said)).to_pandas()["earlier"]
+    assert found.tolist() == [True, False, False, False]
 
 
 def test_what_is_known_of_an_item_is_kept_once_and_a_row_without_an_item_says_nothing():
@@ -181,10 +182,10 @@ def test_what_is_known_of_an_item_is_kept_once_and_a_row_without_an_item_says_no
     ratings = ratings_of(
         frame_of(rows, text=["a", "a", "b", "b", "c"], gold=["yes", "yes", None, "no", None])
     )
-    assert ratings.contents.to_dict("index") == {
-        "i1": {"text": "a", "gold": True},
-        "i2": {"text": "b", "gold": False},
-    }
+    assert ratings.items(["text", "gold"]).to_pylist() == [
+        {"item": "i1", "text": "a", "gold": True},
+        {"item": "i2", "text": "b", "gold": False},
+    ]
 
 
 def test_renaming_keeps_all_but_the_names():
@@ -194,16 +195,29 @@ def test_renaming_keeps_all_but_the_names():
     assert blinded.digest == ratings.digest
 
 
-def test_ratings_are_freed_at_once_when_nothing_refers_to_them():
-    """A cycle would keep a large round in memory until garbage is collected."""
-    said = {"item": ["i1", "i1"], "rater": ["a", "b"], "label": ["yes", "no"]}
-    ratings = Ratings.from_frame(pd.DataFrame(said), Scale(("no", "yes")))
+def test_the_tables_of_a_session_are_dropped_when_nothing_refers_to_them():
+    """A cycle would keep a large round until garbage is collected."""
+    session = duckdb_session()
+
+    def made():
+        """The tables and views of the session, and one that is new."""
+        new = session.keep("SELECT 1 AS x")
+        names = "SELECT table_name AS name FROM duckdb_tables() UNION ALL "
+        names += "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+        return {*session.ask(names)["name"].to_pylist()} - {new.name}
+
+    before = made()
+    ratings = ratings_of(frame_of(gold=["yes", "yes", None, None], occurrence=[1, 1, 2, 2]))
     gc.disable()
     try:
-        assert len(ratings.without_gold.current) == len(ratings.digest) // 32
-        assert ratings.strata == {}
+        other = ratings_of(frame_of(occurrence=1)).after([ratings.without_gold])
+        assert len(other.without_earlier.own.schema) > len(ratings.digest) // 32
+        assert ratings.unassisted.renamed({"ana": "r1"}).without_gold.strata == {}
+        assert counting_of(ratings).labels(ratings).n_items == 1
+        assert made() - before
         left = weakref.ref(ratings)
-        del ratings
+        del ratings, other
         assert left() is None
+        assert made() <= before
     finally:
         gc.enable()

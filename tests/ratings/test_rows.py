@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.ratings import TEXT, InTurn, RatingsRows, parquet
+from agreement_pipeline.ratings import TEXT, InTurn, RatingsRows
 from agreement_pipeline.store import Store
 
 YES = Scale(("no", "yes"))
@@ -17,11 +17,11 @@ ROWS = [
     ("d", "ana", "no", 1, False, "text of d"),
     ("c", None, None, 1, False, "nobody rated c"),
 ]
+COLUMNS = ["item", "rater", "label", "occurrence", "earlier", "text"]
 
 
 def known(**more):
-    columns = ["item", "rater", "label", "occurrence", "earlier", "text"]
-    frame = pd.DataFrame(ROWS, columns=columns).assign(gold=[False] * 4 + [True, False])
+    frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(gold=[False] * 4 + [True, False])
     return Ratings.from_frame(frame.assign(**more), YES, classifiers=("gpt",))
 
 
@@ -60,11 +60,14 @@ def test_items_without_a_rating_come_last():
 
 
 def test_small_parts_give_the_same_rows(monkeypatch):
-    ratings = known()
+    frame = pd.concat([pd.DataFrame(ROWS, columns=COLUMNS)] * 1000)
+    number = [f"{at // len(ROWS):04}" for at in range(len(frame))]
+    ratings = Ratings.from_frame(frame.assign(item=number + frame["item"]), YES)
+    sizes = [len(batch) for batch in RatingsRows(ratings).to_batches()]
+    assert (sum(sizes[:-1]), sizes[-1], max(sizes)) == (5000, 1000, 2048)
     rows = whole(RatingsRows(ratings))
-    monkeypatch.setattr(parquet, "FIRST", 2)
-    monkeypatch.setattr(parquet, "PART_BYTES", 1)
-    assert [len(batch) for batch in RatingsRows(ratings).to_batches()] == [2, 2, 1, 1]
+    monkeypatch.setattr("agreement_pipeline.ratings.ratings.AT_ONCE", 100_000)
+    assert [len(batch) for batch in RatingsRows(ratings).to_batches()] == [5000, 1000]
     assert whole(RatingsRows(ratings)).equals(rows)
 
 

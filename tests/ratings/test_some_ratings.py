@@ -59,8 +59,9 @@ def test_the_ratings_that_a_rater_met_again_stand_in_the_order_of_all():
 
 def test_the_first_rows_are_those_of_the_frame_with_its_types():
     whole, head = RATINGS.to_pandas(), RATINGS.head(2)
-    assert head.equals(whole.iloc[:2])
-    assert head.dtypes.equals(whole.dtypes)
+    own = whole.iloc[:2].assign(item=whole["item"].iloc[:2].cat.remove_unused_categories())
+    assert head.equals(own)
+    assert head.dtypes.equals(own.dtypes)
 
 
 def test_what_a_file_gives_as_a_text_is_a_text():

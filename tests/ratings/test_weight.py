@@ -10,9 +10,9 @@ from agreement_pipeline.ratings import (
     Ratings,
     RatingsRows,
     Scale,
-    coded_frame,
     parquet_bytes,
     ratings_of,
+    stored_cells,
 )
 
 YES = Scale(("no", "yes"))
@@ -61,9 +61,9 @@ def test_two_rounds_are_put_side_by_side_with_the_weights():
 def test_a_weight_is_in_the_digest_and_in_the_stored_rows():
     ratings = rated({"i": 5, "j": 2})
     assert len({ratings.digest, rated({"i": 5, "j": 3}).digest, many({"i": 1, "j": 1}).digest}) == 3
-    stored = coded_frame(ParquetRows(parquet_bytes(RatingsRows(ratings))))
-    again = ratings_of(stored, YES, source="stored")
-    assert again.contents["weight"].tolist() == [5, 2]
+    stored = stored_cells(ParquetRows(parquet_bytes(RatingsRows(ratings))), "stored")
+    again = ratings_of(stored, YES)
+    assert again.items(["weight"])["weight"].to_pylist() == [5, 2]
     assert again.digest == ratings.digest
 
 

@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.ratings.limits import LIMITS
-from agreement_pipeline.readers import as_frame, read
+from agreement_pipeline.readers import read
 from agreement_pipeline.readers.columns import COLUMNS
 from agreement_pipeline.readers.registry import reader_of
 
@@ -16,14 +17,23 @@ SHAPE = re.compile(r".+: (scale: .+; .+|found .+; expected .+)\. .+[.?]", re.DOT
 
 def frame_of(path, columns=COLUMNS, *, layout="long", limits=LIMITS):
     """The rows of a file under canonical names, not yet checked as ratings."""
-    return frame_in(reader_of(path).rows(path, columns, layout, limits), limits)
+    return frame_in(reader_of(path).rows(path, columns, layout, limits))
 
 
-def frame_in(rows, limits=LIMITS):
-    """Rows as a frame."""
-    frame = as_frame.frame_of(rows)
-    as_frame.refuse_unlike(frame, rows, limits)
-    return frame
+def frame_in(rows):
+    """Rows as a frame, in their order. NaN and None stay apart."""
+    found = rows.cells.ask(f"SELECT * FROM {rows.cells} ORDER BY nth").drop_columns("nth")
+    columns = {name: _apart(found[name]) for name in found.column_names}
+    levels = [name for name in ("row", "column") if name in columns]
+    return pd.DataFrame(columns).set_index(levels)
+
+
+def _apart(column):
+    values = in_pandas(column, integer_object_nulls=True)
+    missing = column.is_null().to_numpy()
+    if values.dtype.kind != "f" or not (values.isna() & ~missing).any():
+        return values
+    return values.astype(object).mask(missing, None)
 
 
 @pytest.fixture(scope="session")

@@ -9,12 +9,10 @@ from shutil import make_archive
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import CAPABILITIES, Scale
 from agreement_pipeline.readers import READERS, read, reader_of, rows_of
-from agreement_pipeline.readers import read as open_ratings
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import (
     CASES,
@@ -158,11 +156,11 @@ def test_the_guide_lists_every_reader_and_what_it_lacks():
         assert said in (", ".join(reader.lacks), few)
 
 
-def test_no_engine_but_the_memory_counts_an_export_of_a_tool():
+def test_an_export_of_a_tool_is_counted_as_any_table():
     case = CASES["prodigy"]
-    assert open_ratings(case.file, case.columns, rules=case.rules).engine == "memory"
-    with pytest.raises(RatingsError, match="found the export of a tool for the engine duckdb"):
-        open_ratings(case.file, case.columns, rules=case.rules, engine="duckdb")
+    found = read(case.file, case.columns, rules=case.rules)
+    named = read(case.file, case.columns, rules=case.rules, engine="duckdb", memory_limit="300MB")
+    assert (found.engine, found.digest) == ("duckdb", named.digest)
 
 
 def test_the_command_line_reads_an_export_from_its_standard_input(monkeypatch, capsys):

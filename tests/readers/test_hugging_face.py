@@ -7,7 +7,6 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Rules, read, read_rounds, rows_of
-from agreement_pipeline.readers import read as open_ratings
 from tests.readers.conftest import frame_in
 
 ROWS = [
@@ -45,8 +44,7 @@ def test_a_data_set_is_the_table_with_the_names_of_its_labels(saved, name):
     found = read(saved / name, rules=rules)
     assert found.digest == read(NAMED).digest
     assert found.origin.reader == "hugging_face"
-    assert open_ratings(saved / name, rules=rules).engine == "memory"
-    assert open_ratings(saved / name).engine == "memory"
+    assert found.engine == "duckdb"
 
 
 def test_a_split_may_be_chosen(saved):

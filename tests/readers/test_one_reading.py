@@ -5,7 +5,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from agreement_pipeline import open_ratings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import read
 from agreement_pipeline.readers.exports import records_of
@@ -14,8 +13,7 @@ from tests.footers import forged, text, with_second_pages, written
 ROWS = [(f"i{item:02}", rater, "ny"[item % 2]) for item in range(40) for rater in "abc"]
 TABLE = pd.DataFrame(ROWS, columns=["item", "rater", "label"])
 WAYS = {
-    "memory": read,
-    "duckdb": lambda path: open_ratings(path, engine="duckdb"),
+    "ratings": read,
     "records": lambda path: list(records_of(path, "here")),
 }
 
@@ -41,7 +39,6 @@ def test_false_bounds_of_values_hide_no_rows(tmp_path):
     hidden = duckdb.sql(f"SELECT COUNT(*) FROM '{path}' WHERE label = 'n'").fetchall()
     assert hidden == [(30,)]
     assert read(path).digest == expected
-    assert open_ratings(path, engine="duckdb").digest == expected
 
 
 def test_false_bounds_of_rounds_hide_no_rows_of_a_round(tmp_path):
@@ -53,4 +50,4 @@ def test_false_bounds_of_rounds_hide_no_rows_of_a_round(tmp_path):
     path.write_bytes(forged(path.read_bytes(), bounds))
     hidden = duckdb.sql(f"SELECT COUNT(*) FROM '{path}' WHERE round = 'w1'").fetchall()
     assert hidden == [(30,)]
-    assert open_ratings(path, engine="duckdb", round_name="w1").digest == expected
+    assert read(path, round_name="w1").digest == expected

@@ -96,9 +96,10 @@ def long(wide, names):
 
 def stated(ratings, confidence):
     """The ratings with their raters' confidence, items by raters in the order of their names."""
-    places = zip(ratings.table["item"], ratings.table["rater"], strict=True)
+    table = ratings.to_pandas()
+    places = zip(table["item"], table["rater"], strict=True)
     sure = [confidence[int(item)][ratings.raters.index(rater)] for item, rater in places]
-    return Ratings.from_frame(ratings.table.assign(confidence=sure), ratings.scale)
+    return Ratings.from_frame(table.assign(confidence=sure), ratings.scale)
 
 
 def ratings_of(case, request):
@@ -148,7 +149,9 @@ def statistic_of(ratings, needs, stratum=()):
     if needs == "strata":
         return stratum_of(ratings, stratum)
     if needs in ("panel", "gold"):
-        return OfRatings().labels(ratings, (ratings.classifiers[0],)).against(ratings.classifiers[0])
+        return (
+            OfRatings().labels(ratings, (ratings.classifiers[0],)).against(ratings.classifiers[0])
+        )
     by_needs = {
         "counts": OfRatings().counts,
         "patterns": OfRatings().labels,

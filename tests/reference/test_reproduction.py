@@ -227,14 +227,12 @@ def test_the_parts_of_segevals_pi_are_those_that_it_returns(chapters, a_o, a_e, 
 
 def chance(ratings, divisor, classifier=None):
     """Shah's equations 4 and 7 as a loop, with the divisor left open."""
-    table = OfRatings().said(ratings)
+    said = ratings.first(["item", "rater", "label"]).to_pandas()
+    wide = said.pivot(index="item", columns="rater", values="label")
+    table = wide[list(ratings.raters)].dropna(how="all")
     total = 0.0
     for category in ratings.scale.names:
-        share = (
-            1.0
-            if classifier is None
-            else np.mean(ratings.current.query("rater == @classifier")["label"] == category)
-        )
+        share = 1.0 if classifier is None else np.mean(wide[classifier].dropna() == category)
         pairs = sum(
             np.mean(table[p] == category) * np.mean(table[q] == category)
             for p, q in permutations(table.columns, 2)

@@ -76,9 +76,8 @@ def judged_at_any_time(tmp_path_factory):
     folder = tmp_path_factory.mktemp("any time")
     (folder / "export.csv").write_bytes(b"as delivered")
     store = Store(folder / "store", salt=b"a salt for tests")
-    table = pd.concat([make_ratings(prefix, disagreements=1).table for prefix in "abcde"])[
-        ["item", "rater", "label"]
-    ]
+    parts = [make_ratings(prefix, disagreements=1).to_pandas() for prefix in "abcde"]
+    table = pd.concat(parts)[["item", "rater", "label"]]
     store.ingest("r1", Ratings.from_frame(table, Scale(("no", "yes"))), folder / "export.csv")
     policy = Policy(
         "filling",

@@ -1,18 +1,21 @@
 """The column of clusters: how it is read, its digest and its bytes."""
 
+import pyarrow.compute as pc
 import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     ParquetRows,
     RatingsRows,
-    coded_frame,
     parquet_bytes,
     ratings_of,
+    stored_cells,
 )
 from agreement_pipeline.readers import Columns, read
 from agreement_pipeline.store import Store
 from tests.statistics.documents import TWO, documents, ratings, without_clusters
+
+SOME = ["000-0", "000-7", "001-0", "002-3"]
 
 
 def test_any_column_may_be_named_as_the_clusters(tmp_path):
@@ -20,9 +23,10 @@ def test_any_column_may_be_named_as_the_clusters(tmp_path):
         tmp_path / "export.csv", index=False
     )
     found = read(tmp_path / "export.csv", Columns(cluster="document_id"), scale=TWO)
-    assert found.contents["cluster"].loc["002-5"] == "document 2"
-    assert found.cluster_of.loc[["000-0", "000-7", "001-0", "002-3"]].tolist() == [0, 0, 1, 2]
-    assert read(tmp_path / "export.csv", scale=TWO).cluster_of is None
+    assert found.items(["cluster"], names=["002-5"])["cluster"].to_pylist() == ["document 2"]
+    some = found.items(["cluster_at"]).filter(pc.field("item").isin(SOME))
+    assert some["cluster_at"].to_pylist() == [0, 0, 1, 2]
+    assert "cluster" not in read(tmp_path / "export.csv", scale=TWO).has
 
 
 def test_a_wide_table_has_clusters_too(tmp_path):
@@ -33,7 +37,11 @@ def test_a_wide_table_has_clusters_too(tmp_path):
         layout="wide",
         scale=TWO,
     )
-    assert found.contents["cluster"].to_dict() == {"i1": "1", "i2": "1", "i3": "2"}
+    assert found.items(["cluster"]).to_pylist() == [
+        {"item": "i1", "cluster": "1"},
+        {"item": "i2", "cluster": "1"},
+        {"item": "i3", "cluster": "2"},
+    ]
     assert found.raters == ("ana", "ben")
 
 
@@ -92,7 +100,7 @@ def test_numbers_and_their_text_name_the_same_cluster():
         int(name.split()[-1]) if number % 2 else name.split()[-1]
         for number, name in enumerate(frame["cluster"])
     ]
-    assert ratings(frame).cluster_of.nunique() == 3
+    assert ratings(frame).cluster_names == {"0", "1", "2"}
 
 
 # The digest and the bytes
@@ -121,8 +129,8 @@ def test_the_digest_binds_which_items_stand_together_and_not_what_that_is_called
 def test_clusters_survive_a_table_of_bytes_and_other_names_of_raters():
     found = ratings(documents(n=3))
     stored = ParquetRows(parquet_bytes(RatingsRows(found)))
-    again = ratings_of(coded_frame(stored), TWO, source="here")
-    assert again.contents.equals(found.contents)
+    again = ratings_of(stored_cells(stored, "here"), TWO)
+    assert again.items(["cluster"]).equals(found.items(["cluster"]))
     assert again.digest == found.digest == found.renamed({"r0": "zoe"}).digest
 
 
@@ -131,4 +139,4 @@ def test_the_store_gives_them_back(tmp_path):
     found = read(tmp_path / "export.csv", scale=TWO)
     store = Store(tmp_path / "store", salt=b"a salt for tests")
     store.ingest("r1", found, tmp_path / "export.csv")
-    assert store.ratings("r1").cluster_of.equals(found.cluster_of)
+    assert store.ratings("r1").items(["cluster"]).equals(found.items(["cluster"]))

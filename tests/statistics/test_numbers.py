@@ -13,9 +13,9 @@ from agreement_pipeline.ratings import (
     Ratings,
     RatingsRows,
     Scale,
-    coded_frame,
     parquet_bytes,
     ratings_of,
+    stored_cells,
 )
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 from tests.statistics.scales import INTERVAL, PLANE
@@ -68,7 +68,7 @@ def test_a_vector_may_be_written_in_any_form_and_has_one_digest(form):
         ),
         PLANE,
     )
-    assert list(other.table["label"]) == [(71.0, 166.0), (74.0, 171.0), (73.5, 160.0)]
+    assert list(other.to_pandas()["label"]) == [(71.0, 166.0), (74.0, 171.0), (73.5, 160.0)]
     assert other.digest == plain.digest
 
 
@@ -77,7 +77,7 @@ def test_vectors_survive_being_stored():
         long_table([("i1", "a", (71, 166)), ("i1", "b", (74.5, 171))]), PLANE
     )
     stored = ParquetRows(parquet_bytes(RatingsRows(ratings)))
-    assert ratings_of(coded_frame(stored), PLANE, source="store").digest == ratings.digest
+    assert ratings_of(stored_cells(stored, "store"), PLANE).digest == ratings.digest
 
 
 def test_another_number_in_a_vector_gives_another_digest():

@@ -18,7 +18,7 @@ ONE_DIGIT = """
 import math
 from dataclasses import replace
 
-_survey = survey
+from agreement_pipeline.estimates.scopes import survey as _survey
 
 
 def survey(*arguments, **settings):

@@ -232,4 +232,4 @@ def test_a_refusal_that_does_not_happen_is_not_written_down():
 def test_on_a_nominal_scale_inf_is_a_name(tabled):
     ratings = tabled("a b\ninf no\ninf inf", ("no", "inf"))
     assert isinstance(ratings, Ratings)
-    assert set(ratings.table["label"]) == {"no", "inf"}
+    assert set(ratings.to_pandas()["label"]) == {"no", "inf"}

@@ -51,7 +51,7 @@ class Case:
     as_frame
         True if the source is handed over as a DataFrame.
     opened
-        True if the source is also read in the other way, by `open_ratings`.
+        True if the source is also read in the other way of a version that has two.
     """
 
     name: str

@@ -58,7 +58,7 @@ OF_PARTS = ("krippendorff_alpha", "self_agreement_unbiased")
 OF_COUNTS = ("krippendorff_alpha", "percent_agreement", "fleiss_kappa", "gwet_ac1", "bennett_s")
 OF_ESTIMATES = ("n_used", "n_apart", "on_marking", "chosen", "prevailing", "population")
 QUERIED = (".csv", ".tsv", ".jsonl", ".parquet", ".folder")
-"""How the names of sources end that an engine may query where they lie."""
+"""How the names of sources end that an older version could query where they lie."""
 LEFT_OUT = ("code_version", "convention")
 """What differs between versions without a fault: a version's number, and words on conventions."""
 
@@ -94,14 +94,16 @@ class Asked:
         self.package: Any = agreement_pipeline
         self.rules, self.units = Rules, UnitSettings
         self.inference = agreement_pipeline.Inference(n_resamples=N_RESAMPLES)
+        self.open = getattr(agreement_pipeline, "open_ratings", agreement_pipeline.read_ratings)
         self.other = self._other_way()
         self.measures = self._known()
 
     def facts(self, case: Plain) -> dict[str, Plain | None]:
         """What is said of a case, by the way in which it was read.
 
-        `read` is `read_ratings`. `opened` is `open_ratings`, by an engine that queries if the
-        version has engines. It is None if that way cannot read the source.
+        `read` is `read_ratings`. `opened` is the other way of an older version, `open_ratings`, by
+        an engine that queries. Of a version with one way it is that way with DuckDB named. It is
+        None if the other way cannot read the source.
         """
         if case["layout"] in ("counts", "contingency"):
             return {"read": self._told(self._counted, case)}
@@ -139,7 +141,7 @@ class Asked:
         source = self._source(case["source"], case)
         queried = not case["as_frame"] and source.suffix in QUERIED
         other = self.other if queried else {}
-        ratings = self.package.open_ratings(source, **_of(case, self), **other)
+        ratings = self.open(source, **_of(case, self), **other)
         return self._of_ratings(ratings) | self._estimates(ratings)
 
     def _counted(self, case: Plain) -> Plain:
@@ -195,9 +197,9 @@ class Asked:
         return self.package.load_policy(path if path.exists() else name)
 
     def _other_way(self) -> Plain:
-        parameters = inspect.signature(self.package.open_ratings).parameters
+        parameters = inspect.signature(self.open).parameters
         try:
-            self.package.open_ratings(self.folder / PLAIN, engine="duckdb")
+            self.open(self.folder / PLAIN, engine="duckdb")
         except self.package.AgreementError:
             return {}
         except TypeError:

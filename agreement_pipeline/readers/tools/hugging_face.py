@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from agreement_pipeline.engine import Session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings.limits import LIMITS, Limits
+from agreement_pipeline.ratings import LIMITS, Limits
 from agreement_pipeline.readers.cells import Cells, arrow_cells
 from agreement_pipeline.readers.class_labels import Named, named_in
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout

@@ -1,4 +1,4 @@
-"""A small file of text has one reading, in memory and in DuckDB: these cells, or this error.
+"""A small file of text has one reading, whatever the session: these cells, or this error.
 
 What is expected is written by hand, from RFC 4180, RFC 8259 and the rules of the guide.
 """
@@ -6,11 +6,10 @@ What is expected is written by hand, from RFC 4180, RFC 8259 and the rules of th
 import json
 
 import pytest
-from agreement_pipeline.engines import gathered, read
-from agreement_pipeline.engines.duckdb import duckdb_session
 
-from agreement_pipeline import readers
+from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers import read
 
 HEAD = b"item,rater,label\n"
 TWO = [("i1", "a", "x"), ("i1", "b", "y")]
@@ -152,30 +151,34 @@ SOURCES = {
 }
 
 
+WAYS = {
+    "alone": {},
+    "under a limit of memory": {"memory_limit": "200MB"},
+    "in 8 threads": {"memory_limit": "1GB"},
+}
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def options(request):
+    """How DuckDB is asked to read."""
+    if "threads" in request.param:
+        duckdb_session("1GB").connection.execute("SET threads = 8")
+    return WAYS[request.param]
+
+
 def cells(ratings):
     """Item, rater and label of each rating."""
-    table = getattr(ratings, "table", None)
-    table = gathered(ratings).table if table is None else table
-    return sorted(
-        zip(*(table[name].astype(str) for name in ("item", "rater", "label")), strict=True)
-    )
+    columns = ratings.first(["item", "rater", "label"]).columns
+    return sorted(zip(*(each.to_pylist() for each in columns), strict=True))
 
 
-@pytest.mark.parametrize("way", ["memory", "duckdb", "duckdb with 8 threads"])
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_small_source_has_one_reading(name, way, tmp_path):
+def test_a_small_source_has_one_reading(name, options, tmp_path):
     form, content, expected = SOURCES[name]
     path = tmp_path / f"table.{form}"
     path.write_bytes(content)
-    if way == "memory":
-        reading, options = readers.read, {}
-    else:
-        limit = "1GB" if "threads" in way else None
-        reading, options = read, {"engine": "duckdb", "memory_limit": limit}
-    if "threads" in way:
-        duckdb_session("1GB").connection.execute("SET threads = 8")
     if isinstance(expected, list):
-        assert cells(reading(path, **options)) == sorted(expected)
+        assert cells(read(path, **options)) == sorted(expected)
     else:
         with pytest.raises(RatingsError, match=expected):
-            reading(path, **options)
+            read(path, **options)

@@ -1,16 +1,16 @@
 """What was counted once adds up to what one table of all ratings gives."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
-from agreement_pipeline import readers
 from agreement_pipeline.counting import CountedRatings, counting_of, summed
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import Shown, applicable, survey
 from agreement_pipeline.intervals import Inference
-from tests.engines.sources import MADE
-from tests.engines.test_same_everywhere import plain
+from agreement_pipeline.readers import read
+from tests.counting.tables import MADE, plain
 
 INFERENCE = Inference(n_resamples=100)
 WITHOUT_CLUSTERS = [name for name, made in MADE.items() if "cluster" not in made.frame]
@@ -18,10 +18,12 @@ WITHOUT_CLUSTERS = [name for name, made in MADE.items() if "cluster" not in made
 
 def parts_of(whole, n):
     """The ratings of the first items, of the next, and so on."""
-    item = whole.table["item"].cat
-    place = item.codes.to_numpy().astype(int) * n // len(item.categories)
+    names, table = whole.rated().to_pylist(), whole.table
+    starts = [part * len(names) // n for part in range(n + 1)]
+    some = [names[start:end] for start, end in pairwise(starts)]
+    tests = [f"item IN ({', '.join(map(whole.session.literal, each))})" for each in some]
     return [
-        replace(whole, table=whole.table[place == part].reset_index(drop=True)) for part in range(n)
+        replace(whole, table=table.view(f"SELECT * FROM {table} WHERE {test}")) for test in tests
     ]
 
 
@@ -44,14 +46,14 @@ def unclustered(request):
 
 
 def test_one_round_counted_gives_the_estimates_of_its_ratings(made, tmp_path):
-    ratings = readers.read(made.written(tmp_path), **made.reading)
+    ratings = read(made.source(tmp_path), **made.reading)
     measures, shown = applicable(ratings), Shown.of(ratings, 20)
     found = survey(CountedRatings.of(ratings), measures, INFERENCE, shown=shown)
     assert plain(list(found)) == plain(list(survey(ratings, measures, INFERENCE, shown=shown)))
 
 
 def test_rounds_of_other_items_add_up_to_the_statistics_of_one_table(tmp_path, unclustered):
-    whole = readers.read(unclustered.written(tmp_path), **unclustered.reading)
+    whole = read(unclustered.source(tmp_path), **unclustered.reading)
     rounds = [CountedRatings.of(part) for part in parts_of(whole, 3)]
     kept = [CountedRatings.from_bytes(each.to_bytes()) for each in rounds]
     assert statistics(summed(kept)) == statistics(whole)
@@ -59,7 +61,7 @@ def test_rounds_of_other_items_add_up_to_the_statistics_of_one_table(tmp_path, u
 
 def test_replicates_of_rounds_add_up(tmp_path):
     made = MADE["replicates"]
-    whole = readers.read(made.written(tmp_path), **made.reading)
+    whole = read(made.source(tmp_path), **made.reading)
     total = summed([CountedRatings.of(part) for part in parts_of(whole, 3)])
     found, expected = (
         survey(each, applicable(whole, "intra-rater"), INFERENCE, scopes=("round", "rater"))
@@ -72,28 +74,28 @@ def test_replicates_of_rounds_add_up(tmp_path):
 
 def test_the_bytes_are_those_of_the_statistics_alone(tmp_path):
     made = MADE["confidence"]
-    ratings = readers.read(made.written(tmp_path), **made.reading)
+    ratings = read(made.source(tmp_path), **made.reading)
     kept = CountedRatings.of(ratings).to_bytes()
     assert CountedRatings.from_bytes(kept).to_bytes() == kept
 
 
 def test_a_model_of_one_round_is_no_rater_of_another(tmp_path):
-    path = MADE["missing"].written(tmp_path)
-    one, other = readers.read(path, classifiers=["r1"]), readers.read(path)
+    path = MADE["missing"].source(tmp_path)
+    one, other = read(path, classifiers=["r1"]), read(path)
     with pytest.raises(RatingsError, match="'r1' as a classifier of one round"):
         summed([CountedRatings.of(one), CountedRatings.of(other)])
 
 
 def test_rounds_in_clusters_do_not_add_up(tmp_path):
     made = MADE["clusters"]
-    counted = CountedRatings.of(readers.read(made.written(tmp_path), **made.reading))
+    counted = CountedRatings.of(read(made.source(tmp_path), **made.reading))
     with pytest.raises(RatingsError, match="Put the ratings into one table first"):
         summed([counted, counted])
 
 
 def test_single_items_are_gone(tmp_path):
-    path = MADE["missing"].written(tmp_path)
-    counted = CountedRatings.of(readers.read(path))
-    for asked in ("items", "by_item", "said"):
+    path = MADE["missing"].source(tmp_path)
+    counted = CountedRatings.of(read(path))
+    for asked in ("items", "by_item"):
         with pytest.raises(RatingsError, match="a question about single items"):
             getattr(counting_of(counted), asked)(counted)

@@ -26,7 +26,7 @@ def measured(folder, engine, **settings):
     return json.loads(run.stdout), run.stderr
 
 
-def test_a_server_of_spark_connect_gives_what_the_memory_gives(tmp_path):
+def test_a_server_of_spark_connect_gives_what_duckdb_gives(tmp_path):
     pytest.importorskip("pyspark")
     pytest.importorskip("grpc_status", reason="Spark Connect is not installed")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
@@ -35,4 +35,4 @@ def test_a_server_of_spark_connect_gives_what_the_memory_gives(tmp_path):
     pd.DataFrame(rows, columns=["item", "rater", "label"]).to_parquet(tmp_path / "round.parquet")
     found, said = measured(tmp_path, "spark", SPARK_REMOTE="local[1]")
     assert "Spark" in said
-    assert found == measured(tmp_path, "memory")[0]
+    assert found == measured(tmp_path, "duckdb")[0]

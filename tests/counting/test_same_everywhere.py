@@ -1,0 +1,88 @@
+"""Spark gives the same ratings, rows, digests and statistics as DuckDB, to the last bit."""
+
+import pytest
+
+from agreement_pipeline.counting import counting_of
+from agreement_pipeline.engine import duckdb_session, spark_session
+from agreement_pipeline.ratings import EXTRAS, Ratings, content_columns
+from agreement_pipeline.ratings.frames import frame_in
+from agreement_pipeline.readers import read
+from tests.counting.tables import MADE, RANDOM, plain
+from tests.readers.exports_of_tools import CASES
+
+pytestmark = pytest.mark.slow
+
+SOURCES = {**MADE, **RANDOM}
+TOOLS = ("label_studio", "argilla")
+
+
+@pytest.fixture(params=[*SOURCES, *TOOLS])
+def both(request, spark, tmp_path):
+    """The ratings of one source in DuckDB, and in Spark."""
+    if request.param in TOOLS:
+        case = CASES[request.param]
+        return [read(case.file, case.columns, rules=case.rules, engine=each) for each in ENGINES]
+    made = SOURCES[request.param]
+    source = made.source(tmp_path)
+    if made.form == "checked":
+        return [
+            checked(source, made.reading, session)
+            for session in (duckdb_session(), spark_session())
+        ]
+    return [read(source, engine=each, **made.reading) for each in ENGINES]
+
+
+ENGINES = ("duckdb", "spark")
+
+
+def checked(frame, reading, session):
+    """A frame under the names of `Ratings.from_frame`, in a session."""
+    cells = frame_in(session, frame, "ratings", {}, 1)
+    return Ratings.from_cells(cells, reading.get("scale"), level=reading.get("level", "nominal"))
+
+
+def told(ratings):
+    """What ratings say of themselves."""
+    names = ("scale", "classifiers", "everyone", "raters", "gold", "strata", "cluster_names", "has")
+    numbers = ("n_rated", "n_items", "n_of_panel", "n_assisted", "says_assisted", "repeats")
+    said = {name: getattr(ratings, name) for name in (*names, *numbers, "origin", "digest")}
+    return {**said, "len": len(ratings)}
+
+
+def rows(ratings):
+    """The rows that ratings answer with."""
+    label = ["label"] if ratings.scale.continuous else ["label", "code"]
+    extras = [name for name in EXTRAS if name in ratings.has]
+    of_items = content_columns(ratings.has)
+    columns = ["item", "at", "rater", "place", *label, "occurrence", "earlier", *extras]
+    return {
+        "first": ratings.first(columns, gold=True).to_pylist(),
+        "again": ratings.again(columns).to_pylist(),
+        "every": [row for part in ratings.every([*columns, *of_items]) for row in part.to_pylist()],
+        "items": ratings.items(of_items).to_pylist(),
+    }
+
+
+def statistics(ratings):
+    """All that is counted of ratings."""
+    counting = counting_of(ratings)
+    asked = ["panel", "classifiers", "items", "by_rater", "replicates", "by_item"]
+    if not ratings.scale.continuous:
+        asked += ["counts", "confident_labels"]
+    found = {name: getattr(counting, name)(ratings) for name in asked}
+    found["beside"] = counting.by_rater(ratings, counting.classifiers(ratings))
+    found["again"] = [counting.replicates(ratings, (each,)) for each in ratings.classifiers]
+    return found
+
+
+def test_spark_says_the_same_as_duckdb(both):
+    here, there = both
+    assert [each.engine for each in both] == ["duckdb", "spark"]
+    for asked in (told, rows, statistics):
+        found, expected = plain(asked(there)), plain(asked(here))
+        for name in expected:
+            assert found[name] == expected[name], name
+    if not here.scale.continuous:
+        assert plain(counting_of(there).aligned(there, there)) == plain(
+            counting_of(here).aligned(here, here)
+        )
