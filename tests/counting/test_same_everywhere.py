@@ -4,7 +4,7 @@ import pytest
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.engine import duckdb_session, spark_session
-from agreement_pipeline.ratings import EXTRAS, Ratings, content_columns
+from agreement_pipeline.ratings import EXTRAS, Ratings, RatingsRows, content_columns
 from agreement_pipeline.ratings.frames import frame_in
 from agreement_pipeline.readers import read
 from tests.counting.tables import MADE, RANDOM, plain
@@ -12,7 +12,31 @@ from tests.readers.exports_of_tools import CASES
 
 pytestmark = pytest.mark.slow
 
-SOURCES = {**MADE, **RANDOM}
+ENGINES = ("duckdb", "spark")
+ODD = (
+    "rounds",
+    "many raters",
+    "replicates of a classifier",
+    "gold flags that are missing",
+    "labels that are missing",
+    "odd labels",
+    "odd names",
+    "odd names in CSV",
+    "large whole numbers",
+    "large whole numbers as items",
+    "whole numbers and fractions",
+    "numbers spelt in two ways",
+    "texts of numbers",
+    "numbers that pandas wrote",
+    "declared numbers in other spellings",
+    "numbers too small to square, beside others",
+    "lists as sets",
+    "lists in JSON Lines",
+    "lists of numbers in JSON Lines",
+    "lists as vectors",
+    "flags as labels",
+)
+SOURCES = {**RANDOM, **{name: MADE[name] for name in ODD}}
 TOOLS = ("label_studio", "argilla")
 
 
@@ -25,14 +49,9 @@ def both(request, spark, tmp_path):
     made = SOURCES[request.param]
     source = made.source(tmp_path)
     if made.form == "checked":
-        return [
-            checked(source, made.reading, session)
-            for session in (duckdb_session(), spark_session())
-        ]
+        sessions = (duckdb_session(), spark_session())
+        return [checked(source, made.reading, session) for session in sessions]
     return [read(source, engine=each, **made.reading) for each in ENGINES]
-
-
-ENGINES = ("duckdb", "spark")
 
 
 def checked(frame, reading, session):
@@ -53,13 +72,14 @@ def rows(ratings):
     """The rows that ratings answer with."""
     label = ["label"] if ratings.scale.continuous else ["label", "code"]
     extras = [name for name in EXTRAS if name in ratings.has]
-    of_items = content_columns(ratings.has)
+    stored = RatingsRows(ratings)
     columns = ["item", "at", "rater", "place", *label, "occurrence", "earlier", *extras]
     return {
         "first": ratings.first(columns, gold=True).to_pylist(),
         "again": ratings.again(columns).to_pylist(),
-        "every": [row for part in ratings.every([*columns, *of_items]) for row in part.to_pylist()],
-        "items": ratings.items(of_items).to_pylist(),
+        "items": ratings.items(content_columns(ratings.has)).to_pylist(),
+        "every": [row for part in stored.to_batches() for row in part.to_pylist()],
+        "kinds": stored.schema.to_string(),
     }
 
 

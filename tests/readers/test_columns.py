@@ -52,17 +52,14 @@ def test_a_column_called_gold_is_the_right_label_in_many_a_file_and_is_read_only
         "item,rater,label,gold\ni1,ana,yes,yes\ni1,ben,no,yes\ni2,ana,no,no\ni2,ben,no,no\n",
     )
     assert "gold" not in frame_of(path)
-    assert "gold" not in read(path).contents
+    assert "gold" not in read(path).has
     assert rows_of(frame_of(path, Columns(gold="gold")), "item", "gold") == [
         ("i1", "yes"),
         ("i1", "yes"),
         ("i2", "no"),
         ("i2", "no"),
     ]
-    assert read(path, Columns(gold="gold")).contents["gold"].to_dict() == {
-        "i1": True,
-        "i2": False,
-    }
+    assert read(path, Columns(gold="gold")).gold == {"i1"}
 
 
 def test_a_column_that_was_given_another_part_is_not_taken_under_its_own_name(saved, tmp_path):
@@ -80,7 +77,7 @@ def test_replicates_are_read_as_occurrences(saved, rows_of, tmp_path):
             "item,rater,label,replicate\ni1,ana,yes,1\ni1,ana,no,2\ni1,ben,no,1\n",
         )
     )
-    assert rows_of(ratings.table, "rater", "occurrence", "label") == [
+    assert rows_of(ratings.to_pandas(), "rater", "occurrence", "label") == [
         ("ana", 1, "yes"),
         ("ana", 2, "no"),
         ("ben", 1, "no"),
@@ -183,7 +180,7 @@ def test_text_beside_a_wide_table_is_text_and_no_rater(saved, tmp_path):
     path = saved(tmp_path, "wide.csv", "item,text,ana,ben\ni1,hello,yes,no\n")
     ratings = read(path, ANA_BEN, layout="wide")
     assert ratings.raters == ("ana", "ben")
-    assert ratings.contents.loc["i1", "text"] == "hello"
+    assert ratings.items(["text"], names=["i1"])["text"].to_pylist() == ["hello"]
 
 
 def test_a_wide_label_that_is_unknown_is_named_with_its_row_and_its_raters_column(

@@ -84,7 +84,7 @@ def test_alpha_of_other_questions(name, question, level, expected):
 )
 def test_raters_agree_with_themselves_four_times_of_five(name):
     ratings = read_case(name, replicate_of="replicate_of")
-    table = ratings.table
+    table = ratings.to_pandas()
     again = table[table["occurrence"] == 2].merge(
         table[table["occurrence"] == 1], on=["item", "rater"]
     )
@@ -114,7 +114,7 @@ def test_the_model_equals_a_human_thirteen_times_of_seventeen(name):
     ratings = read_case(name)
     assert ratings.classifiers == ("sentiment-v1",)
     assert len(ratings.raters) == 3
-    table = ratings.table.astype({"rater": str, "label": str})
+    table = ratings.to_pandas().astype({"rater": str, "label": str})
     model = table[table["rater"] == "sentiment-v1"].set_index("item")["label"]
     people = table[(table["rater"] != "sentiment-v1") & table["item"].isin(model.index)]
     same = [
@@ -182,10 +182,11 @@ def test_the_storage_form_of_label_studio_is_the_export(tmp_path):
     found = read(tmp_path, case.columns, scale=SENTIMENT, rules=case.rules)
     assert found.origin.reader == "label_studio"
     assert found.origin.left_out == {"gold": 1, "skipped": 1}
-    own = read_case("label_studio").table.astype({"rater": str})
+    own = read_case("label_studio").to_pandas().astype({"rater": str})
     own = own[own["rater"] != "sentiment-v1"]
     columns = ["item", "rater", "label"]
     assert (
-        found.table[columns].astype(str).values.tolist() == own[columns].astype(str).values.tolist()
+        found.to_pandas()[columns].astype(str).values.tolist()
+        == own[columns].astype(str).values.tolist()
     )
     assert alpha(found) == EXPECTED["alpha_nominal_all_records"]

@@ -118,7 +118,7 @@ def test_what_was_not_forged_is_read(tmp_path):
     path = tmp_path / "r.parquet"
     path.write_bytes(forged(written(TABLE), {(3,): number(4)}))
     assert path.read_bytes() == written(TABLE)
-    assert len(read(path).table) == 4
+    assert len(read(path)) == 4
 
 
 @pytest.mark.parametrize("page", ["1.0", "2.0"])
@@ -156,5 +156,5 @@ def test_what_duckdb_writes_is_read(tmp_path):
 
     path = tmp_path / "r.parquet"
     duckdb.from_arrow(pa.table(TABLE)).to_parquet(str(path))
-    assert len(read(path).table) == 4
+    assert len(read(path)) == 4
     assert Export(path).kind == "parquet"

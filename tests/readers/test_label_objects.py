@@ -58,7 +58,7 @@ def test_the_same_spans_from_all_tools_are_the_same_units(export, rule, tmp_path
         for (item, rater), said in SPANS.items()
     ]
     direct = units_of(marked, UnitSettings("spans", rule=rule), PEOPLE).ratings
-    assert found.table.equals(direct.table)
+    assert found.to_pandas().equals(direct.to_pandas())
     assert found.digest == direct.digest
 
 
@@ -70,7 +70,7 @@ def test_the_same_boxes_from_all_tools_are_the_same_units(export, tmp_path):
         for (item, rater), said in BOXES.items()
     ]
     direct = units_of(marked, UnitSettings("boxes"), PETS).ratings
-    assert found.table.equals(direct.table)
+    assert found.to_pandas().equals(direct.to_pandas())
     assert found.digest == direct.digest
 
 
@@ -158,7 +158,7 @@ def test_offsets_of_inception_are_of_code_units_and_ours_of_characters(tmp_path)
         span = {"%ID": 2, "%TYPE": "x.Entity", "begin": 3, "end": 6, "value": "PER"}
         path.write_text(json.dumps({"%FEATURE_STRUCTURES": [text, span]}))
     found = ratings(tmp_path, PEOPLE, "spans", Columns(), rule="matched")
-    assert {*found.table["item"]} == {"doc 2-5"}
+    assert {*found.to_pandas()["item"]} == {"doc 2-5"}
 
 
 WEBANNO = """#FORMAT=WebAnno TSV 3.3
@@ -237,7 +237,7 @@ def test_every_way_to_tag_is_the_same_spans(tags, tmp_path):
     for rater in ("ana", "ben"):
         conll(tmp_path, *lines, name=f"{rater}.conll")
     found = ratings(tmp_path, PEOPLE, "spans", Columns(), rule="matched")
-    assert {*zip(found.table["item"], found.table["label"], strict=True)} == {
+    assert {*zip(found.to_pandas()["item"], found.to_pandas()["label"], strict=True)} == {
         ("1 0-3", "PER"),
         ("1 4-5", "PER"),
         ("1 8-9", "ORG"),
@@ -246,7 +246,7 @@ def test_every_way_to_tag_is_the_same_spans(tags, tmp_path):
 
 def test_a_column_of_conll_for_each_rater(tmp_path):
     lines = ("# global.columns = FORM ana ben", "Ana\tB-PER\tO", "met\tO\tO", "", "Ben\tO\tB-PER")
-    found = ratings(conll(tmp_path, *lines), PEOPLE, "spans", Columns(), rule="matched").table
+    found = ratings(conll(tmp_path, *lines), PEOPLE, "spans", Columns(), rule="matched").to_pandas()
     assert [*zip(found["item"], found["rater"], found["label"], strict=True)] == [
         ("1 0-3", "ana", "PER"),
         ("1 0-3", "ben", "none"),
@@ -259,7 +259,7 @@ def test_documents_of_conll_are_marked_or_are_files(tmp_path):
     lines = ("-DOCSTART- -X- O", "", "Ana B-PER", "", "met O", "-DOCSTART- -X- O", "", "Ben O")
     for rater in ("ana", "ben"):
         conll(tmp_path, *lines, name=f"{rater}.conll")
-    found = ratings(tmp_path, PEOPLE, "spans", Columns()).table["item"]
+    found = ratings(tmp_path, PEOPLE, "spans", Columns()).to_pandas()["item"]
     assert {*found} == {"1 0-3", "1 3-7", "2 0-3"}
 
 
@@ -360,11 +360,11 @@ def preferred(side):
 
 def test_rankings_and_preferences_of_label_studio(tmp_path):
     path = label_studio_results(tmp_path, ana=ranked("x", "y", "z"), ben=ranked("y", "x", "z"))
-    said = ratings(path, None, "rankings").table
+    said = ratings(path, None, "rankings").to_pandas()
     assert said["item"].tolist()[:2] == ["q1 x : y", "q1 x : y"]
     assert said["label"].tolist() == ["first", "second", "first", "first", "first", "first"]
     path = label_studio_results(tmp_path, ana=preferred("left"), ben=preferred("right"))
-    assert ratings(path, None, "preferences").table["label"].tolist() == ["first", "second"]
+    assert ratings(path, None, "preferences").to_pandas()["label"].tolist() == ["first", "second"]
 
 
 def polygon(points):
@@ -384,7 +384,7 @@ def polygon(points):
 def test_polygons_of_label_studio_and_one_that_crosses_itself(tmp_path):
     square = [[10, 10], [20, 10], [20, 20], [10, 20]]
     path = label_studio_results(tmp_path, ana=polygon(square), ben=polygon(square[::-1]))
-    said = ratings(path, PETS, "polygons").table
+    said = ratings(path, PETS, "polygons").to_pandas()
     assert said["item"].tolist() == ["q1 20,10 with 4 corners"] * 2
     bow = [square[0], square[2], square[1], square[3]]
     path = label_studio_results(tmp_path, ana=polygon(square), ben=polygon(bow))
@@ -415,7 +415,7 @@ def test_keypoints_of_coco(tmp_path):
     unset = {"keypoints": [0, 0, 0] * 17, "area": 900}
     path = coco_keypoints(tmp_path, ana=[ana, unset, {}], ben=[ben])
     persons = Scale(("none", "person"))
-    said = ratings(path, persons, "keypoints", at_least=0.9).table
+    said = ratings(path, persons, "keypoints", at_least=0.9).to_pandas()
     assert [*zip(said["item"], said["rater"], said["label"], strict=True)] == [
         ("i1.png 50,40 with 16 keypoints", "ana", "person"),
         ("i1.png 50,40 with 16 keypoints", "ben", "person"),

@@ -27,7 +27,7 @@ def test_a_frame_gives_the_ratings_of_the_file_that_it_is_written_to(tmp_path):
 )
 def test_what_pandas_calls_missing_is_no_rating(missing):
     labels = pd.Series(["yes", "no", "no", missing], dtype=object)
-    assert len(read(FRAME.assign(label=labels)).table) == 3
+    assert len(read(FRAME.assign(label=labels))) == 3
 
 
 @pytest.mark.parametrize("kind", ["category", "string", "object"])
@@ -37,7 +37,7 @@ def test_a_frame_is_read_whatever_its_columns_are_kept_as(kind):
 
 def test_numbers_of_a_frame_stay_numbers_and_an_index_does_not_matter():
     frame = FRAME.assign(label=[1.5, 2.0, 3.0, float("nan")]).set_index(pd.Index(list("wxyz")))
-    assert read(frame, level="interval").table["label"].tolist() == [1.5, 2.0, 3.0]
+    assert read(frame, level="interval").to_pandas()["label"].tolist() == [1.5, 2.0, 3.0]
 
 
 def test_a_frame_is_not_changed():

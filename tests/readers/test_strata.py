@@ -7,7 +7,6 @@ import pytest
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.readers import Columns, Rules, read
-from agreement_pipeline.readers import read as read_for
 
 FRAME = pd.DataFrame(
     [("i1", "ana", "yes", "de"), ("i1", "ben", "no", "de"), ("i2", "ana", "no", "en")],
@@ -67,17 +66,6 @@ def test_a_field_of_a_tool_tells_strata_apart(tmp_path):
     assert read(path, rules=BY_LANGUAGE).strata == {"language": ("de", "en")}
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
-def test_another_engine_says_what_works(tmp_path, engine):
-    path = tmp_path / "round.csv"
-    FRAME.to_csv(path, index=False)
-    words = f"found strata for the engine {engine}; .* Leave the engine out, or say memory"
-    with pytest.raises(RatingsError, match=words):
-        read_for(path, rules=BY_LANGUAGE, engine=engine)
-    assert read_for(path, rules=BY_LANGUAGE).strata == {"language": ("de", "en")}
-
-
-def test_a_folder_of_tables_says_what_works(tmp_path):
+def test_a_folder_of_tables_has_strata_too(tmp_path):
     FRAME.to_csv(tmp_path / "one.csv", index=False)
-    with pytest.raises(RatingsError, match=r"found strata .* Give one file"):
-        read_for(tmp_path, rules=BY_LANGUAGE)
+    assert read(tmp_path, rules=BY_LANGUAGE).strata == {"language": ("de", "en")}

@@ -37,7 +37,11 @@ def test_numbers_of_rounds_are_names_in_parquet_too(tmp_path):
         tmp_path / "all.parquet",
     )
     assert read_rounds(tmp_path / "all.parquet", Columns()) == ("1", "2")
-    assert frame_of(tmp_path / "all.parquet")["round"].tolist() == ["2", "1"]
+    for name, rater in (("1", "y"), ("2", "x")):
+        found = read(
+            tmp_path / "all.parquet", scale=Scale(("l", "m")), round_name=name, usable=False
+        )
+        assert found.raters == (rater,)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +74,7 @@ def test_several_rounds_are_not_read_as_one(saved, tmp_path):
         r"that are read as one",
     ):
         read(path, columns)
-    assert read(path, columns, round_name="w1").table["item"].tolist() == [
+    assert read(path, columns, round_name="w1").to_pandas()["item"].tolist() == [
         "i1",
         "i1",
         "i2",
@@ -95,7 +99,7 @@ def test_rows_without_a_round_are_not_read_with_those_of_one(saved, tmp_path):
 
 def test_a_column_of_one_round_needs_no_name(saved, tmp_path):
     path = saved(tmp_path, "one.csv", "round,item,rater,label\nw1,i,a,l\nw1,i,b,m\n")
-    assert len(read(path).table) == 2
+    assert len(read(path)) == 2
 
 
 def test_an_unknown_label_is_named_with_its_rows_and_what_is_allowed(saved, refusal, tmp_path):
@@ -286,7 +290,7 @@ def test_numbers_make_an_interval_scale_of_their_distinct_values(saved, tmp_path
         level="interval",
     )
     assert ratings.scale == Scale((2.5, 10), "interval", declared=False)
-    assert ratings.table["label"].tolist() == [10.0, 2.5, 10.0]
+    assert ratings.to_pandas()["label"].tolist() == [10.0, 2.5, 10.0]
 
 
 def test_texts_that_disagree_about_one_item_are_refused_whatever_the_index_of_the_frame():
@@ -315,7 +319,7 @@ def test_a_table_that_numbers_meetings_may_have_a_column_for_each_model(tmp_path
     )
     frame.to_csv(tmp_path / "round.csv", index=False)
     for source in (frame, tmp_path / "round.csv"):
-        rows = read(source, Columns(models={"gpt_4": "gpt"}), usable=False).table
+        rows = read(source, Columns(models={"gpt_4": "gpt"}), usable=False).to_pandas()
         of_model = rows[rows["rater"] == "gpt_4"]
         assert list(of_model["item"]) == ["i1", "i2"]
         assert list(of_model["occurrence"]) == [1, 1]

@@ -153,7 +153,7 @@ def test_a_replicate_of_prodigy_does_not_overwrite_its_original():
 def test_a_session_of_prodigy_is_no_rater_and_a_status_no_label():
     found = read_case("prodigy")
     assert found.raters == ("ana", "ben", "chi")
-    assert set(found.table["label"]) == {"positive", "neutral", "negative"}
+    assert set(found.to_pandas()["label"]) == {"positive", "neutral", "negative"}
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_job_of_cvat_without_an_assignee_is_refused(tmp_path, refusal):
 def test_a_position_that_nobody_marked_is_no_category():
     found = read(EXPORTS / "inception" / "agreement_diagnosis.csv", level="nominal")
     assert set(found.scale.categories) == {"ACTOR", "OBJECT", "TIME"}
-    assert len(found.table) == 7
+    assert len(found) == 7
 
 
 def test_several_rounds_are_not_read_as_one_without_a_word(refusal):
