@@ -142,5 +142,3 @@ def test_a_table_names_the_column_of_right_labels(tmp_path):
     found = read(path, columns, scale=SCALE, classifiers=("model",))
     assert found.digest == ratings_of().digest
     assert read_for(path, columns, scale=SCALE, classifiers=("model",)).digest == found.digest
-    with pytest.raises(RatingsError, match="found right labels of gold items for the engine duck"):
-        read_for(path, columns, engine="duckdb")

@@ -11,6 +11,7 @@ import pytest
 
 from agreement_pipeline import Scale, errors
 from agreement_pipeline.cli.verify import REFUSED
+from agreement_pipeline.engine import Unreadable
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import (
@@ -36,7 +37,7 @@ LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
 def error_codes():
     return {
         kind.code
-        for kind in vars(errors).values()
+        for kind in (*vars(errors).values(), Unreadable)
         if isinstance(kind, type) and issubclass(kind, errors.AgreementError)
     }
 
@@ -68,7 +69,7 @@ def verdict_codes():
 
 
 def test_every_code_is_listed_and_every_listed_code_exists():
-    assert len(error_codes()) == 10
+    assert len(error_codes()) == 11
     assert set(REFUSED) <= LISTED
     assert set(REFUSED) == proof_codes() | {"held", "release_invalid"}
     assert len(set(REFUSED.values())) == len(REFUSED)

@@ -144,8 +144,8 @@ def test_one_item_with_two_texts_is_refused_since_one_would_be_lost(store, inges
 
 @pytest.mark.parametrize(
     "other",
-    ["yesterday", pd.Timestamp("2026-11-01", tz="Europe/Berlin"), 0.5],
-    ids=["text", "another time zone", "number"],
+    [pd.Timestamp("2026-11-01"), 0.5],
+    ids=["time without a zone", "number"],
 )
 def test_columns_of_different_kinds_are_refused_and_go_together_as_text(store, ingest, other):
     time = pd.Timestamp("2026-11-01", tz="UTC")
@@ -160,6 +160,17 @@ def test_columns_of_different_kinds_are_refused_and_go_together_as_text(store, i
     ingest("r1", range(60), timestamp=str(time))
     ingest("r2", range(60, 120), timestamp=str(other))
     assert dataset(store, ["r1", "r2"]).rounds == ("r1", "r2")
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["yesterday", pd.Timestamp("2026-11-01", tz="Europe/Berlin")],
+    ids=["text", "another time zone"],
+)
+def test_times_of_any_zone_are_text_and_go_together(store, ingest, other):
+    ingest("r1", range(60), timestamp=pd.Timestamp("2026-11-01", tz="UTC"))
+    ingest("r2", range(60, 120), timestamp=other)
+    assert verify_release(dataset(store, ["r1", "r2"]).path).rounds == ("r1", "r2")
 
 
 def test_columns_that_only_some_rounds_have_do_not_disturb_the_proof(store, ingest):
