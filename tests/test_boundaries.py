@@ -11,9 +11,11 @@ import agreement_pipeline
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
-    "errors faces students_t text version",
-    "large_files mapped_files mistakes tables engine",
-    "yaml_files ratings",
+    "errors faces large_files mapped_files students_t text version",
+    "mistakes tables",
+    "yaml_files",
+    "engine",
+    "ratings",
     "units",
     "readers contract statistics store",
     "counting measures",
