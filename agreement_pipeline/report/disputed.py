@@ -9,7 +9,6 @@ import pandas as pd
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.measures import disagreement_of_items
 from agreement_pipeline.ratings import RESOLUTIONS, TEXT, PanelLabels, Ratings
-from agreement_pipeline.report.differing import differing_raters
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.report.texts import cut, texts_of
 from agreement_pipeline.text import PERCENT, number
@@ -18,16 +17,12 @@ MOST, MOST_NAMED, LONGEST_TEXT = 40, 5, 200
 
 
 def disputed(ratings: Ratings) -> Section:
-    """Who differs most from the others, and the most disputed items with what was said of each.
-
-    Before them: how many items are disputed, and how many of them are ties.
-    """
+    """How many items are disputed, how many of them are ties, and the most disputed ones."""
     rows = _disagreeing(ratings)
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
     return {
         "disputed_items": len(rows),
         "ties": ties,
-        "raters_who_differ": differing_raters(ratings),
         "most_disputed": _in_words(ratings, rows.head(MOST)),
     }
 

@@ -1,6 +1,6 @@
 """The rounds of a project as its store remembers them."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -9,11 +9,9 @@ import pandas as pd
 
 from agreement_pipeline.estimates import Charted
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.cells import without_numbers
 from agreement_pipeline.report.control import control_rows
 from agreement_pipeline.report.decisions import decisions, health, rules_of
-from agreement_pipeline.report.differing import most_differing
 from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.glance import glance
 from agreement_pipeline.report.section import Section
@@ -40,9 +38,6 @@ COLUMNS = (
 NOT_JUDGED, NONE = "not judged", "none"
 MOST_SHOWN = 40
 """Of so many rounds, the last ones, each is shown."""
-
-MOST_LOOKED_AT = 5
-"""Of so many held rounds, the last ones, the ratings are read."""
 
 
 def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
@@ -128,18 +123,15 @@ def history(
     rounds: pd.DataFrame,
     policy: Policy,
     chart: Sequence[Charted],
-    ratings_of: Callable[[str], Ratings],
     late: str = "",
 ) -> Section:
     """The last rounds at a glance, the decision on each and why, then all the rest.
 
     Of many rounds the last ones are shown, and the numbers count all. The plots show the measure of
-    the policy's first rule that can hold a release. Who differs most in the last held rounds is
-    read off their ratings. `chart` is their control chart, and `late` says why the next round is
-    overdue.
+    the policy's first rule that can hold a release. `chart` is their control chart, and `late`
+    says why the next round is overdue.
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
-    differing = most_differing(_decided_as(rounds, "held")[: -MOST_LOOKED_AT - 1 : -1], ratings_of)
     names = rounds["round"].unique()
     latest = rounds[rounds["round"].isin(names[-MOST_SHOWN:])]
     more = f"the last {MOST_SHOWN} of {len(names)} rounds" if len(names) > MOST_SHOWN else None
@@ -147,7 +139,6 @@ def history(
         "picture": partial(glance, rounds, first),
         "decisions": decisions(latest),
         "shown": more,
-        "who_differs": None if differing.empty else differing,
         "health": health(rounds, late),
         **round_counts(rounds),
         "larger_plot": partial(history_figure, rounds, first),

@@ -36,7 +36,7 @@ def _lowest(judged: JudgedRound) -> str:
         return f"{first.scope.name} are the only pair ({value})."
     if not differ(judged.pairs):
         return f"All pairs agree alike ({value})."
-    return f"{first.scope.name} agree least ({value})."
+    return f"The lowest agreement of a pair is {value}."
 
 
 def _matrix(judged: JudgedRound) -> Figure:
@@ -59,7 +59,6 @@ def _matrix(judged: JudgedRound) -> Figure:
         "matrix",
         "Share of items with the same label",
         "Raters who agree stand beside each other, so camps show as blocks. "
-        "A row of low numbers is a rater who differs from many. "
         f"Chance is not taken off here; the table does that.{left_out}",
         series,
         axis="share of items with the same label",

@@ -74,7 +74,7 @@ def _lowest(judged: JudgedRound) -> list[str]:
     value = number(first.value, SENTENCE)
     if not differ(known):
         return [f"All agree alike with the others (κ {value})."]
-    return [f"{first.scope.name} agrees least with the others (κ {value})."]
+    return [f"The lowest agreement of a rater with the others is κ {value}."]
 
 
 def _figures(judged: JudgedRound) -> list[Figure]:

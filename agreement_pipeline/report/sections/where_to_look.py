@@ -1,7 +1,7 @@
-"""What to talk about first: the category, the rater, the pair and the item."""
+"""What to talk about first: the category and the item."""
 
 from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.report.anchors import category_anchor, pair_anchor, rater_anchor, told_pairs
+from agreement_pipeline.report.anchors import category_anchor
 from agreement_pipeline.report.answer import Answer, Cell, Row, grid
 from agreement_pipeline.report.cells import differ, interval_cell, value_cell
 from agreement_pipeline.report.judged import JudgedRound
@@ -11,10 +11,10 @@ from agreement_pipeline.text import PERCENT, in_words
 COLUMNS = ("what", "which", "agreement", "interval", "read")
 
 
-@section("Where to look", "Which category, rater, pair or item should we talk about?", place=15)
+@section("Where to look", "Which category or item should we talk about?", place=15)
 def where_to_look(judged: JudgedRound) -> Answer:
     """The lowest of each kind, with a link to what lies behind it."""
-    rows = [*_category(judged), *_rater(judged), *_pair(judged), *_item(judged)]
+    rows = [*_category(judged), *_item(judged)]
     if not rows:
         return Answer(("There is no disagreement to talk about.",))
     said = "These agree least. Each leads to its numbers and its items."
@@ -26,23 +26,6 @@ def _category(judged: JudgedRound) -> list[Row]:
         _row("category", found, category_anchor(judged, found.scope.name), "against all others")
         for found in judged.categories[:1]
         if found.value is not None and differ(judged.categories)
-    ]
-
-
-def _rater(judged: JudgedRound) -> list[Row]:
-    return [
-        _row("rater", found, rater_anchor(judged, found.scope.name), "with the other raters")
-        for found in list(judged.with_others.values())[:1]
-        if found.value is not None and differ(judged.with_others.values())
-    ]
-
-
-def _pair(judged: JudgedRound) -> list[Row]:
-    told = told_pairs(judged)[:1]
-    return [
-        _row("pair of raters", found, pair_anchor(judged, *pair), "with each other")
-        for found, pair in zip(judged.pairs, told, strict=False)
-        if found.value is not None and differ(judged.pairs)
     ]
 
 
