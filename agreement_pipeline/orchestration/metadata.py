@@ -13,6 +13,7 @@ from agreement_pipeline.policy import Decision
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
     Content,
+    Grid,
     Plot,
     Section,
     decision_word,
@@ -36,23 +37,20 @@ def rendered(section: Section) -> dict[str, Any]:
     """A section as metadata. Names without content are left out."""
     shown: dict[str, Any] = {}
     for name, found in section.items():
-        shown |= _tabled(name, found) if isinstance(found, pd.DataFrame) else _single(name, found)
+        shown |= _rendered(name, found)
     return shown
 
 
-def _tabled(name: str, found: pd.DataFrame) -> dict[str, Any]:
-    return opened_table(name, found) if len(found.columns) > NARROW else table(name, found)
-
-
-def _single(name: str, found: Content) -> dict[str, Any]:
-    content = _content(name, found)
+def _rendered(name: str, found: Content) -> dict[str, Any]:
+    if isinstance(found, Grid):
+        left_out = {f"{name}_left_out": found.left_out} if found.left_out else {}
+        return {**_rendered(name, found.to_frame()), **left_out}
+    if isinstance(found, pd.DataFrame):
+        return opened_table(name, found) if len(found.columns) > NARROW else table(name, found)
+    content: Any = _plot(name, found) if callable(found) else found
+    if isinstance(content, float):
+        content = number(content)
     return {} if content is None else {name: content}
-
-
-def _content(name: str, found: Content) -> Any:
-    if callable(found):
-        return _plot(name, found)
-    return number(found) if isinstance(found, float) else found
 
 
 def number(value: float) -> Any:

@@ -1,49 +1,49 @@
-"""The items on which the panel agrees least, and each item's share of all disagreement."""
+"""The items on which the panel agrees least: in tables, and as tasks for an adjudicator."""
 
-from collections.abc import Mapping
-from typing import Any
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.measures import disagreement_of_items
-from agreement_pipeline.ratings import RESOLUTIONS, TEXT, PanelLabels, Ratings
+from agreement_pipeline.measures import MEASURES, disagreement_of_items
+from agreement_pipeline.ratings import RESOLUTIONS, TEXT, Array, PanelLabels, Ratings
+from agreement_pipeline.report.figure import cut
+from agreement_pipeline.report.judged import texts_of
 from agreement_pipeline.report.section import Section
-from agreement_pipeline.report.texts import cut, texts_of
+from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import PERCENT, number
 
 MOST, MOST_NAMED, LONGEST_TEXT = 40, 5, 200
+BLOCK_CELLS = 2_000_000
+Order = Literal["disagreement", "influence"]
+ORDERS: tuple[str, ...] = get_args(Order)
+COLUMNS = ("item", "text", "label", "said", "share", "influence", "resolution", "ratings_digest")
+Task = Mapping[str, str]
 
 
 def disputed(ratings: Ratings) -> Section:
-    """How many items are disputed, how many of them are ties, and the most disputed ones."""
+    """How many items are disputed, how many of them are ties, and the most disputed ones.
+
+    Of these, the text, what the raters said, and the share of all disagreement.
+    """
     rows = _disagreeing(ratings)
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
-    return {
-        "disputed_items": len(rows),
-        "ties": ties,
-        "most_disputed": _in_words(ratings, rows.head(MOST)),
-    }
-
-
-def _in_words(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
-    """The items with their text, what the raters said, and the share of all disagreement."""
-    shown = _with_labels(ratings, rows)
-    texts = texts_of(ratings, rows["id"].tolist()).values()
-    text = {"text": [cut(each, LONGEST_TEXT) for each in texts]} if "text" in ratings.has else {}
-    return pd.DataFrame(
-        {
-            "id": rows["id"],
-            **text,
-            "said": [
-                said({name: row[name] for name in ratings.raters})
-                for row in shown.to_dict("records")
-            ],
-            "share": rows["share"].map(lambda share: number(share, PERCENT)),
-            **({"resolution": rows["resolution"]} if "resolution" in rows else {}),
-        }
-    )
+    worst = rows.head(MOST)
+    given = _with_labels(ratings, worst).to_dict("records")
+    shown = pd.DataFrame({"id": worst["id"]})
+    if "text" in ratings.has:
+        texts = texts_of(ratings, worst["id"].tolist()).values()
+        shown["text"] = [cut(each, LONGEST_TEXT) for each in texts]
+    shown["said"] = [said({name: row[name] for name in ratings.raters}) for row in given]
+    shown["share"] = worst["share"].map(lambda share: number(share, PERCENT))
+    if "resolution" in rows:
+        shown["resolution"] = worst["resolution"]
+    return {"disputed_items": len(rows), "ties": ties, "most_disputed": shown}
 
 
 def said(labels: Mapping[str, Any]) -> str:
@@ -57,12 +57,8 @@ def said(labels: Mapping[str, Any]) -> str:
         if pd.notna(label):
             by_label.setdefault(str(label), []).append(name)
     most = sorted(by_label.items(), key=lambda each: (-len(each[1]), each[0]))
-    return "; ".join(f"{label}: {_names(names)}" for label, names in most)
-
-
-def _names(names: list[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names) if more <= 0 else f"{len(names)} raters"
+    few = {label: ", ".join(names) for label, names in most if len(names) <= MOST_NAMED}
+    return "; ".join(f"{label}: {few.get(label, f'{len(names)} raters')}" for label, names in most)
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:
@@ -115,3 +111,153 @@ def _with_labels(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
     said = given.pivot(index="item", columns="rater", values="label").reindex(rows["id"])
     labels = {name: said[name].to_numpy() if name in said else np.nan for name in ratings.raters}
     return pd.concat([rows, pd.DataFrame(labels, index=rows.index)], axis=1)
+
+
+def influence_of_items(ratings: Ratings) -> pd.Series | None:
+    """How much Krippendorff's α would rise without each item, by the item's name.
+
+    Items with equal counts have equal influence, so α is computed once for each distinct row. An
+    item without which α is undefined has no influence. None if the scale has no categories.
+    """
+    items, table = counting_of(ratings).by_item(ratings)
+    if not isinstance(table, CategoryCounts):
+        return None
+    rows, row_of, met = np.unique(table.counts, axis=0, return_inverse=True, return_counts=True)
+    distinct = CategoryCounts(rows, met, scale=table.scale)
+    influence = _without_each(distinct) - float(_alpha(distinct))
+    return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(items, dtype=TEXT))
+
+
+def _alpha(counts: CategoryCounts) -> Array:
+    return np.asarray(MEASURES["krippendorff_alpha"](counts).value)
+
+
+def _without_each(counts: CategoryCounts) -> Array:
+    """α without one item of each row."""
+    n = len(counts.weights)
+    size = max(1, BLOCK_CELLS // n)
+    found = []
+    for start in range(0, n, size):
+        rows = np.arange(start, min(start + size, n))
+        left = np.tile(counts.weights, (len(rows), 1))
+        left[np.arange(len(rows)), rows] -= 1
+        found.append(_alpha(counts.reweighted(left)))
+    return np.concatenate(found)
+
+
+def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
+    """The disputed items, and what an adjudicator must know of each.
+
+    Parameters
+    ----------
+    ratings
+        The ratings of a round.
+    by
+        What comes first: the item with most disagreement, or the item without which Krippendorff's
+        α would rise most.
+
+    Returns
+    -------
+    list of dict
+        Each with the names in `COLUMNS`. `label` is empty: the adjudicator writes it. The digest
+        says which version of the round was looked at.
+    """
+    rows = disputed_rows(ratings)
+    influence = influence_of_items(ratings)
+    rows = rows.assign(
+        influence=None if influence is None else influence.reindex(rows["id"]).values
+    )
+    if by == "influence" and influence is not None:
+        rows = rows.sort_values("influence", ascending=False, kind="stable")
+    texts = texts_of(ratings, rows["id"].tolist())
+    return [_task(row, texts, ratings) for row in rows.to_dict("records")]
+
+
+def written_tasks(found: Sequence[Task], labels: Sequence[str], form: str) -> str:
+    """The tasks as the text of a file.
+
+    Parameters
+    ----------
+    found
+        What `tasks` gives.
+    labels
+        The labels that an adjudicator can choose.
+    form
+        One of `FORMS`.
+    """
+    return FORMS[form](found, labels)
+
+
+def _task(row: Mapping[Any, Any], texts: Mapping[str, str], ratings: Ratings) -> dict[str, str]:
+    return {
+        "item": row["id"],
+        "text": texts[row["id"]],
+        "label": "",
+        "said": said({name: row[name] for name in ratings.raters}),
+        "share": number(row["share"]),
+        "influence": "" if pd.isna(row["influence"]) else number(row["influence"]),
+        "resolution": str(row.get("resolution", "")),
+        "ratings_digest": ratings.digest,
+    }
+
+
+def _csv(found: Sequence[Task], _: Sequence[str]) -> str:
+    """A table with a row for each item, and an empty column for the label."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
+    return buffer.getvalue()
+
+
+def _label_studio(found: Sequence[Task], _: Sequence[str]) -> str:
+    """Label Studio's basic JSON. The interface shows `$text`."""
+    return _json([{"data": {"text": task["text"], **_about(task)}} for task in found])
+
+
+def _argilla(found: Sequence[Task], _: Sequence[str]) -> str:
+    """What `dataset.records.from_json` reads: fields that are shown, and metadata."""
+    return _json(
+        [
+            {
+                "id": task["item"],
+                "fields": {"text": task["text"]},
+                "metadata": _about(task),
+                "suggestions": {},
+                "responses": {},
+                "vectors": {},
+            }
+            for task in found
+        ]
+    )
+
+
+def _prodigy(found: Sequence[Task], labels: Sequence[str]) -> str:
+    """JSON lines for the interface `choice`."""
+    options = [{"id": label, "text": label} for label in labels]
+    lines = (
+        {
+            "text": task["text"] or task["item"],
+            "options": options,
+            "meta": _about(task),
+        }
+        for task in found
+    )
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+
+
+def _about(task: Task) -> dict[str, str]:
+    """What is known of an item, without its text and the label that is asked for."""
+    return {name: value for name, value in task.items() if name not in ("text", "label")}
+
+
+def _json(found: object) -> str:
+    return f"{json.dumps(found, ensure_ascii=False, indent=1)}\n"
+
+
+FORMS: Mapping[str, Callable[[Sequence[Task], Sequence[str]], str]] = {
+    "csv": _csv,
+    "label-studio": _label_studio,
+    "argilla": _argilla,
+    "prodigy": _prodigy,
+}

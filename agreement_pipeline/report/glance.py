@@ -4,16 +4,12 @@ Dagster's UI shows Markdown in place if it has fewer than 1,000 characters, and 
 click if it has more. So the drawing is SVG in few characters.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
-import numpy as np
-import pandas as pd
-
-from agreement_pipeline.policy import Rule
-from agreement_pipeline.report.figures import BAD, GOOD, PARTLY
+from agreement_pipeline.report.figure import Figure, Mark, Tone
 
 LONGEST, MOST_ROUNDS, LONGEST_NAME = 960, 24, 16
 WIDTH, HEIGHT, TOP, BOTTOM, LEFT = 430, 128, 24, 108, 46
@@ -22,71 +18,74 @@ LINE, WIDEST_STEP = 11, 120
 UNQUOTED = "/:='-.,;+*!~_"
 SHORTEST_AXIS = 0.05
 
-MARKS = {
-    "admitted": ("round", GOOD, "●"),
-    "admitted (tentative)": ("butt", PARTLY, "▮"),
-    "held": ("square", BAD, "■"),
+SIGNS: dict[Tone, tuple[str, str, str]] = {
+    "good": ("round", "#0b62a8", "●"),
+    "partly": ("butt", "#8a5a00", "▮"),
+    "bad": ("square", "#b5280f", "■"),
 }
-"""The end of the line that draws a round's value, its colour, and its sign in the legend."""
+"""The end of the line that draws a value, its colour, and its sign in the legend."""
 
 
 class Place(NamedTuple):
-    """Where a round is drawn.
-
-    Parameters
-    ----------
-    x
-        From the left.
-    high, value, low
-        From the top: the limits of the interval, and the value between them.
-    decision
-        One of `MARKS`.
-    """
+    """Where a round is drawn: from the left, and from the top its limits with the value."""
 
     x: int
     high: int
     value: int
     low: int
-    decision: str
+    tone: Tone
 
 
-def glance(rounds: pd.DataFrame, rule: Rule) -> str | None:
-    """The measure of a rule in the last rounds, with its intervals, cut-offs and decisions.
+def glance(course: Figure | None) -> str | None:
+    """The last rounds of a figure of rounds, as a data URI: as many as have room.
 
-    As many rounds are drawn as have room. None if no round has a value.
+    None if no round has a value.
     """
-    known = rounds[(rounds["measure"] == rule.measure) & rounds["value"].notna()]
-    known = known.drop_duplicates("round").tail(MOST_ROUNDS)
-    drawn = (_drawing(known.tail(n), rule) for n in range(len(known), 0, -1))
+    if course is None:
+        return None
+    known = [mark for mark in course.marks if mark.value is not None][-MOST_ROUNDS:]
+    drawn = (_drawing(course, known[start:]) for start in range(len(known)))
     return next((each for each in drawn if len(each) <= LONGEST), None)
 
 
-def _drawing(rounds: pd.DataFrame, rule: Rule) -> str:
-    least = min(rule.tentative, rounds["value"].min(), rounds["low"].min()) - SHORTEST_AXIS
-    least = max(least, -1.0) if np.isfinite(least) else -1.0
-    places = list(_places(rounds, least))
+def _drawing(course: Figure, marks: Sequence[Mark]) -> str:
+    cutoffs = [cutoff for cutoff, _ in course.cutoffs]
+    drawn = [number for mark in marks for number in (mark.value, mark.low) if number is not None]
+    least = max(-1.0, min(*cutoffs, *drawn) - SHORTEST_AXIS)
+    places = list(_places(marks, least))
+    names = {tone: words for tone, words in course.legend if tone in SIGNS}
+    of_tones = {tone: [each for each in places if each.tone == tone] for tone in names}
+    met = [tone for tone, mine in of_tones.items() if mine]
+    legend = " ".join(
+        f"<tspan fill='{SIGNS[tone][1]}'>{SIGNS[tone][2]}{names[tone]}</tspan>" for tone in met
+    )
+    ends = {place.x: mark.label for place, mark in zip(places, marks, strict=True)}
+    shown = sorted({min(ends), max(ends)})
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{HEIGHT}' "
         "font-size='11' fill='#778' stroke-width='2'>",
-        *_cutoffs(rule, least),
-        *(_marks(decision, places) for decision in MARKS),
-        _legend(places),
-        *_names(rounds, places),
+        *_lines(cutoffs, least),
+        *(_values(tone, of_tones[tone]) for tone in met),
+        f"<text x='{LEFT}' y='10'>{legend}</text>",
+        *(
+            f"<text x='{x - 18}' y='{HEIGHT - 4}'>{escape(ends[x][:LONGEST_NAME])}</text>"
+            for x in shown
+        ),
         "</svg>",
     ]
     return f"data:image/svg+xml,{quote(''.join(parts), safe=UNQUOTED)}"
 
 
-def _places(rounds: pd.DataFrame, least: float) -> Iterator[Place]:
-    step = min(WIDEST_STEP, (WIDTH - LEFT - 10) // max(1, len(rounds)))
-    for place, row in enumerate(rounds.to_dict("records")):
-        low, value, high = row["low"], row["value"], row["high"]
+def _places(marks: Sequence[Mark], least: float) -> Iterator[Place]:
+    step = min(WIDEST_STEP, (WIDTH - LEFT - 10) // len(marks))
+    for nth, mark in enumerate(marks):
+        high, low = 1.0 if mark.high is None else mark.high, mark.low
         yield Place(
-            LEFT + step // 2 + place * step,
-            _height(1.0 if np.isnan(high) else high, least),
-            _height(value, least),
-            _height(least if np.isnan(low) else low, least),
-            row["decision"] if row["decision"] in MARKS else "held",
+            LEFT + step // 2 + nth * step,
+            _height(high, least),
+            _height(mark.value or 0.0, least),
+            _height(least if low is None else low, least),
+            mark.tone if mark.tone in SIGNS else "bad",
         )
 
 
@@ -96,41 +95,23 @@ def _height(value: float, least: float) -> int:
     return round(TOP + share * (BOTTOM - TOP))
 
 
-def _cutoffs(rule: Rule, least: float) -> Iterator[str]:
+def _lines(cutoffs: Sequence[float], least: float) -> Iterator[str]:
+    """The cut-offs with their numbers, which stand apart."""
     below = 0
-    for cutoff in (rule.reliable, rule.tentative):
+    for cutoff in cutoffs:
         y = _height(cutoff, least)
         below = max(y + 4, below + LINE)
         yield f"<text y='{below}'>{cutoff:g}</text>"
         yield f"<path stroke='#99a' stroke-dasharray='4' d='M{LEFT - 8},{y}h{WIDTH - LEFT}'/>"
 
 
-def _marks(decision: str, places: list[Place]) -> str:
+def _values(tone: Tone, places: Sequence[Place]) -> str:
     """The intervals and the values of the rounds with one decision."""
-    end, colour, _ = MARKS[decision]
-    mine = [each for each in places if each.decision == decision]
-    if not mine:
-        return ""
-    lines = "".join(f"M{each.x},{each.high}v{each.low - each.high}" for each in mine)
-    flat = end == "butt"
-    values = "".join(f"M{each.x - 2 * flat},{each.value}h{4 * flat}" for each in mine)
+    end, colour, _ = SIGNS[tone]
+    flat = 2 if end == "butt" else 0
+    lines = "".join(f"M{each.x},{each.high}v{each.low - each.high}" for each in places)
+    values = "".join(f"M{each.x - flat},{each.value}h{2 * flat}" for each in places)
     return (
         f"<g stroke='{colour}'><path d='{lines}'/>"
         f"<path stroke-width='8' stroke-linecap='{end}' d='{values}'/></g>"
     )
-
-
-def _legend(places: list[Place]) -> str:
-    """What the signs and colours mean."""
-    met = [decision for decision in MARKS if any(each.decision == decision for each in places)]
-    said = " ".join(
-        f"<tspan fill='{MARKS[each][1]}'>{MARKS[each][2]}{each}</tspan>" for each in met
-    )
-    return f"<text x='{LEFT}' y='10'>{said}</text>"
-
-
-def _names(rounds: pd.DataFrame, places: list[Place]) -> Iterator[str]:
-    """The names of the first and the last round under their places."""
-    shown = {place.x: str(name) for place, name in zip(places, rounds["round"], strict=True)}
-    for x in sorted({min(shown), max(shown)}):
-        yield f"<text x='{x - 18}' y='{HEIGHT - 4}'>{escape(shown[x][:LONGEST_NAME])}</text>"
