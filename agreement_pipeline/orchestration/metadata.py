@@ -8,7 +8,6 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.contract import Finding
-from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.policy import Decision
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
@@ -68,9 +67,7 @@ def _plot(name: str, draw: Plot) -> Any:
     """An image, or a text that says why there is none. A plot never fails its asset."""
     try:
         image = draw()
-    except MissingExtraError as error:
-        return str(error)
-    except Exception as error:  # whatever a library of plots raises: the numbers stand beside it
+    except Exception as error:  # whatever a drawing raises: the numbers stand beside it
         return f"{name}: found {type(error).__name__} while it was drawn ({error}); see the table"
     return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
 

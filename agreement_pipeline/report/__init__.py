@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import later
 
 if TYPE_CHECKING:
-    from agreement_pipeline.report.details import delivery, details, headlines, patterns
+    from agreement_pipeline.report.details import delivery, details, patterns
     from agreement_pipeline.report.disputed import (
         FORMS,
         ORDERS,
@@ -79,7 +79,6 @@ else:
             "event_table": "history",
             "fallen_out": "sections.rounds",
             "file_of": "drawing",
-            "headlines": "details",
             "health": "history",
             "history": "sections.rounds",
             "in_text": "names",
@@ -132,7 +131,6 @@ __all__ = [
     "event_table",
     "fallen_out",
     "file_of",
-    "headlines",
     "health",
     "history",
     "in_text",

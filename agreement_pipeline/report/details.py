@@ -141,19 +141,16 @@ def interval_image(estimates: Sequence[Estimate], policy: Policy) -> str | None:
     return image(intervals("Estimates", says, marks[:MOST_DRAWN], "agreement"))
 
 
-def headlines(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
-    """The estimates that speak of the whole round: those of the round and of each classifier."""
-    return tuple(found for found in estimates if found.scope.kind in ("round", "classifier"))
-
-
 def headline_numbers(estimates: Iterable[Estimate], measures: Collection[str]) -> Section:
-    """The value and the limits of the headlines of some measures.
+    """The values and the limits of some measures that speak of the whole round.
 
-    The names are the same in every round. Sorted, they keep a value beside its limits.
+    They are those of the round and of each classifier. The names are the same in every round.
+    Sorted, they keep a value beside its limits.
     """
     numbers: Section = {}
-    for found in headlines(estimates):
-        if found.value is None or found.interval is None or found.measure not in measures:
+    for found in estimates:
+        asked = found.measure in measures and found.scope.kind in ("round", "classifier")
+        if found.value is None or not asked:
             continue
         name = f"{found.measure} {found.scope.name}".strip()
         numbers |= {

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -31,34 +31,19 @@ def disputed(ratings: Ratings) -> Section:
 
     Of these, the text, what the raters said, and the share of all disagreement.
     """
-    rows = _disagreeing(ratings)
+    rows = disputed_rows(ratings)
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
     worst = rows.head(MOST)
-    given = _with_labels(ratings, worst).to_dict("records")
-    shown = pd.DataFrame({"id": worst["id"]})
-    if "text" in ratings.has:
-        texts = texts_of(ratings, worst["id"].tolist()).values()
-        shown["text"] = [cut(each, LONGEST_TEXT) for each in texts]
-    shown["said"] = [said({name: row[name] for name in ratings.raters}) for row in given]
-    shown["share"] = worst["share"].map(lambda share: number(share, PERCENT))
-    if "resolution" in rows:
-        shown["resolution"] = worst["resolution"]
-    return {"disputed_items": len(rows), "ties": ties, "most_disputed": shown}
-
-
-def said(labels: Mapping[str, Any]) -> str:
-    """Each label with the raters who gave it, the most frequent first.
-
-    >>> said({"ana": "yes", "ben": "no", "cleo": "no", "dan": None})
-    'no: ben, cleo; yes: ana'
-    """
-    by_label: dict[str, list[str]] = {}
-    for name, label in labels.items():
-        if pd.notna(label):
-            by_label.setdefault(str(label), []).append(name)
-    most = sorted(by_label.items(), key=lambda each: (-len(each[1]), each[0]))
-    few = {label: ", ".join(names) for label, names in most if len(names) <= MOST_NAMED}
-    return "; ".join(f"{label}: {few.get(label, f'{len(names)} raters')}" for label, names in most)
+    items = worst["id"].tolist()
+    texts = [cut(text, LONGEST_TEXT) for text in texts_of(ratings, items).values()]
+    shown = {
+        "id": items,
+        **({"text": texts} if "text" in ratings.has else {}),
+        "said": said_of(ratings, items).values(),
+        "share": [number(share, PERCENT) for share in worst["share"]],
+        **({"resolution": worst["resolution"]} if "resolution" in rows else {}),
+    }
+    return {"disputed_items": len(rows), "ties": ties, "most_disputed": pd.DataFrame(shown)}
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:
@@ -78,14 +63,8 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
         - `disagreement`: the item's part of the observed disagreement D_o of Krippendorff's α, at
           the level of the scale;
         - `share`: that part as a share of D_o. The shares of all items add up to 1;
-        - `resolution` and `entropy_bits`, if the scale has categories: those of `consensus`;
-        - a column for each rater, with the rater's label.
+        - `resolution`, if the scale has categories: that of `consensus`.
     """
-    return _with_labels(ratings, _disagreeing(ratings))
-
-
-def _disagreeing(ratings: Ratings) -> pd.DataFrame:
-    """The columns of `disputed_rows` but for those of the raters."""
     items, table = counting_of(ratings).by_item(ratings)
     disagreement = disagreement_of_items(table)
     order = np.argsort(-disagreement, kind="stable")
@@ -96,21 +75,31 @@ def _disagreeing(ratings: Ratings) -> pd.DataFrame:
         "share": disagreement[order] / (disagreement.sum() or np.nan),
     }
     if not ratings.scale.continuous:
-        labels = PanelLabels.of(ratings).take(order)
-        found["resolution"] = np.array(RESOLUTIONS, dtype=object)[labels.resolution]
-        found["entropy_bits"] = labels.entropy_bits
+        resolution = PanelLabels.of(ratings).take(order).resolution
+        found["resolution"] = np.array(RESOLUTIONS, dtype=object)[resolution]
     return pd.DataFrame(found)
 
 
-def _with_labels(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with a column for each rater, and the label that the rater gave."""
-    found = ratings.first(["item", "rater", "label"], items=rows["id"].tolist()).to_pydict()
-    if ratings.scale.dimensions > 1:
-        found["label"] = list(map(tuple, found["label"]))
-    given = pd.DataFrame(found, dtype=object)
-    said = given.pivot(index="item", columns="rater", values="label").reindex(rows["id"])
-    labels = {name: said[name].to_numpy() if name in said else np.nan for name in ratings.raters}
-    return pd.concat([rows, pd.DataFrame(labels, index=rows.index)], axis=1)
+def said_of(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
+    """Each label of some items with the raters who gave it, the most frequent first."""
+    given: dict[str, dict[str, list[str]]] = {item: {} for item in items}
+    columns = ["item", "rater", "label"]
+    for row in ratings.first(columns, items=items, raters=ratings.raters).to_pylist():
+        label = row["label"]
+        said = str(tuple(label) if isinstance(label, list) else label)
+        given[row["item"]].setdefault(said, []).append(row["rater"])
+    return {item: _by_label(labels) for item, labels in given.items()}
+
+
+def _by_label(labels: Mapping[str, list[str]]) -> str:
+    """Labels with those who gave them.
+
+    >>> _by_label({"yes": ["ana"], "no": ["ben", "cleo"]})
+    'no: ben, cleo; yes: ana'
+    """
+    most = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
+    few = {label: ", ".join(who) for label, who in most if len(who) <= MOST_NAMED}
+    return "; ".join(f"{label}: {few.get(label, f'{len(who)} raters')}" for label, who in most)
 
 
 def influence_of_items(ratings: Ratings) -> pd.Series | None:
@@ -162,15 +151,27 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
         Each with the names in `COLUMNS`. `label` is empty: the adjudicator writes it. The digest
         says which version of the round was looked at.
     """
-    rows = disputed_rows(ratings)
+    rows = disputed_rows(ratings).set_index("id")
     influence = influence_of_items(ratings)
-    rows = rows.assign(
-        influence=None if influence is None else influence.reindex(rows["id"]).values
-    )
-    if by == "influence" and influence is not None:
+    known = influence is not None
+    rows["influence"] = influence if known else np.nan
+    if by == "influence" and known:
         rows = rows.sort_values("influence", ascending=False, kind="stable")
-    texts = texts_of(ratings, rows["id"].tolist())
-    return [_task(row, texts, ratings) for row in rows.to_dict("records")]
+    items = rows.index.tolist()
+    said, texts = said_of(ratings, items), texts_of(ratings, items)
+    return [
+        {
+            "item": item,
+            "text": texts[item],
+            "label": "",
+            "said": said[item],
+            "share": number(row["share"]),
+            "influence": "" if pd.isna(row["influence"]) else number(row["influence"]),
+            "resolution": str(row.get("resolution", "")),
+            "ratings_digest": ratings.digest,
+        }
+        for item, row in zip(items, rows.to_dict("records"), strict=True)
+    ]
 
 
 def written_tasks(found: Sequence[Task], labels: Sequence[str], form: str) -> str:
@@ -186,19 +187,6 @@ def written_tasks(found: Sequence[Task], labels: Sequence[str], form: str) -> st
         One of `FORMS`.
     """
     return FORMS[form](found, labels)
-
-
-def _task(row: Mapping[Any, Any], texts: Mapping[str, str], ratings: Ratings) -> dict[str, str]:
-    return {
-        "item": row["id"],
-        "text": texts[row["id"]],
-        "label": "",
-        "said": said({name: row[name] for name in ratings.raters}),
-        "share": number(row["share"]),
-        "influence": "" if pd.isna(row["influence"]) else number(row["influence"]),
-        "resolution": str(row.get("resolution", "")),
-        "ratings_digest": ratings.digest,
-    }
 
 
 def _csv(found: Sequence[Task], _: Sequence[str]) -> str:

@@ -108,18 +108,16 @@ def _style() -> str:
 
 def _intervals(figure: Figure) -> Sheet:
     """A row for each mark: its name, its number, and its limits on one axis."""
-    row, bottom = 36.0, 36.0 * len(figure.marks) + 4
     axis = Axis(*bounds_of(figure), SIDE, WIDTH - SIDE)
-    sheet = Sheet(bottom + 30)
+    sheet, bottom = _in_rows(figure, [mark.label for mark in figure.marks], 36, 34)
     for tick, said in axis.ticks:
-        sheet.line(axis.at(tick), 0, axis.at(tick), bottom, "grid")
-        sheet.text(axis.at(tick), bottom + 14, said, anchor="middle")
+        sheet.line(axis.at(tick), 0, axis.at(tick), bottom + 4, "grid")
+        sheet.text(axis.at(tick), bottom + 18, said, anchor="middle")
     for at, _ in figure.cutoffs:
-        sheet.line(axis.at(at), 0, axis.at(at), bottom, "cutoff")
+        sheet.line(axis.at(at), 0, axis.at(at), bottom + 4, "cutoff")
     for place, mark in enumerate(figure.marks):
-        name, y = place * row + 13, place * row + 25
-        sheet.text(SIDE, name, cut(mark.label, 38), "label")
-        sheet.text(WIDTH - SIDE, name, mark.said, "number", "end")
+        y = place * 36 + 25
+        sheet.text(WIDTH - SIDE, y - 12, mark.said, "number", "end")
         for nth, cutoff in enumerate(mark.cutoffs):
             half = 5 + 4 * nth
             sheet.line(axis.at(cutoff), y - half, axis.at(cutoff), y + half, "cutoff")
@@ -127,25 +125,54 @@ def _intervals(figure: Figure) -> Sheet:
             low, high = axis.span(mark.low, mark.high)
             sheet.line(low, y, high, y, f"span {mark.tone}")
             sheet.sign(axis.at(mark.value), y, mark.tone, f"{mark.label}: {mark.said}")
-    sheet.text(WIDTH / 2, bottom + 28, figure.axis, anchor="middle")
     return sheet
 
 
 def _bars(figure: Figure) -> Sheet:
     """A bar for each mark from zero, with its name above."""
-    row, foot = 32.0, 32.0 * len(figure.marks)
-    highest = max((mark.value or 0.0 for mark in figure.marks), default=0.0) or 1.0
-    axis = Axis(*(figure.bounds or (0.0, highest)), 6, WIDTH - 6)
-    sheet = Sheet(foot + 20)
+    axis = _from_zero(figure, [mark.value for mark in figure.marks], SIDE)
+    sheet, _ = _in_rows(figure, [mark.label for mark in figure.marks], 32, 20)
     for place, mark in enumerate(figure.marks):
-        top = place * row
+        y = place * 32 + 17
         said = number(mark.value, figure.form) or "no value"
-        sheet.text(6, top + 12, cut(mark.label, 48), "label")
-        sheet.text(WIDTH - 6, top + 12, said, "number", "end")
-        sheet.box(6, top + 17, axis.end - 6, 9, "track")
-        sheet.box(6, top + 17, axis.at(mark.value or 0.0) - 6, 9, f"bar {mark.tone}")
-    sheet.text(WIDTH / 2, foot + 12, figure.axis, anchor="middle")
+        sheet.text(WIDTH - SIDE, y - 4, said, "number", "end")
+        sheet.box(SIDE, y, axis.end - SIDE, 9, "track")
+        sheet.box(SIDE, y, axis.at(mark.value or 0.0) - SIDE, 9, f"bar {mark.tone}")
     return sheet
+
+
+def _spans(figure: Figure) -> Sheet:
+    """A line for each series, with its marks from their low to their high ends."""
+    axis = _from_zero(figure, [mark.high for mark in figure.marks], SIDE)
+    sheet, _ = _in_rows(figure, [series.name for series in figure.series], 46, 20)
+    for place, series in enumerate(figure.series):
+        y = place * 46 + 40
+        sheet.box(SIDE, y, axis.end - SIDE, 2, "track")
+        for mark in series.marks:
+            if mark.low is None or mark.high is None:
+                continue
+            tall = 12 if mark.tone == "bad" else 5
+            left, right = axis.span(mark.low, mark.high)
+            tip = f"{mark.label}: {number(mark.low, 'g')} to {number(mark.high, 'g')}"
+            sheet.box(left, y - tall, right - left, tall, f"bar {mark.tone}", tip)
+            sheet.text(left, y - 15, _within(mark.label, right - left))
+    return sheet
+
+
+def _in_rows(figure: Figure, names: Sequence[str], row: float, foot: float) -> tuple[Sheet, float]:
+    """A sheet of rows with their names, and the end of the rows. The axis is named below."""
+    bottom = row * len(names)
+    sheet = Sheet(bottom + foot)
+    for place, name in enumerate(names):
+        sheet.text(SIDE, place * row + 13, cut(name, 40), "label")
+    sheet.text(WIDTH / 2, bottom + foot - 2, figure.axis, anchor="middle")
+    return sheet, bottom
+
+
+def _from_zero(figure: Figure, ends: Sequence[float | None], side: float) -> Axis:
+    """An axis from zero to the highest of some numbers."""
+    highest = max((end or 0.0 for end in ends), default=0.0) or 1.0
+    return Axis(*(figure.bounds or (0.0, highest)), side, WIDTH - side)
 
 
 def _framed(figure: Figure, tall: float, foot: float) -> tuple[Sheet, Axis]:
@@ -297,59 +324,26 @@ def _room(names: Sequence[str]) -> float:
     return 10 + 6.6 * min(15, max(map(len, names)))
 
 
-def _spans(figure: Figure) -> Sheet:
-    """A line for each series, with its marks from their low to their high ends."""
-    row, foot = 46.0, 46.0 * len(figure.series)
-    highest = max((mark.high or 0.0 for mark in figure.marks), default=0.0) or 1.0
-    axis = Axis(*(figure.bounds or (0.0, highest)), 6, WIDTH - 6)
-    sheet = Sheet(foot + 20)
-    for place, series in enumerate(figure.series):
-        y = (place + 1) * row - 6
-        sheet.text(6, y - 30, cut(series.name, 48), "label")
-        sheet.box(6, y, WIDTH - 12, 2, "track")
-        for mark in series.marks:
-            if mark.low is None or mark.high is None:
-                continue
-            tall = 12 if mark.tone == "bad" else 5
-            left, wide = axis.at(mark.low), axis.at(mark.high) - axis.at(mark.low)
-            tip = f"{mark.label}: {number(mark.low, 'g')} to {number(mark.high, 'g')}"
-            sheet.box(left, y - tall, wide, tall, f"bar {mark.tone}", tip)
-            sheet.text(left, y - 15, _within(mark.label, wide))
-    sheet.text(WIDTH / 2, foot + 12, figure.axis, anchor="middle")
-    return sheet
-
-
 def _in_image(figure: Figure) -> Sheet:
     """Boxes, polygons or bodies at their places in their image."""
-    widest, deepest = _reach(figure)
-    tall = min(TALLEST_IMAGE, max(LOWEST_IMAGE, (WIDTH - 12) * deepest / widest))
-    sheet = Sheet(tall + 32)
-    sheet.box(6, 6, WIDTH - 12, tall, "track")
+    across = _from_zero(figure, [mark.across_high for mark in figure.marks], 6)
+    down = _from_zero(figure, [mark.high for mark in figure.marks], 6)
+    widest, deepest = BEYOND * across.high, BEYOND * down.high
     if figure.picture:
-        sheet.shape(
-            "image",
-            "picture",
-            x=6,
-            y=6,
-            width=WIDTH - 12,
-            height=tall,
-            href=figure.picture.address,
-            preserveAspectRatio="none",
-        )
-    across, down = Axis(0.0, widest, 6, WIDTH - 6), Axis(0.0, deepest, 6, 6 + tall)
+        _, widest, deepest = figure.picture
+    wide = WIDTH - 12
+    tall = min(TALLEST_IMAGE, max(LOWEST_IMAGE, wide * deepest / widest))
+    sheet = Sheet(tall + 32)
+    sheet.box(6, 6, wide, tall, "track")
+    if figure.picture:
+        place = {"x": "6", "y": "6", "width": f"{wide:g}", "height": f"{tall:.1f}"}
+        address = figure.picture.address
+        sheet.shape("image", "picture", href=address, preserveAspectRatio="none", **place)
+    across, down = Axis(0.0, widest, 6, 6 + wide), Axis(0.0, deepest, 6, 6 + tall)
     for mark in sorted(figure.marks, key=lambda mark: mark.tone != ELSEWHERE):
         _object(sheet, figure.kind, mark, across, down)
     sheet.text(WIDTH / 2, tall + 24, figure.axis, anchor="middle")
     return sheet
-
-
-def _reach(figure: Figure) -> tuple[float, float]:
-    """How wide and how tall the image is, or what of it the marks fill if it is not at hand."""
-    if figure.picture:
-        return figure.picture.width, figure.picture.height
-    widest = max((mark.across_high or 0.0 for mark in figure.marks), default=0.0) or 1.0
-    deepest = max((mark.high or 0.0 for mark in figure.marks), default=0.0) or 1.0
-    return BEYOND * widest, BEYOND * deepest
 
 
 def _object(sheet: Sheet, kind: Kind, mark: Mark, across: Axis, down: Axis) -> None:
@@ -359,22 +353,21 @@ def _object(sheet: Sheet, kind: Kind, mark: Mark, across: Axis, down: Axis) -> N
     left, right = across.span(mark.across_low, mark.across_high)
     top, foot = down.span(mark.low, mark.high)
     points = [(across.at(x), down.at(y)) for x, y in mark.points]
-    edge, wide, anchor = f"edge {mark.tone}", right - left, "start"
-    if kind == "frames":
-        sheet.box(left, top, wide, foot - top, edge, mark.label)
-        x, y = left + 2, top + 11
-    elif kind == "outlines":
-        sheet.through(points, "polygon", edge, mark.label)
-        x, y, anchor = (left + right) / 2, (top + foot) / 2, "middle"
+    room = 6 if kind == "bodies" else 0
+    if kind == "outlines":
+        sheet.through(points, "polygon", f"edge {mark.tone}", mark.label)
     else:
-        sheet.box(left - 6, top - 6, wide + 12, foot - top + 12, edge, mark.label)
-        for at_x, at_y in points:
-            sheet.sign(at_x, at_y, mark.tone, mark.label, size=3.5)
-        far = left > WIDTH / 2
-        x, anchor = (right + 6, "end") if far else (left - 6, "start")
-        y, wide = top - 9, WIDTH / 2
-    if mark.tone != ELSEWHERE:
-        sheet.text(x, y, _within(mark.label, wide), anchor=anchor)
+        wide, tall = right - left + 2 * room, foot - top + 2 * room
+        sheet.box(left - room, top - room, wide, tall, f"edge {mark.tone}", mark.label)
+    for x, y in points if kind == "bodies" else ():
+        sheet.sign(x, y, mark.tone, mark.label, size=3.5)
+    if mark.tone == ELSEWHERE:
+        return
+    if kind == "bodies":
+        x, anchor = (right + room, "end") if left > WIDTH / 2 else (left - room, "start")
+        sheet.text(x, top - 9, _within(mark.label, WIDTH / 2), anchor=anchor)
+    else:
+        sheet.text(left + 2, top + 11, _within(mark.label, right - left))
 
 
 def _within(text: str, width: float) -> str:

@@ -2,12 +2,12 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from statistics import NormalDist
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
 from agreement_pipeline.estimates import FEWEST_BEFORE, Charted, Reading, control_chart
-from agreement_pipeline.policy import Policy
+from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.report.glance import glance
@@ -25,7 +25,7 @@ from agreement_pipeline.report.section import (
     share,
     title_of,
 )
-from agreement_pipeline.report.tables import value_of, without_numbers
+from agreement_pipeline.report.tables import without_numbers
 from agreement_pipeline.text import SENTENCE, counted, in_words, interval, natural, number
 
 MOST_SHOWN, MOST_CHARTED, MOST_NAMED = 40, 60, 8
@@ -53,22 +53,6 @@ OF_SHARES = (
 One = Mapping[Hashable, Any]
 
 
-class Cutoffs(Protocol):
-    """What is read of a rule: its measure and its cut-offs."""
-
-    @property
-    def measure(self) -> str:
-        """The measure that is drawn."""
-
-    @property
-    def reliable(self) -> float:
-        """The upper cut-off."""
-
-    @property
-    def tentative(self) -> float:
-        """The lower cut-off."""
-
-
 def history(
     rounds: pd.DataFrame, policy: Policy, chart: Sequence[Charted], late: str = ""
 ) -> Section:
@@ -94,17 +78,25 @@ def history(
         "health": health(rounds, late),
         **round_counts(rounds),
         "larger_plot": larger,
-        "rules": _rules(latest),
+        "rules": _numbers(latest),
         "control_chart": control_grid(chart),
     }
 
 
-def _rules(rounds: pd.DataFrame) -> pd.DataFrame:
+def _numbers(rounds: pd.DataFrame) -> Grid:
     """A row for each rule that can hold a release, in every round. The last round first."""
-    judged = rounds[rounds["measure"] != ""].iloc[::-1]
-    values = [value_of(row) for row in judged.to_dict("records")]
-    shown = judged.assign(value=pd.Series(values, index=judged.index, dtype=object))
-    return shown[["round", "measure", "value", "verdict"]]
+    judged = rounds[rounds["measure"] != ""].sort_values("round", kind="stable")
+    rows: list[Row] = [
+        [
+            str(row["round"]),
+            title_of(row["measure"]),
+            *_numbers_of(row),
+            str(row["verdict"]).replace("_", " "),
+        ]
+        for row in judged.to_dict("records")[::-1]
+    ]
+    columns = ("round", "measure", "value", "interval", "verdict")
+    return grid("The numbers of the figures, the last round first", columns, rows, "values")
 
 
 @section(
@@ -183,22 +175,11 @@ def course(judged: JudgedProject) -> Answer | None:
         "The line is the interval. A round needs every rule that can hold a release, enough "
         "evidence for each, and the data contract."
     )
-    known = judged.rounds[judged.rounds["value"].notna()].sort_values("round", kind="stable")
-    rows: list[Row] = [
-        [
-            str(row["round"]),
-            title_of(row["measure"]),
-            *_numbers_of(row),
-            str(row["verdict"]).replace("_", " "),
-        ]
-        for row in known.to_dict("records")[::-1]
-    ]
-    columns = ("round", "measure", "value", "interval", "verdict")
-    caption = "The numbers of the figures, the last round first"
-    return Answer((said, rest), figures, (grid(caption, columns, rows, "values"),))
+    known = judged.rounds[judged.rounds["value"].notna()]
+    return Answer((said, rest), figures, (_numbers(known),))
 
 
-def course_figure(rounds: pd.DataFrame, rule: Cutoffs) -> Figure | None:
+def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
     """The measure of a rule by round, with its intervals. None if no round has a value.
 
     Of many rounds the last 40 are drawn.
