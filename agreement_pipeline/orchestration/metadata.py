@@ -144,9 +144,14 @@ def first_of(said: Sequence[str]) -> list[str]:
 
 def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     """A frame as a table under its name. If it is long, a text says how many rows are shown."""
+    records = [
+        dg.TableRecord({str(key): printable(_text(value)) for key, value in row.items()})
+        for row in frame.head(MAX_ROWS).to_dict("records")
+    ]
+    nothing = dg.TableSchema(columns=[dg.TableColumn("nothing", "string")])
     shown = f"the first {MAX_ROWS} of {len(frame)} rows are shown"
     return {
-        name: frame_table(frame),
+        name: dg.MetadataValue.table(records, schema=None if records else nothing),
         **({f"{name}_left_out": shown} if len(frame) > MAX_ROWS else {}),
     }
 
@@ -176,23 +181,6 @@ def _cell(value: object) -> str:
 def _text(value: Any) -> str:
     """A cell of a table as text. What is missing is empty."""
     return "" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
-
-
-def frame_table(frame: pd.DataFrame) -> dg.TableMetadataValue:
-    """The first rows of a frame as a table."""
-    return _table(
-        {str(key): printable(_text(value)) for key, value in row.items()}
-        for row in frame.head(MAX_ROWS).to_dict("records")
-    )
-
-
-def _table(rows: Iterable[Mapping[str, Any]]) -> dg.TableMetadataValue:
-    records = [dg.TableRecord(dict(row)) for row in rows]
-    if records:
-        return dg.MetadataValue.table(records)
-    return dg.MetadataValue.table(
-        [], schema=dg.TableSchema(columns=[dg.TableColumn("nothing", "string")])
-    )
 
 
 def markdown_text(text: str) -> str:

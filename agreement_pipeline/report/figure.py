@@ -1,6 +1,7 @@
 """Figures as data. Any page can draw them, and a test can read them."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -8,6 +9,7 @@ from agreement_pipeline.text import PERCENT, PROBABILITY, SENTENCE, interval, nu
 
 if TYPE_CHECKING:
     from agreement_pipeline.estimates import Estimate
+    from agreement_pipeline.ratings import Array
 
 Kind = Literal[
     "intervals",
@@ -182,6 +184,23 @@ class Figure:
 def intervals(title: str, says: str, marks: Iterable[Mark], axis: str, **more: Any) -> Figure:
     """A figure with a row for each mark, and its limits on one axis."""
     return Figure("intervals", title, says, (Series("", tuple(marks)),), axis=axis, **more)
+
+
+def matrix(
+    title: str, says: str, names: Sequence[str], values: "Array", axis: str, lowest: float = 0.0
+) -> Figure:
+    """A figure of a square table: a row and a column for each name. NaN is no value."""
+    series = (
+        Series(
+            name,
+            tuple(
+                Mark(other, None if math.isnan(value) else float(value))
+                for other, value in zip(names, row, strict=True)
+            ),
+        )
+        for name, row in zip(names, values, strict=True)
+    )
+    return Figure("matrix", title, says, tuple(series), axis=axis, bounds=(lowest, 1.0))
 
 
 def bars_of_shares(title: str, says: str, shares: Iterable[tuple[str, float]], axis: str) -> Figure:

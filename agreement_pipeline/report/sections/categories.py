@@ -6,7 +6,7 @@ import numpy as np
 
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.report.figure import Figure, Mark, Series, bars_of_shares, intervals
+from agreement_pipeline.report.figure import Figure, Mark, bars_of_shares, intervals, matrix
 from agreement_pipeline.report.judged import JudgedRound, differ, shares_of
 from agreement_pipeline.report.section import (
     Answer,
@@ -167,22 +167,17 @@ def coincidences(said: CategoryCounts) -> Array:
 def _confused(names: tuple[str, ...], together: Array) -> Figure:
     whole = together.sum(1)
     kept = np.sort(np.argsort(-whole, kind="stable")[:MOST_CONFUSED])
+    shares = together / np.where(whole > 0, whole, np.nan)[:, None]
     left_out = ""
     if len(names) > MOST_CONFUSED:
         left_out = f" The {MOST_CONFUSED} most frequent of {len(names)} are drawn."
-
-    def row(i: int) -> tuple[Mark, ...]:
-        shares = [float(together[i, j] / whole[i]) if whole[i] > 0 else None for j in kept]
-        return tuple(Mark(names[j], each) for j, each in zip(kept, shares, strict=True))
-
-    return Figure(
-        "matrix",
+    return matrix(
         "What another rater says of the same item",
         "A row is what one rater said, and a column what another said of the same item. "
         f"High numbers off the diagonal are confusions.{left_out}",
-        tuple(Series(names[i], row(i)) for i in kept),
-        axis="share of the row",
-        bounds=(0.0, 1.0),
+        [names[k] for k in kept],
+        shares[np.ix_(kept, kept)],
+        "share of the row",
     )
 
 

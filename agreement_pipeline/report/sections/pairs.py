@@ -3,7 +3,7 @@
 import numpy as np
 
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.report.figure import Figure, Mark, Series
+from agreement_pipeline.report.figure import Figure, matrix
 from agreement_pipeline.report.judged import JudgedRound, differ
 from agreement_pipeline.report.section import (
     Answer,
@@ -57,23 +57,14 @@ def _matrix(judged: JudgedRound) -> Figure:
     if n < len(judged.ratings.raters):
         left_out = f" The {n} raters who agree least are drawn."
     order = beside_the_alike(same)
-    return Figure(
-        "matrix",
+    return matrix(
         "Share of items with the same label",
         "Raters who agree stand beside each other, so camps show as blocks. "
         f"Chance is not taken off here; the table does that.{left_out}",
-        tuple(
-            Series(
-                names[i],
-                tuple(
-                    Mark(names[j], None if np.isnan(same[i, j]) else float(same[i, j]))
-                    for j in order
-                ),
-            )
-            for i in order
-        ),
-        axis="share of items with the same label",
-        bounds=(lowest, 1.0),
+        [names[i] for i in order],
+        same[np.ix_(order, order)],
+        "share of items with the same label",
+        lowest,
     )
 
 
