@@ -4,7 +4,7 @@ What raters differ on is tall, or has a thick edge. So no colour is needed to se
 """
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as Xml
@@ -130,7 +130,8 @@ def _intervals(figure: Figure) -> Sheet:
 
 def _bars(figure: Figure) -> Sheet:
     """A bar for each mark from zero, with its name above."""
-    axis = _from_zero(figure, [mark.value for mark in figure.marks], SIDE)
+    bounds = figure.bounds or (0.0, _highest(mark.value for mark in figure.marks))
+    axis = Axis(*bounds, SIDE, WIDTH - SIDE)
     sheet, _ = _in_rows(figure, [mark.label for mark in figure.marks], 32, 20)
     for place, mark in enumerate(figure.marks):
         y = place * 32 + 17
@@ -143,7 +144,8 @@ def _bars(figure: Figure) -> Sheet:
 
 def _spans(figure: Figure) -> Sheet:
     """A line for each series, with its marks from their low to their high ends."""
-    axis = _from_zero(figure, [mark.high for mark in figure.marks], SIDE)
+    bounds = figure.bounds or (0.0, _highest(mark.high for mark in figure.marks))
+    axis = Axis(*bounds, SIDE, WIDTH - SIDE)
     sheet, _ = _in_rows(figure, [series.name for series in figure.series], 46, 20)
     for place, series in enumerate(figure.series):
         y = place * 46 + 40
@@ -169,10 +171,8 @@ def _in_rows(figure: Figure, names: Sequence[str], row: float, foot: float) -> t
     return sheet, bottom
 
 
-def _from_zero(figure: Figure, ends: Sequence[float | None], side: float) -> Axis:
-    """An axis from zero to the highest of some numbers."""
-    highest = max((end or 0.0 for end in ends), default=0.0) or 1.0
-    return Axis(*(figure.bounds or (0.0, highest)), side, WIDTH - side)
+def _highest(numbers: Iterable[float | None]) -> float:
+    return max((number or 0.0 for number in numbers), default=0.0) or 1.0
 
 
 def _framed(figure: Figure, tall: float, foot: float) -> tuple[Sheet, Axis]:
@@ -326,9 +326,8 @@ def _room(names: Sequence[str]) -> float:
 
 def _in_image(figure: Figure) -> Sheet:
     """Boxes, polygons or bodies at their places in their image."""
-    across = _from_zero(figure, [mark.across_high for mark in figure.marks], 6)
-    down = _from_zero(figure, [mark.high for mark in figure.marks], 6)
-    widest, deepest = BEYOND * across.high, BEYOND * down.high
+    widest = BEYOND * _highest(mark.across_high for mark in figure.marks)
+    deepest = BEYOND * _highest(mark.high for mark in figure.marks)
     if figure.picture:
         _, widest, deepest = figure.picture
     wide = WIDTH - 12
@@ -336,9 +335,7 @@ def _in_image(figure: Figure) -> Sheet:
     sheet = Sheet(tall + 32)
     sheet.box(6, 6, wide, tall, "track")
     if figure.picture:
-        place = {"x": "6", "y": "6", "width": f"{wide:g}", "height": f"{tall:.1f}"}
-        address = figure.picture.address
-        sheet.shape("image", "picture", href=address, preserveAspectRatio="none", **place)
+        sheet.picture(6, 6, wide, tall, figure.picture.address)
     across, down = Axis(0.0, widest, 6, 6 + wide), Axis(0.0, deepest, 6, 6 + tall)
     for mark in sorted(figure.marks, key=lambda mark: mark.tone != ELSEWHERE):
         _object(sheet, figure.kind, mark, across, down)
@@ -353,21 +350,22 @@ def _object(sheet: Sheet, kind: Kind, mark: Mark, across: Axis, down: Axis) -> N
     left, right = across.span(mark.across_low, mark.across_high)
     top, foot = down.span(mark.low, mark.high)
     points = [(across.at(x), down.at(y)) for x, y in mark.points]
-    room = 6 if kind == "bodies" else 0
-    if kind == "outlines":
-        sheet.through(points, "polygon", f"edge {mark.tone}", mark.label)
+    edge, wide, tall = f"edge {mark.tone}", right - left, foot - top
+    if kind == "frames":
+        sheet.box(left, top, wide, tall, edge, mark.label)
+        x, y, anchor = left + 2, top + 11, "start"
+    elif kind == "outlines":
+        sheet.through(points, "polygon", edge, mark.label)
+        x, y, anchor = left + wide / 2, top + tall / 2, "middle"
     else:
-        wide, tall = right - left + 2 * room, foot - top + 2 * room
-        sheet.box(left - room, top - room, wide, tall, f"edge {mark.tone}", mark.label)
-    for x, y in points if kind == "bodies" else ():
-        sheet.sign(x, y, mark.tone, mark.label, size=3.5)
-    if mark.tone == ELSEWHERE:
-        return
-    if kind == "bodies":
-        x, anchor = (right + room, "end") if left > WIDTH / 2 else (left - room, "start")
-        sheet.text(x, top - 9, _within(mark.label, WIDTH / 2), anchor=anchor)
-    else:
-        sheet.text(left + 2, top + 11, _within(mark.label, right - left))
+        sheet.box(left - 6, top - 6, wide + 12, tall + 12, edge, mark.label)
+        for at in points:
+            sheet.sign(*at, mark.tone, mark.label, size=3.5)
+        far = left > WIDTH / 2
+        x, y, anchor = right + 6 if far else left - 6, top - 9, "end" if far else "start"
+        wide = WIDTH / 2
+    if mark.tone != ELSEWHERE:
+        sheet.text(x, y, _within(mark.label, wide), anchor=anchor)
 
 
 def _within(text: str, width: float) -> str:

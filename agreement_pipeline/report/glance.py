@@ -5,11 +5,11 @@ click if it has more. So the drawing is SVG in few characters.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 from agreement_pipeline.report.figure import Figure, Mark, Tone
+from agreement_pipeline.report.sheet import Axis
 
 LONGEST, MOST_ROUNDS, LONGEST_NAME = 960, 24, 16
 WIDTH, HEIGHT, TOP, BOTTOM, LEFT = 430, 128, 24, 108, 46
@@ -26,16 +26,6 @@ SIGNS: dict[Tone, tuple[str, str, str]] = {
 """The end of the line that draws a value, its colour, and its sign in the legend."""
 
 
-class Place(NamedTuple):
-    """Where a round is drawn: from the left, and from the top its limits with the value."""
-
-    x: int
-    high: int
-    value: int
-    low: int
-    tone: Tone
-
-
 def glance(course: Figure | None) -> str | None:
     """The last rounds of a figure of rounds, as a data URI: as many as have room.
 
@@ -50,67 +40,55 @@ def glance(course: Figure | None) -> str | None:
 
 def _drawing(course: Figure, marks: Sequence[Mark]) -> str:
     cutoffs = [cutoff for cutoff, _ in course.cutoffs]
-    drawn = [number for mark in marks for number in (mark.value, mark.low) if number is not None]
-    least = max(-1.0, min(*cutoffs, *drawn) - SHORTEST_AXIS)
-    places = list(_places(marks, least))
-    names = {tone: words for tone, words in course.legend if tone in SIGNS}
-    of_tones = {tone: [each for each in places if each.tone == tone] for tone in names}
-    met = [tone for tone, mine in of_tones.items() if mine]
-    legend = " ".join(
-        f"<tspan fill='{SIGNS[tone][1]}'>{SIGNS[tone][2]}{names[tone]}</tspan>" for tone in met
+    numbers = [number for mark in marks for number in (mark.value, mark.low) if number is not None]
+    axis = Axis(max(-1.0, min(*cutoffs, *numbers) - SHORTEST_AXIS), 1.0, BOTTOM, TOP)
+    step = min(WIDEST_STEP, (WIDTH - LEFT - 10) // len(marks))
+    placed = [(LEFT + step // 2 + nth * step, mark) for nth, mark in enumerate(marks)]
+    drawn, legend = [], []
+    for tone, words in course.legend:
+        mine = [(x, mark) for x, mark in placed if _shown_as(mark) == tone]
+        if mine:
+            drawn.append(_values(tone, mine, axis))
+            _, colour, sign = SIGNS[tone]
+            legend.append(f"<tspan fill='{colour}'>{sign}{words}</tspan>")
+    names = (
+        f"<text x='{x - 18}' y='{HEIGHT - 4}'>{escape(mark.label[:LONGEST_NAME])}</text>"
+        for x, mark in dict([placed[0], placed[-1]]).items()
     )
-    ends = {place.x: mark.label for place, mark in zip(places, marks, strict=True)}
-    shown = sorted({min(ends), max(ends)})
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{HEIGHT}' "
         "font-size='11' fill='#778' stroke-width='2'>",
-        *_lines(cutoffs, least),
-        *(_values(tone, of_tones[tone]) for tone in met),
-        f"<text x='{LEFT}' y='10'>{legend}</text>",
-        *(
-            f"<text x='{x - 18}' y='{HEIGHT - 4}'>{escape(ends[x][:LONGEST_NAME])}</text>"
-            for x in shown
-        ),
+        *_lines(cutoffs, axis),
+        *drawn,
+        f"<text x='{LEFT}' y='10'>{' '.join(legend)}</text>",
+        *names,
         "</svg>",
     ]
     return f"data:image/svg+xml,{quote(''.join(parts), safe=UNQUOTED)}"
 
 
-def _places(marks: Sequence[Mark], least: float) -> Iterator[Place]:
-    step = min(WIDEST_STEP, (WIDTH - LEFT - 10) // len(marks))
-    for nth, mark in enumerate(marks):
-        high, low = 1.0 if mark.high is None else mark.high, mark.low
-        yield Place(
-            LEFT + step // 2 + nth * step,
-            _height(high, least),
-            _height(mark.value or 0.0, least),
-            _height(least if low is None else low, least),
-            mark.tone if mark.tone in SIGNS else "bad",
-        )
+def _shown_as(mark: Mark) -> Tone:
+    return mark.tone if mark.tone in SIGNS else "bad"
 
 
-def _height(value: float, least: float) -> int:
-    """How far from the top a value is drawn: 1 at the top of the axis, the least at its end."""
-    share = (1.0 - min(max(value, least), 1.0)) / (1.0 - least)
-    return round(TOP + share * (BOTTOM - TOP))
-
-
-def _lines(cutoffs: Sequence[float], least: float) -> Iterator[str]:
+def _lines(cutoffs: Sequence[float], axis: Axis) -> Iterator[str]:
     """The cut-offs with their numbers, which stand apart."""
     below = 0
     for cutoff in cutoffs:
-        y = _height(cutoff, least)
+        y = round(axis.at(cutoff))
         below = max(y + 4, below + LINE)
         yield f"<text y='{below}'>{cutoff:g}</text>"
         yield f"<path stroke='#99a' stroke-dasharray='4' d='M{LEFT - 8},{y}h{WIDTH - LEFT}'/>"
 
 
-def _values(tone: Tone, places: Sequence[Place]) -> str:
+def _values(tone: Tone, placed: Sequence[tuple[int, Mark]], axis: Axis) -> str:
     """The intervals and the values of the rounds with one decision."""
     end, colour, _ = SIGNS[tone]
-    flat = 2 if end == "butt" else 0
-    lines = "".join(f"M{each.x},{each.high}v{each.low - each.high}" for each in places)
-    values = "".join(f"M{each.x - flat},{each.value}h{2 * flat}" for each in places)
+    flat, lines, values = 2 if end == "butt" else 0, "", ""
+    for x, mark in placed:
+        low, high = map(round, axis.span(mark.low, mark.high))
+        lines += f"M{x},{high}v{low - high}"
+        values += f"M{x - flat},{round(axis.at(mark.value or 0.0))}h{2 * flat}"
     return (
         f"<g stroke='{colour}'><path d='{lines}'/>"
         f"<path stroke-width='8' stroke-linecap='{end}' d='{values}'/></g>"

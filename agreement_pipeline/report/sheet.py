@@ -41,6 +41,11 @@ class Sheet:
         """A rectangle."""
         self.shape("rect", kind, tip, x=x, y=y, width=width, height=height)
 
+    def picture(self, x: float, y: float, width: float, height: float, address: str) -> None:
+        """A picture that fills its rectangle."""
+        more = {"href": address, "preserveAspectRatio": "none"}
+        self.shape("image", "picture", "", "", x=x, y=y, width=width, height=height, **more)
+
     def through(self, points: Sequence[Point], tag: str, kind: str, tip: str = "") -> None:
         """A polyline or a polygon through points."""
         places = " ".join(f"{_written(x)},{_written(y)}" for x, y in points)
