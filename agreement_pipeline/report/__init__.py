@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.report.section import Content, Grid, Plot, Section
     from agreement_pipeline.report.sections.rounds import charted, fallen_out, history
     from agreement_pipeline.report.sections.since import since
-    from agreement_pipeline.report.sections.verdicts import plan_figure
+    from agreement_pipeline.report.sections.verdicts import plan_figure, verdict_grid
     from agreement_pipeline.report.tables import (
         aligned,
         difference_rows,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         plan_rows,
         printable,
         rule_rows,
-        verdict_rows,
     )
     from agreement_pipeline.report.terminal import as_text
 else:
@@ -100,7 +99,7 @@ else:
             "since": "sections.since",
             "table_of_rows": "history",
             "tasks": "disputed",
-            "verdict_rows": "tables",
+            "verdict_grid": "sections.verdicts",
             "written_tasks": "disputed",
         },
     )
@@ -152,6 +151,6 @@ __all__ = [
     "since",
     "table_of_rows",
     "tasks",
-    "verdict_rows",
+    "verdict_grid",
     "written_tasks",
 ]
