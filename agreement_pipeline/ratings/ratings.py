@@ -256,12 +256,43 @@ class Ratings:
     @cached_property
     def n_rated(self) -> int:
         """How many items were rated, gold items too."""
-        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.table}")
+        if self.preceded or "weight" in self.has:
+            return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.table}")
+        return int(self.patterns.items.sum())
 
     @cached_property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
-        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.own} WHERE NOT gold")
+        if "weight" in self.has:
+            return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.own} WHERE NOT gold")
+        return int(self.patterns.items[~self.patterns.gold].sum())
+
+    @cached_property
+    def n_earlier(self) -> int:
+        """How many ratings earlier rounds gave."""
+        if not self.preceded:
+            return 0
+        return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE earlier")
+
+    @cached_property
+    def n_repeated(self) -> int:
+        """How many ratings are of an item that the rater had met before."""
+        if not self.met_again:
+            return 0
+        return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE occurrence > 1")
+
+    @cached_property
+    def n_by_rater(self) -> Mapping[str, int]:
+        """How many items each rater rated in the round itself, gold items too."""
+        found = self.session.ask(f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place")
+        by_place = dict(zip(found["place"].to_pylist(), found["n"].to_pylist(), strict=True))
+        return {self.names[place]: by_place[place] for place in sorted(by_place)}
+
+    @cached_property
+    def given(self) -> Codes:
+        """The places on the scale of the categories that were given, sorted."""
+        codes = self.session.ask(f"SELECT DISTINCT code FROM {self.table}")["code"]
+        return np.sort(self.positions(whole(codes) - 1))
 
     @cached_property
     def n_of_panel(self) -> int:
@@ -695,6 +726,17 @@ class Ratings:
         return int(self.session.ask(text)["n"][0].as_py())
 
     # Other ratings made of these
+
+    def from_origin(self, origin: Origin | None) -> "Ratings":
+        """The same ratings with another origin. What was asked of them before stays known."""
+        other = replace(self, origin=origin)
+        known = {name: each for name, each in vars(self).items() if not isinstance(each, Ratings)}
+        vars(other).update({**known, "origin": origin})
+        return other
+
+    def with_gold(self, items: frozenset[str]) -> "Ratings":
+        """The ratings in which some items are gold too."""
+        return self if items <= self.gold else replace(self, also_gold=self.also_gold | items)
 
     @property
     def without_gold(self) -> "Ratings":

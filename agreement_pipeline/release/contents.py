@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
@@ -65,8 +64,10 @@ A set of places: the file is JSON, and these places hold words. None: the whole 
 
 def contents(
     project: str, members: Sequence[Member], policy: Policy, contract: Contract
-) -> dict[str, Content]:
-    """The files of a release by name, in the order of writing. The manifest is the last.
+) -> tuple[dict[str, Content], PanelLabels]:
+    """The files of a release by name, in the order of writing, and the labels in them.
+
+    The manifest is the last file.
 
     Raises
     ------
@@ -88,16 +89,12 @@ def contents(
     data: dict[str, Content] = {name: parquet_of(rows) for name, rows in tables.items()}
     described = {name: (rows.schema, digest_of(data[name])) for name, rows in tables.items()}
     data |= documents(project, members, labels, policy, contract, scale, described)
-    return {
-        **data,
-        MANIFEST: as_json(
-            {
-                **identity(project, members, policy, contract),
-                "written_by": _writers(),
-                "files": _listed(data),
-            }
-        ),
+    manifest = {
+        **identity(project, members, policy, contract),
+        "written_by": _writers(),
+        "files": _listed(data),
     }
+    return {**data, MANIFEST: as_json(manifest)}, labels
 
 
 def documents(
@@ -260,17 +257,13 @@ def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
 
 
 def _counts(ratings: Ratings) -> dict[str, int]:
-    again = [
-        (pc.sum(batch["earlier"]).as_py(), pc.sum(pc.greater(batch["occurrence"], 1)).as_py())
-        for batch in ratings.every(["earlier", "occurrence"])
-    ]
     return {
         "items": ratings.n_rated,
         "raters": len(ratings.raters),
         "classifiers": len(ratings.classifiers),
         "ratings": len(ratings),
-        "earlier_ratings": sum(earlier for earlier, _ in again),
-        "repeated_ratings": sum(repeated for _, repeated in again),
+        "earlier_ratings": ratings.n_earlier,
+        "repeated_ratings": ratings.n_repeated,
         "gold_items": len(ratings.rated(items=ratings.gold)),
     }
 

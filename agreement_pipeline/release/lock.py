@@ -4,14 +4,14 @@ Every round is read again from its stored bytes and judged again. The release is
 if the policy admits every round in it. No other module is asked for permission.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import Assessment, Decision, Policy, Waiver, Waivers
+from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.release.contents import MANIFEST, contents
 from agreement_pipeline.release.deciding import (
@@ -27,7 +27,7 @@ from agreement_pipeline.release.deciding import (
 from agreement_pipeline.release.members import Member, gold_in
 from agreement_pipeline.release.opening import verify_release
 from agreement_pipeline.release.places import holds, places, version_of
-from agreement_pipeline.release.proof import Release, prove
+from agreement_pipeline.release.proof import Release
 from agreement_pipeline.store import Store, check_round_name
 
 
@@ -154,9 +154,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
         judged, _ = decide(store, rounds, terms, checked_later=True)
     _refuse_held(judged)
     taken = [each.taken for each in judged]
-    known = dict[Hashable, Assessment]()
-    version, data = _made(store, name, judged, terms, project, known)
-    ready = prove(data, store.release_folder(name, version), terms.on, known)
+    ready, data = _made(store, name, judged, terms, project)
     with store.locked():
         refuse_replaced(store, taken)
         _refuse_redecided(store, taken)
@@ -169,13 +167,14 @@ def _made(
     judged: list[Judged],
     terms: Terms,
     project: str,
-    known: dict[Hashable, Assessment],
-) -> tuple[str, dict[str, Content]]:
-    """The version of a release, and its files. The list is emptied, since ratings need memory."""
+) -> tuple[Release, dict[str, Content]]:
+    """A release and its files. The list is emptied, since ratings need memory."""
+    policy, contract = terms.policy, terms.contract
     gold = gold_in(each.ratings for each in judged)
-    members = [_member(store, judged.pop(0), terms, gold, known) for _ in range(len(judged))]
-    data = contents(project, members, terms.policy, terms.contract)
-    return version_of(name, members, terms.policy), data
+    members = [_member(store, judged.pop(0), terms, gold) for _ in range(len(judged))]
+    data, labels = contents(project, members, policy, contract)
+    path = store.release_folder(name, version_of(name, members, policy))
+    return Release.of(path, data, project, members, labels, policy, contract), data
 
 
 def _refuse_held(judged: Iterable[Judged]) -> None:
@@ -196,7 +195,6 @@ def _member(
     judged: Judged,
     terms: Terms,
     gold: frozenset[str],
-    known: dict[Hashable, Assessment],
 ) -> Member:
     """The round as it is released, judged once more as `verify` will judge it.
 
@@ -204,7 +202,7 @@ def _member(
     """
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, number = judged.ratings.gold, judged.number
-    ratings = replace(judged.ratings.renamed(pseudonyms), also_gold=gold)
+    ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
     adjudicated = _adjudicated(judged.taken, terms)
     del judged
@@ -216,7 +214,6 @@ def _member(
         terms.contract,
         waivers,
         version=number,
-        known=known,
     )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:

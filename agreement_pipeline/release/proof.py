@@ -4,7 +4,7 @@ Everything it says is derived again from its annotations, its policy and its con
 """
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -17,7 +17,7 @@ import pyarrow as pa
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import DIGEST, Assessment, Policy, Waiver, Waivers
+from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     EXTRAS,
     Adjudicated,
@@ -97,6 +97,31 @@ class Release:
     ratings: dict[str, Ratings]
     manifest_digest: str
 
+    @classmethod
+    def of(
+        cls,
+        path: Folder,
+        data: Mapping[str, Content],
+        project: str,
+        members: Sequence[Member],
+        labels: PanelLabels,
+        policy: Policy,
+        contract: Contract,
+    ) -> "Release":
+        """The release of some judged rounds, whose files are known to follow from them."""
+        return cls(
+            path=path,
+            project=project,
+            rounds=tuple(member.round for member in members),
+            policy=policy,
+            contract=contract,
+            decisions=decisions_of(members),
+            labels=labels,
+            rows=tables_of(members, labels)[ANNOTATIONS],
+            ratings={member.round: member.ratings for member in members},
+            manifest_digest=digest_of(data[MANIFEST]),
+        )
+
     @cached_property
     def train(self) -> pd.DataFrame:
         """One row for each item that has a label, with the columns of `consensus`."""
@@ -129,12 +154,11 @@ def prove(
     data: Mapping[str, Content],
     path: Folder,
     on: date,
-    known: dict[Hashable, Assessment] | None = None,
 ) -> Release:
     """Derive everything again from the annotations, and compare.
 
     These are derived: the decisions, the report, the training rows, and the words. A waiver
-    in the release must hold on the given day. `known` is what `Member.assessed` knows.
+    in the release must hold on the given day.
 
     Raises
     ------
@@ -146,7 +170,7 @@ def prove(
     _refuse_other_writers(path, manifest.get("written_by"))
     by = _judged_by(data, path, on)
     _refuse_ended(path, by)
-    members, labels = _derived(data, manifest, by, path, known)
+    members, labels = _derived(data, manifest, by, path)
     project, policy, contract = manifest["project"], by.policy, by.contract
     derived_manifest = {
         **identity(project, members, policy, contract),
@@ -165,18 +189,7 @@ def prove(
             _refuse_other(path, name, found, again, words)
     _refuse_other_rows(path, data, tables)
     _refuse_other_words(path, data, derived, manifest)
-    return Release(
-        path=path,
-        project=project,
-        rounds=tuple(member.round for member in members),
-        policy=policy,
-        contract=contract,
-        decisions=decisions_of(members),
-        labels=labels,
-        rows=tables[ANNOTATIONS],
-        ratings={member.round: member.ratings for member in members},
-        manifest_digest=digest_of(data[MANIFEST]),
-    )
+    return Release.of(path, data, project, members, labels, policy, contract)
 
 
 def _derived(
@@ -184,7 +197,6 @@ def _derived(
     manifest: Mapping[str, Any],
     by: _JudgedBy,
     path: Folder,
-    known: dict[Hashable, Assessment] | None,
 ) -> tuple[list[Member], PanelLabels]:
     try:
         annotations = cells_of(data, ANNOTATIONS, path)
@@ -199,7 +211,7 @@ def _derived(
         del annotations, table
         gold = gold_in(rounds)
         members = [
-            _member(replace(ratings, also_gold=gold), entry, by, known)
+            _member(ratings.with_gold(gold), entry, by)
             for ratings, entry in zip(rounds, manifest["rounds"], strict=True)
         ]
         return members, labels_of(members)
@@ -236,14 +248,13 @@ def _member(
     ratings: Ratings,
     entry: Mapping[str, Any],
     by: _JudgedBy,
-    known: dict[Hashable, Assessment] | None,
 ) -> Member:
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
     if not isinstance(version := entry["version"], int) or version < 1 or version is True:
         raise KeyError("version")
     judged = (ratings, by.policy, by.contract, Waivers(by.waivers.get(entry["round"], ()), by.on))
-    member = Member.assessed(entry["round"], digest, *judged, version=version, known=known)
+    member = Member.assessed(entry["round"], digest, *judged, version=version)
     return replace(member, adjudicated=Adjudicated.released(entry))
 
 

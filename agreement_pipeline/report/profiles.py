@@ -80,7 +80,7 @@ def profile_rows(
     drawn, on_gold = (_drawn(each, shown, pool) for each in (others, right))
     again = _again(ratings, policy)
     uses, seconds = dict(_uses(ratings, policy.confidence_level)), _seconds(ratings, shown)
-    given, n_items = _given(ratings, shown), ratings.without_earlier.n_rated
+    given, n_items = ratings.n_by_rater, ratings.without_earlier.n_rated
     rows = [
         (
             name,
@@ -105,12 +105,6 @@ def _drawn(
     mine = (found[name] for name in shown if name in found)
     towards = (found[name] for name in pool if name in found)
     return {each.estimate.scope.name: each for each in drawn_together(mine, towards)}
-
-
-def _given(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, int]:
-    """How many items each of some raters rated, gold items too."""
-    place = ratings.first(["place"], raters=shown, gold=True)["place"].to_numpy()
-    return dict(zip(ratings.everyone, np.bincount(place).tolist(), strict=False))
 
 
 def _again(ratings: Ratings, policy: Policy) -> Mapping[str, str]:
