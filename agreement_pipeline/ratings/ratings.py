@@ -418,7 +418,11 @@ class Ratings:
             Gold items too.
         """
         some = _Some.of(self.session, items)
-        where = f"{'TRUE' if gold else 'NOT gold'} AND {some.test} AND {self._by(raters)}"
+        of_gold = "TRUE" if gold or not self.gold else "NOT gold"
+        tests = {of_gold, some.test, self._by(raters)} - {"TRUE"}
+        if self.own is self.table and not tests:
+            return self._whole(columns, str(self._in_order))
+        where = " AND ".join(sorted(tests)) or "TRUE"
         return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
     def again(
@@ -442,7 +446,6 @@ class Ratings:
         """
         asked, last, seen = self._asked(columns), None, -1
         beside = [name for name in columns if name in ("text", "gold", "gold_label")]
-        rows = str(self.table)
         if beside:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
             kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
@@ -451,8 +454,9 @@ class Ratings:
                 f"(SELECT {chosen} FROM {self.table} AS r LEFT JOIN {self.known} AS k "
                 "ON r.item = k.item) AS b"
             )
-        order = "item, place, occurrence" if self.met_again else "item, place"
-        text = f"SELECT {asked} FROM {rows} ORDER BY {order}"
+        text = f"SELECT {asked} FROM {self._in_order}"
+        if beside:
+            text = f"SELECT {asked} FROM {rows} ORDER BY {self._order}"
         for part in self.session.batches(text, *([AT_ONCE] if beside else [])):
             if part.num_rows:
                 at = _places(part["item"], last, seen) if "at" in columns else None
@@ -571,7 +575,7 @@ class Ratings:
 
     def _by(self, raters: Collection[str] | None) -> str:
         """A test of ratings: are they by some of the raters?"""
-        if raters is None:
+        if raters is None or {*self.everyone} <= {*raters}:
             return "TRUE"
         places = [str(at) for at, name in enumerate(self.names) if name in raters]
         return f"place IN ({', '.join(places)})" if places else "FALSE"
@@ -618,7 +622,7 @@ class Ratings:
         """The first rows of `to_pandas`."""
         from agreement_pipeline.ratings.frames import frame_of
 
-        rows = f"{self.table} ORDER BY item, place, occurrence LIMIT {n}"
+        rows = f"{self._in_order} LIMIT {n}"
         return frame_of(self._whole(self._shown, rows).to_batches(), self.everyone, self.scale)
 
     @property
@@ -626,6 +630,17 @@ class Ratings:
         """The columns of a frame."""
         extras = [name for name in EXTRAS if name in self.has]
         return ["item", "rater", "label", "occurrence", "earlier", *extras]
+
+    @property
+    def _order(self) -> str:
+        return "item, place, occurrence" if self.met_again else "item, place"
+
+    @cached_property
+    def _in_order(self) -> Relation:
+        """The table in the order of item, rater and occurrence."""
+        unseen = ("word", "unit", "gold", "nth")
+        columns = [name for name in self._columns if name not in unseen]
+        return self.session.ordered(self.table, columns, self._order)
 
     # What counting asks
 

@@ -105,7 +105,8 @@ def _disagreeing(ratings: Ratings) -> pd.DataFrame:
         "share": disagreement[order] / (disagreement.sum() or np.nan),
     }
     if not ratings.scale.continuous:
-        labels = PanelLabels.of(ratings).take(order)
+        labels = PanelLabels.of(ratings, among=found["id"].tolist())
+        labels = labels.take(labels.items.get_indexer(found["id"]))
         found["resolution"] = np.array(RESOLUTIONS, dtype=object)[labels.resolution]
         found["entropy_bits"] = labels.entropy_bits
     return pd.DataFrame(found)
