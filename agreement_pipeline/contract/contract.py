@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation, Spec
-from agreement_pipeline.contract.facts import FACTS, Panel
-from agreement_pipeline.contract.finding import Finding
+from agreement_pipeline.contract.facts import FACTS
+from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.tables import ITEMS, ROUND, ROWS
-from agreement_pipeline.contract.validation import validate
+from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
 from agreement_pipeline.ratings import Ratings, given_back
@@ -54,7 +54,7 @@ class Contract:
         `cluster`.
     round
         The expectations on the table with one row for the round. Its columns are the facts of
-        `contract/facts`. There may be none.
+        `contract/facts.py`. There may be none.
 
     Raises
     ------

@@ -3,24 +3,63 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.contract.asking import KEPT, Answer, one_line, suite_of
-from agreement_pipeline.contract.coded import answers_by_codes
 from agreement_pipeline.contract.expectations import Expectation
-from agreement_pipeline.contract.facts import Panel
-from agreement_pipeline.contract.finding import Finding
+from agreement_pipeline.contract.gx import KEPT, Answer, answers, one_line, suite_of
+from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.tables import Derived, in_words
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place
 
 SHOWN = 5
 REDACTED = "(redacted)"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check of the data contract found.
+
+    Attributes
+    ----------
+    check, table
+        The check's name, and its table: rows, items or round.
+    passed
+        True if the check held.
+    severity
+        error: a failure holds the release. warning: a failure is shown and holds nothing.
+    description
+        What was found, in words and numbers.
+    observed
+        More of what was found, as plain data.
+    """
+
+    check: str
+    table: str
+    passed: bool
+    severity: str
+    description: str
+    observed: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """True if it holds the release: any failure but a warning does."""
+        return not self.passed and self.severity != "warning"
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The finding as plain data."""
+        return {
+            "check": self.check,
+            "table": self.table,
+            "passed": self.passed,
+            "severity": self.severity,
+            "description": self.description,
+        }
 
 
 def validate(
@@ -56,7 +95,7 @@ def validate(
         frame = table.of(panel, {name for each in expectations for name in each.columns})
         asked = {check: built for check, built in suite.items() if not idle[check]}
         parameters = {"vocabulary": list(panel.ratings.scale.categories or ())}
-        said = answers_by_codes(asked, frame, parameters)
+        said = answers(asked, frame, parameters)
         return [finds(each, idle[each.check], said.get(each.check), frame) for each in expectations]
     except Exception as error:  # whatever it was, nothing was checked, and the release waits
         why = f"{type(error).__name__}: {error}"

@@ -38,7 +38,7 @@ def test_an_expectation_that_raises_is_a_failed_error_whatever_was_declared(type
 
 
 def test_a_result_that_does_not_come_back_is_a_failed_error(monkeypatch):
-    monkeypatch.setattr(validation, "answers_by_codes", lambda *_: {})
+    monkeypatch.setattr(validation, "answers", lambda *_: {})
     found = check(good_table())
     assert {(f.passed, f.severity) for f in found.values()} == {(False, "error")}
     assert "no result came back" in found["raters_per_item"].description
@@ -59,7 +59,7 @@ def test_personal_data_in_an_exception_are_redacted(monkeypatch):
     def broken(*_):
         raise ValueError("cannot read bob@example.org")
 
-    monkeypatch.setattr(validation, "answers_by_codes", broken)
+    monkeypatch.setattr(validation, "answers", broken)
     assert check(good_table())["rows_present"].description.startswith(
         "rows_present: could not be run ((redacted));"
     )
