@@ -5,22 +5,26 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import later
 
 if TYPE_CHECKING:
-    from agreement_pipeline.policy.assisted import judged_part
     from agreement_pipeline.policy.decision import (
+        OF_THE_GATE,
         Assessment,
         Decision,
         assess,
         decide,
         judge,
+        judged_part,
+        manner,
+        recorded_manner,
     )
-    from agreement_pipeline.policy.how_often import OF_THE_GATE, manner, recorded_manner
-    from agreement_pipeline.policy.items_needed import N_ROUNDS, Plan, plan_measure
     from agreement_pipeline.policy.planning import (
         EXPECTED,
         LABELS_AN_ITEM,
+        N_ROUNDS,
         PREVALENCE,
         PROBABILITY,
+        Plan,
         plan,
+        plan_measure,
         unplanned_look,
     )
     from agreement_pipeline.policy.policy import BUNDLED, Policy, load_policy
@@ -45,11 +49,11 @@ else:
             "EXPECTED": "planning",
             "LABELS_AN_ITEM": "planning",
             "NONE": "waivers",
-            "N_ROUNDS": "items_needed",
-            "OF_THE_GATE": "how_often",
+            "N_ROUNDS": "planning",
+            "OF_THE_GATE": "decision",
             "PREVALENCE": "planning",
             "PROBABILITY": "planning",
-            "Plan": "items_needed",
+            "Plan": "planning",
             "Policy": "policy",
             "RELIABLE": "rules",
             "Rule": "rules",
@@ -62,13 +66,13 @@ else:
             "decide": "decision",
             "for_round": "waivers",
             "judge": "decision",
-            "judged_part": "assisted",
+            "judged_part": "decision",
             "load_policy": "policy",
             "load_waiver": "waivers",
-            "manner": "how_often",
+            "manner": "decision",
             "plan": "planning",
-            "plan_measure": "items_needed",
-            "recorded_manner": "how_often",
+            "plan_measure": "planning",
+            "recorded_manner": "decision",
             "unplanned_look": "planning",
         },
     )

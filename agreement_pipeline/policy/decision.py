@@ -7,27 +7,230 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
-from agreement_pipeline.policy import reasons
-from agreement_pipeline.policy.assisted import judged_part, met_with_all, with_and_without
-from agreement_pipeline.policy.flattered import unflattered
-from agreement_pipeline.policy.how_often import (
-    OF_THE_GATE,
-    manner,
-    of_version,
-    recorded_manner,
-    too_often,
+from agreement_pipeline.estimates import (
+    ROUND,
+    SCOPE_KINDS,
+    Estimate,
+    measure_ratings,
+    measure_strata,
+    registered,
+    values_of,
 )
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
+from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy
+from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
-from agreement_pipeline.ratings import CAPABILITIES, Ratings
+from agreement_pipeline.ratings import CAPABILITIES, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import DIGITS, counted, in_words, listed
 from agreement_pipeline.version import __version__
+
+USUAL_RESAMPLES = Inference.n_resamples
+OF_THE_GATE = "gate"
+"""The table of a finding that is about the round as a whole, and not about its ratings."""
+
+
+def manner(policy: Policy, version: int | None) -> str:
+    """How a version of a round is judged: how often, and with which confidence.
+
+    `version` is as in `Decision`.
+    """
+    judged = "Judged once." if version == 1 else "The limits hold for one look."
+    if policy.always_valid_at is not None:
+        judged = (
+            "Judged at any time, with always valid limits that are tightest at "
+            f"{policy.always_valid_at} items (or clusters)."
+        )
+    if policy.looks is not None:
+        judged = f"Judged at {policy.looks} items (or clusters), and at no other size."
+    level = f"{100 * policy.confidence_level:g} % confidence"
+    few = policy.n_resamples < USUAL_RESAMPLES and policy.interval_method == DEFAULT_METHOD
+    chance = f" {policy.n_resamples:,} resamples leave close cases to chance." if few else ""
+    if policy.familywise == "none":
+        by_stratum = any(rule.scope == "stratum" for rule in policy.rules)
+        strata = " Those on the strata of one rule have it together." if by_stratum else ""
+        return f"{judged} Each verdict has its own {level}.{strata}{chance}"
+    return f"{judged} All verdicts together have {level} (Holm).{chance}"
+
+
+def recorded_manner(policy: Policy, version: int | None) -> str:
+    """The manner as a decision records it.
+
+    These words never change, because verifying a release must give the same words again.
+    """
+    judged = "once" if version == 1 else "as at one look"
+    if policy.always_valid_at is not None:
+        tightest = f"tightest at {policy.always_valid_at} items (or clusters)"
+        judged = f"at any time, always valid, {tightest}"
+    if policy.looks is not None:
+        judged = f"as planned, at {policy.looks} items (or clusters)"
+    if policy.familywise == "none":
+        return f"judged {judged}; each verdict holds by itself"
+    return f"judged {judged}; the verdicts hold together (Holm)"
+
+
+def of_version(version: int | None) -> str:
+    """The words for a round that came more than once. Empty for its first version.
+
+    >>> of_version(90), of_version(1)
+    ('This is version 90 of the round. ', '')
+    """
+    return f"This is version {version} of the round. " if (version or 0) > 1 else ""
+
+
+def too_often(policy: Policy, version: int | None) -> list[Finding]:
+    """What holds a round that came more often than the policy allows."""
+    if policy.most_versions is None or (version or 0) <= policy.most_versions:
+        return []
+    words = (
+        f"found version {version} of the round; expected {policy.most_versions} at most, since "
+        "each further look may admit by chance. Collect a fresh round."
+    )
+    return [Finding("too_many_versions", OF_THE_GATE, False, "error", words)]
+
+
+USUAL = "krippendorff_alpha"
+"""The measure that is told if no rule is about the whole round."""
+
+
+def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
+    """The ratings that a policy judges."""
+    leaves_out = policy.assisted == "leave_out" and ratings.n_assisted > 0
+    return ratings.unassisted if leaves_out else ratings
+
+
+def met_with_all(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
+    """The verdict, or an inconclusive one with the code *dissent_left_out*.
+
+    Labels that were left out can be those that differ. So a verdict on the whole round that the
+    policy admits must be one that it admits with all labels too.
+    """
+    if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
+        return verdict
+    again = measure_ratings(ratings, verdict.rule.asks, policy.inference, scopes=("round",))
+    other = next(iter(verdict.rule.judge(again)))
+    if other.kind in policy.admit:
+        return verdict
+    said = (
+        f"{verdict.reason}; with the labels that began as a suggestion it is {other.kind}: "
+        f"{other.reason}"
+    )
+    return replace(verdict, kind="inconclusive", reason=said, code="dissent_left_out")
+
+
+def with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+    """How many labels began as a suggestion, and the values with them and without them."""
+    count, total = ratings.n_assisted, ratings.n_of_panel
+    if not count:
+        return
+    done = "left out" if policy.assisted == "leave_out" else "counted"
+    names = [rule.measure for rule in policy.rules if rule.scope == "round"] or [USUAL]
+    values = [
+        f"{name} is {_value(ratings, name)} with them and {_value(ratings.unassisted, name)} "
+        "without them"
+        for name in dict.fromkeys(names)
+        if registered(name).defined_on(ratings.scale)
+    ]
+    words = f"{count} of {total} labels began as a suggestion, and are {done}; {'; '.join(values)}"
+    yield Finding("assisted", OF_THE_GATE, False, "warning", words)
+
+
+def _value(ratings: Ratings, measure: str) -> str:
+    found = values_of(ratings, measure, "round").get(ROUND)
+    return "undefined" if found is None else in_words(found)
+
+
+FEW, MOST = 0.25, 0.5
+
+
+def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
+    """The verdict, or an inconclusive one with the code *flattered* if it does not stand.
+
+    Only verdicts on the whole round that the policy admits are looked at.
+    """
+    found = verdict.estimate
+    if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
+        return verdict
+    for what, rest, stands in _without(ratings, policy):
+        again = measure_ratings(rest, verdict.rule.asks, policy.inference, scopes=("round",))
+        other = next(iter(verdict.rule.judge(again)))
+        if other.kind in stands or _is_same(verdict, other):
+            continue
+        said = f"{verdict.reason}; without {what} it is {other.kind}: {other.reason}"
+        return replace(verdict, kind="inconclusive", reason=said, code="flattered")
+    return verdict
+
+
+def _is_same(verdict: Verdict, other: Verdict) -> bool:
+    """True if the value is the same: then only the draws of its limits differ."""
+    one, two = verdict.estimate, other.estimate
+    if one is None or two is None or one.value is None or two.value is None:
+        return False
+    return round(one.value - two.value, DIGITS) == 0
+
+
+def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, tuple[Kind, ...]]]:
+    """What may flatter, in words, the ratings without it, and the verdicts on them that suffice.
+
+    The other items alone may be too few or too much alike to tell. That takes nothing back.
+    """
+    items, share = _far_items(ratings)
+    if items:
+        carry = "carries" if len(items) == 1 else "carry"
+        what = (
+            f"{counted(len(items), 'item')} that {carry} {in_words(share, '.0%')} "
+            "of the expected disagreement"
+        )
+        rest = _on_used(replace(ratings, also_gold=ratings.also_gold | items).without_gold)
+        yield what, rest, (*policy.admit, "inconclusive", "tentative", "not_evaluated")
+    rest = _on_used(ratings)
+    if rest is not ratings:
+        n_unused = len(ratings.scale.categories or ()) - len(rest.scale.categories or ())
+        what = "1 category" if n_unused == 1 else f"{n_unused} categories"
+        yield f"{what} that nobody uses", rest, policy.admit
+
+
+def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
+    """The few items that carry most of the expected disagreement, and their share of it."""
+    if not ratings.scale.numeric:
+        return frozenset(), 0.0
+    rated = ratings.first(["item", "at", "number"])
+    at, numbers = whole(rated["at"]), numbers_in(rated["number"])
+    n_items = int(at.max(initial=-1)) + 1
+    numbers = numbers.reshape(len(rated), -1)
+    beyond = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
+    carried = np.bincount(at, beyond)
+    order = np.argsort(-carried, kind="stable")
+    shares = np.cumsum(carried[order]) / max(carried.sum(), np.finfo(float).tiny)
+    n_far = int(np.searchsorted(shares, MOST)) + 1
+    if n_far > FEW * n_items:
+        return frozenset(), 0.0
+    far = carried >= carried[order[n_far - 1]]
+    if far.sum() > FEW * n_items:
+        return frozenset(), 0.0
+    names = rated["item"].take(np.searchsorted(at, np.flatnonzero(far)))
+    return frozenset(names.to_pylist()), float(carried[far].sum() / carried.sum())
+
+
+def _on_used(ratings: Ratings) -> Ratings:
+    """The ratings on the declared categories that are used, if these are fewer and can differ."""
+    scale = ratings.scale
+    if scale.categories is None or not scale.declared:
+        return ratings
+    given = np.zeros(len(scale.categories), dtype=bool)
+    for batch in ratings.every(["code"]):
+        given[whole(batch["code"])] = True
+    used = tuple(each for each, found in zip(scale.categories, given, strict=True) if found)
+    if not 1 < len(used) < len(scale.categories):
+        return ratings
+    return replace(ratings, scale=replace(scale, categories=used))
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,8 @@ from agreement_pipeline.ratings import (
     content_columns,
     parquet_of,
 )
-from agreement_pipeline.release.card import card
-from agreement_pipeline.release.croissant import croissant
-from agreement_pipeline.release.members import Member, called
-from agreement_pipeline.release.same import EACH, Paths
-from agreement_pipeline.release.tables import labels_of, tables_of
+from agreement_pipeline.release.card import card, croissant
+from agreement_pipeline.release.tables import Member, called, labels_of, tables_of
 from agreement_pipeline.store import digest_of
 from agreement_pipeline.text import listed
 from agreement_pipeline.version import __version__
@@ -40,6 +37,11 @@ CROISSANT = "croissant.json"
 README = "README.md"
 MANIFEST = "manifest.json"
 WITHDRAWN = "WITHDRAWN.json"
+
+EACH = "*"
+
+Paths = frozenset[tuple[str, ...]]
+"""Places in plain data, key by key. `EACH` stands for every key and every list entry."""
 
 VERSION: Paths = frozenset({(EACH, "code_version")})
 WORDING: Paths = VERSION | {

@@ -39,19 +39,20 @@ from agreement_pipeline.release.contents import (
     SCHEMA,
     VERSION,
     WORDING,
+    Paths,
     as_json,
     decisions_of,
     document,
     documents,
     identity,
 )
-from agreement_pipeline.release.folder import cells_of, holds_rows, json_in
-from agreement_pipeline.release.members import Member, gold_in
-from agreement_pipeline.release.same import Paths, difference
+from agreement_pipeline.release.folder import cells_of, difference, holds_rows, json_in
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
     TRAIN,
     UNRESOLVED,
+    Member,
+    gold_in,
     labels_of,
     tables_of,
 )

@@ -1,7 +1,7 @@
 """The tables of a release: training rows, unresolved items, and annotations."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,19 +9,92 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
+from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
 from agreement_pipeline.ratings import (
+    NOT_ADJUDICATED,
     RESOLUTIONS,
+    Adjudicated,
     PanelLabels,
+    Ratings,
     RatingsRows,
     Rows,
     Scale,
     growing,
     in_pandas,
+    overruled,
 )
-from agreement_pipeline.release.members import Member, called
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import item_of, numbers_named
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A round of a release.
+
+    Attributes
+    ----------
+    round, original_digest, version
+        The name of the round, the digest of the file it was delivered in, and how many different
+        ratings came under this name up to these.
+    ratings
+        The ratings of the round, under the raters' pseudonyms. An item that is gold in any
+        round of the release is gold here.
+    assessment
+        The estimates on these ratings, and the decision of the policy.
+    adjudicated
+        The labels that somebody chose after the raters had differed. The decision reads none.
+    """
+
+    round: str
+    original_digest: str
+    version: int
+    ratings: Ratings
+    assessment: Assessment
+    adjudicated: Adjudicated = NOT_ADJUDICATED
+
+    @classmethod
+    def assessed(
+        cls,
+        round_name: str,
+        original_digest: str,
+        ratings: Ratings,
+        policy: Policy,
+        contract: Contract,
+        waivers: Waivers = NONE,
+        *,
+        version: int = 1,
+        known: dict[Hashable, Assessment] | None = None,
+    ) -> "Member":
+        """The round, judged from its ratings.
+
+        What is `known` was assessed before in this process. An assessment follows from what it is
+        known by, so the same ratings are not estimated twice. A new one is added.
+        """
+        known = {} if known is None else known
+        origin = None if ratings.origin is None else str(ratings.origin.to_mapping())
+        judged = (ratings.digest, ratings.gold, ratings.raters, ratings.classifiers, origin)
+        by = (judged, policy.digest, contract.digest, waivers, version)
+        if by not in known:
+            known[by] = assess(ratings, policy, contract, waivers, version=version)
+        return cls(round_name, original_digest, version, ratings, known[by])
+
+    @cached_property
+    def overruled(self) -> tuple[int, int]:
+        """On how many items the adjudicator overrules all raters, and on how many they agree."""
+        return overruled(self.ratings, self.adjudicated) if self.adjudicated.labels else (0, 0)
+
+
+def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:
+    """The items that are gold in at least one round. They are gold in the whole release."""
+    return frozenset().union(*(ratings.gold for ratings in rounds))
+
+
+def called(members: Sequence[Member]) -> str:
+    """The names of the rounds, for an error."""
+    return f"rounds {listed([member.round for member in members])}"
+
 
 TRAIN = "data/train-00000-of-00001.parquet"
 UNRESOLVED = "data/unresolved-00000-of-00001.parquet"

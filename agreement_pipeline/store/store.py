@@ -12,25 +12,274 @@ everything or nothing. The log entry of training data is written first, so every
 release is in the log.
 """
 
+import hmac
+import json
+import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agreement_pipeline.errors import StoreError
+from upath import UPath
+
+from agreement_pipeline.errors import RatingsError, StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.store import files
+from agreement_pipeline.mistakes import shown
+from agreement_pipeline.ratings import (
+    Origin,
+    ParquetRows,
+    Ratings,
+    RatingsRows,
+    Scale,
+    parquet_of,
+    ratings_of,
+    stored_cells,
+)
 from agreement_pipeline.store.entries import policy_name
-from agreement_pipeline.store.log import Log
-from agreement_pipeline.store.names import RoundVersion, check_round_name, refuse_reserved
-from agreement_pipeline.store.originals import delivered_at, keep_original, refuse_changed
-from agreement_pipeline.store.pseudonyms import SALT, checked_key, drawn_key, pseudonyms_of
-from agreement_pipeline.store.storage import Folder, folder_at, storage_at
-from agreement_pipeline.store.tables import RESTORE, table_of, table_ratings
-from agreement_pipeline.store.tail import seal_name
+from agreement_pipeline.store.local import LocalStorage
+from agreement_pipeline.store.log import Log, seal_name
+from agreement_pipeline.store.objects import ObjectStorage
+from agreement_pipeline.store.storage import (
+    Folder,
+    Storage,
+    digest_at,
+    digest_of,
+)
 from agreement_pipeline.text import listed
+
+DATASET = ".dataset"
+RESERVED = ("index", "log", "originals", "releases", "rounds", "salt", "segments")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def check_round_name(name: str, what: str = "round") -> str:
+    """`name`, if it is safe as the name of a file or folder.
+
+    Raises
+    ------
+    StoreError
+        The name is no such name.
+    """
+    if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
+        raise StoreError(
+            f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
+            "letters, digits, dots, underscores and hyphens, the first a letter or digit, without "
+            f"two dots in a row. Rename the {what}."
+        )
+    return name
+
+
+def refuse_reserved(round_name: str) -> None:
+    """Refuse a round with a name that the store needs itself.
+
+    Raises
+    ------
+    StoreError
+        The name is one of a folder of the store, or that of a dataset.
+    """
+    if round_name.lower() in RESERVED or round_name.lower().endswith(DATASET):
+        raise StoreError(
+            f"round {round_name!r}: found a name that the store needs itself; expected another "
+            f"than {', '.join(RESERVED)} and names that end in {DATASET}. Rename the round."
+        )
+
+
+@dataclass(frozen=True)
+class RoundVersion:
+    """One version of a round.
+
+    Attributes
+    ----------
+    round, source
+        The name of the round, and of the file or folder as delivered.
+    ratings_digest
+        `Ratings.digest`: what was rated and how.
+    original_digest
+        SHA-256 of the file as delivered. For a folder: of the names and digests of its files.
+    table_digest
+        SHA-256 of the stored table, which holds the names of the raters.
+    settings_digest
+        SHA-256 of the settings that the original was read under.
+    """
+
+    round: str
+    ratings_digest: str
+    original_digest: str
+    source: str
+    table_digest: str
+    settings_digest: str
+
+
+SCALE, ORIGIN = b"agreement_pipeline.scale", b"agreement_pipeline.origin"
+RESTORE = "expected what was ingested. Restore it, or remove it and ingest again."
+
+
+def table_of(ratings: Ratings) -> Content:
+    """The ratings as a Parquet file. Its metadata hold the scale, and the origin if it is known."""
+    said = {SCALE: _as_json(ratings.scale.to_mapping())}
+    if ratings.origin is not None:
+        said[ORIGIN] = _as_json(ratings.origin.to_mapping())
+    return parquet_of(RatingsRows(ratings), said)
+
+
+def table_ratings(table: Content, source: str) -> Ratings:
+    """The ratings that `table_of` wrote, checked again.
+
+    Raises
+    ------
+    StoreError
+        The bytes do not hold ratings.
+    """
+    try:
+        rows = ParquetRows(table)
+        said = rows.schema.metadata
+        scale = Scale.from_mapping(json.loads(said[SCALE]))
+        origin = Origin.from_mapping(json.loads(said[ORIGIN])) if ORIGIN in said else None
+        return ratings_of(stored_cells(rows, source), scale, origin)
+    except (RatingsError, KeyError, TypeError, ValueError) as cause:
+        raise StoreError(
+            f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
+        ) from None
+
+
+def _as_json(data: object) -> str:
+    return json.dumps(data, sort_keys=True)
+
+
+def delivered_at(original: Path) -> Path:
+    """The place of a delivered file or folder.
+
+    Raises
+    ------
+    StoreError
+        There is none.
+    """
+    source = Path(os.path.abspath(original))
+    if not source.exists():
+        raise StoreError(f"{source}: found no such file; expected the original. Check the path.")
+    return source
+
+
+def refuse_changed(original: Path, found: str, expected: str) -> None:
+    """Refuse an original that is not the one that its ratings were read from.
+
+    Raises
+    ------
+    StoreError
+        Its digest is another one.
+    """
+    if found != expected:
+        raise StoreError(
+            f"{original}: found other bytes than when its ratings were read; "
+            "expected a file that does not change. Ingest the round again.",
+            may_pass=True,
+        )
+
+
+def keep_original(storage: Storage, version: RoundVersion, source: Path) -> None:
+    """Keep the original of a version, byte for byte.
+
+    Raises
+    ------
+    StoreError
+        Other bytes were kept for it, or it changed meanwhile.
+    """
+    name = f"originals/{version.original_digest}/{version.source}"
+    if not storage.keep_copy(name, source, version.original_digest):
+        refuse_changed(source, digest_at(source), version.original_digest)
+        raise StoreError(
+            f"{storage.root / name}: found other bytes than those kept, "
+            f"so the original was edited; {RESTORE}"
+        )
+
+
+SALT = "salt"
+
+
+def pseudonyms_of(raters: Iterable[str], key: bytes) -> dict[str, str]:
+    """A pseudonym for each rater. Without the key nobody can tell the name."""
+    return {
+        name: f"rater-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}" for name in raters
+    }
+
+
+def checked_key(key: bytes, where: str) -> bytes:
+    """The key, if it is one.
+
+    Raises
+    ------
+    StoreError
+        The file of the key is empty.
+    """
+    if not key:
+        raise StoreError(
+            f"{where}: found 0 bytes; expected the key of the raters' pseudonyms. "
+            "Restore it from a backup."
+        )
+    return key
+
+
+def drawn_key(storage: Storage, *, may_draw: bool) -> bytes:
+    """The key that another writer kept meanwhile, or a new one. Call only while locked.
+
+    Raises
+    ------
+    StoreError
+        There is no key, and a new one would give the raters of old releases new pseudonyms.
+    """
+    kept = storage.read(SALT)
+    if kept is not None:
+        return kept
+    if not may_draw:
+        raise StoreError(
+            f"{storage.root / SALT}: found no such file, and releases in the log; "
+            "expected the key of the raters' pseudonyms. Restore it from a backup."
+        )
+    drawn = os.urandom(32)
+    storage.keep(SALT, drawn, secret=True)
+    return drawn
+
+
+def folder_at(place: Folder | str) -> Folder:
+    """The folder that a path or a URL names.
+
+    Raises
+    ------
+    StoreError
+        No library knows the protocol of the URL.
+
+    >>> folder_at("file:///srv/store") == folder_at("/srv/store") == Path("/srv/store")
+    True
+    """
+    if not isinstance(place, str):
+        return place
+    if place.startswith("file://") or "://" not in place:
+        return Path(place.removeprefix("file://"))
+    try:
+        return UPath(place)
+    except ValueError as cause:
+        raise StoreError(
+            f"{place}: found a URL that cannot be used ({cause}); "
+            "expected a folder, or a URL such as s3://bucket/folder. Correct the URL."
+        ) from None
+
+
+def storage_at(place: Folder | str) -> Storage:
+    """The storage at a path of this machine or at a URL such as `s3://bucket/folder`.
+
+    Raises
+    ------
+    StoreError
+        The storage at the URL cannot refuse to overwrite.
+    MissingExtraError
+        The library for the URL is not installed.
+    """
+    folder = folder_at(place)
+    if isinstance(folder, Path):
+        return LocalStorage(folder)
+    return ObjectStorage(folder)
 
 
 class Store:
@@ -116,9 +365,9 @@ class Store:
         version = RoundVersion(
             round_name,
             ratings.digest,
-            files.digest_at(source),
+            digest_at(source),
             source.name,
-            files.digest_of(table),
+            digest_of(table),
             settings_digest,
         )
         refuse_changed(source, version.original_digest, original_digest or version.original_digest)
@@ -214,7 +463,7 @@ class Store:
                 f"{path}: found no such file; expected the ratings of round {version.round}. "
                 "Restore it, or ingest the round again."
             )
-        if files.digest_of(table) != version.table_digest:
+        if digest_of(table) != version.table_digest:
             raise StoreError(
                 f"{path}: found other bytes than those stored, "
                 f"so the ratings were edited; {RESTORE}"

@@ -1,13 +1,14 @@
-"""Decisions on rounds: judged again from their stored bytes, recorded, and acted upon."""
+"""The withdrawal of releases: a notice in the release, and an entry in the log."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.errors import StoreError
+from agreement_pipeline.errors import AgreementError, StoreError
 from agreement_pipeline.policy import (
     OF_THE_GATE,
     Decision,
@@ -18,8 +19,106 @@ from agreement_pipeline.policy import (
     for_round,
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings
-from agreement_pipeline.release.withdrawal import agrees, reconcile, withdraw_versions
-from agreement_pipeline.store import DECIDING, RoundVersion, Store
+from agreement_pipeline.release.contents import WITHDRAWN, as_json
+from agreement_pipeline.store import DECIDING, RoundVersion, Store, are_texts
+from agreement_pipeline.version import __version__
+
+IN_THE_LOG = "the store's log has the reasons"
+
+
+def withdraw_versions(
+    store: Store,
+    round_name: str,
+    versions: Sequence[RoundVersion],
+    reasons: Sequence[str],
+    reworded: Callable[[], Sequence[str]],
+) -> bool:
+    """Withdraw every release in force that contains one of these versions of the round.
+
+    True if there was one. Call only while the store is locked.
+
+    The data stay in place, with a notice that gives the reasons `reworded`: releases have no
+    names of raters. If there are none, the notice points to the log.
+
+    The notices are written first, and the log entry last. If a writer is killed in between,
+    the next decision adds the log entry.
+    """
+    digests = {version.ratings_digest for version in versions}
+    found = list(
+        dict.fromkeys(
+            entry["release"]
+            for entry in store.in_force(store.releases_with(round_name))
+            if entry["rounds"][round_name] in digests
+        )
+    )
+    said = (reworded() or [IN_THE_LOG]) if found else []
+    for called in found:
+        _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
+    if found:
+        store.record("withdrawn", round_name, releases=found, reasons=list(reasons))
+    return bool(found)
+
+
+def reconcile(store: Store, rounds: Iterable[str]) -> None:
+    """Make the notices and the log agree on the releases with these rounds.
+
+    A notice that the log does not have gets its log entry. A removed notice that the log has
+    is written again. Call only while the store is locked.
+    """
+    for entry, withdrawal in _disagreeing(store, rounds):
+        if withdrawal is None:
+            round_name, reasons = _noticed(store, entry)
+            store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
+        else:
+            _notice(store, entry["release"], withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
+
+
+def agrees(store: Store, rounds: Iterable[str]) -> bool:
+    """True if the notices and the log agree on the releases with these rounds."""
+    return not _disagreeing(store, rounds)
+
+
+def _disagreeing(
+    store: Store, rounds: Iterable[str]
+) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+    """The last entry of each release with only one of notice and withdrawal; its withdrawal."""
+    released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
+    withdrawn = store.withdrawn(list(released))
+    notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
+    return [
+        (entry, withdrawn.get(called))
+        for (called, entry), notice in zip(released.items(), notices.values(), strict=True)
+        if (notice is None) == (called in withdrawn)
+    ]
+
+
+def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The round and the reasons in the notice of a release.
+
+    If the notice cannot be read, the round is the first round of the release.
+    """
+    try:
+        notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
+    except (ValueError, RecursionError):
+        notice = None
+    said = notice if isinstance(notice, dict) else {}
+    round_name, reasons = said.get("round"), said.get("reasons")
+    known = (
+        round_name
+        if isinstance(round_name, str) and round_name in entry["rounds"]
+        else next(iter(entry["rounds"]))
+    )
+    return known, reasons if isinstance(reasons, list) and are_texts(reasons) else [
+        f"a {WITHDRAWN} that cannot be read"
+    ]
+
+
+def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
+    """Write into a release that it was withdrawn, and why. An earlier notice stays."""
+    store.storage.keep(
+        f"releases/{called}/{WITHDRAWN}",
+        as_json({"round": round_name, "reasons": list(reasons), "time": time}),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,3 +418,148 @@ def _refuse_released(
                 "expected none. Judge the round again.",
                 may_pass=True,
             )
+
+
+@dataclass(frozen=True, eq=False)
+class Reassessed:
+    """What became of a round when it was looked at again.
+
+    Attributes
+    ----------
+    round
+        Its name.
+    before
+        Its last decision, in a word. Empty if there was none.
+    decision
+        The new decision. None if the last one stands, or if the round could not be judged.
+    withdrawn
+        True if a release was withdrawn.
+    error
+        Why the round could not be judged.
+    """
+
+    round: str
+    before: str
+    decision: Decision | None = None
+    withdrawn: bool = False
+    error: AgreementError | None = None
+
+    @property
+    def changed(self) -> bool:
+        """True if the decision is another one than before, or a release was withdrawn."""
+        now = self.decision
+        if now is None:
+            return False
+        return self.withdrawn or self.before != ("admitted" if now.admitted else "held")
+
+
+@dataclass(eq=False)
+class _Known:
+    """What the log says of a round.
+
+    Attributes
+    ----------
+    arrived
+        Its versions, each time that one came.
+    decided
+        Its last decision.
+    released
+        The digests of its ratings in releases in force.
+    torn
+        True if a release with it is withdrawn in the log or by its notice, and not by the other.
+    """
+
+    arrived: list[RoundVersion] = field(default_factory=list)
+    decided: Mapping[str, Any] = field(default_factory=dict)
+    released: set[str] = field(default_factory=set)
+    torn: bool = False
+
+
+def reassess(
+    store: Store,
+    policy: Policy,
+    contract: Contract,
+    *,
+    waivers: Sequence[Waiver] = (),
+    settings_digest: str | None = None,
+) -> Iterator[Reassessed]:
+    """Look at every round of a store again, and judge it as `judge_round` does where that is due.
+
+    An error of one round ends nothing: the others are looked at all the same.
+
+    Raises
+    ------
+    StoreError
+        The log was edited, or it has another policy of the same name and version.
+    """
+    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    with store.reading():
+        refuse_reused(store, policy)
+        known = _known(store)
+    for name, round_ in sorted(known.items()):
+        before = str(round_.decided.get("decision", ""))
+        try:
+            if _stands(round_, terms):
+                store.refuse_edited(round_.arrived[-1])
+                yield Reassessed(name, before)
+            else:
+                judged, withdrawn = decide(store, [name], terms)
+                yield Reassessed(name, before, judged[0].decision, withdrawn)
+        except AgreementError as error:
+            yield Reassessed(name, before, error=error)
+
+
+def _known(store: Store) -> dict[str, _Known]:
+    """What the log says of each round that was ingested."""
+    history, withdrawn = store.history(), store.withdrawn()
+    names = store.storage.names("releases")
+    noticed = {name.removesuffix(f"/{WITHDRAWN}") for name in names if name.endswith(WITHDRAWN)}
+    found: dict[str, _Known] = {}
+    for entry in history:
+        if entry["event"] == "ingested":
+            said = {name: entry[name] for name in RoundVersion.__dataclass_fields__}
+            found.setdefault(entry["round"], _Known()).arrived.append(RoundVersion(**said))
+    for entry in history:
+        if entry["event"] == "decided" and entry["round"] in found:
+            found[entry["round"]].decided = entry
+    _add_releases(found, history, withdrawn.keys(), noticed)
+    return found
+
+
+def _add_releases(
+    found: Mapping[str, _Known],
+    history: Iterable[Mapping[str, Any]],
+    withdrawn: Iterable[str],
+    noticed: set[str],
+) -> None:
+    gone = set(withdrawn)
+    for entry in history:
+        for name in entry["rounds"] if entry["event"] == "released" else ():
+            if name in found:
+                called = entry["release"]
+                found[name].torn |= (called in gone) != (called in noticed)
+                if called not in gone:
+                    found[name].released.add(entry["rounds"][name])
+
+
+def _stands(known: _Known, terms: Terms) -> bool:
+    """True if the last decision rests on what the round would be judged by today."""
+    present, decided = known.arrived[-1], known.decided
+    facts = {
+        "ratings_digest": present.ratings_digest,
+        "policy_digest": terms.policy.digest,
+        "contract_digest": terms.contract.digest,
+        "settings_digest": present.settings_digest,
+        "code_version": __version__,
+        "waivers": [],
+        "version": len({each.ratings_digest for each in known.arrived}),
+    }
+    checks = {finding["check"] for finding in decided.get("findings", ())}
+    admitted = {present.ratings_digest} if decided.get("decision") == "admitted" else set()
+    return (
+        all(decided.get(name) == fact for name, fact in facts.items())
+        and not terms.of(present.round).written
+        and ("read_otherwise" in checks) == terms.read_otherwise(present)
+        and known.released <= admitted
+        and not known.torn
+    )
