@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,26 +75,6 @@ def recorded_manner(policy: Policy, version: int | None) -> str:
     return f"judged {judged}; the verdicts hold together (Holm)"
 
 
-def of_version(version: int | None) -> str:
-    """The words for a round that came more than once. Empty for its first version.
-
-    >>> of_version(90), of_version(1)
-    ('This is version 90 of the round. ', '')
-    """
-    return f"This is version {version} of the round. " if (version or 0) > 1 else ""
-
-
-def too_often(policy: Policy, version: int | None) -> list[Finding]:
-    """What holds a round that came more often than the policy allows."""
-    if policy.most_versions is None or (version or 0) <= policy.most_versions:
-        return []
-    words = (
-        f"found version {version} of the round; expected {policy.most_versions} at most, since "
-        "each further look may admit by chance. Collect a fresh round."
-    )
-    return [Finding("too_many_versions", OF_THE_GATE, False, "error", words)]
-
-
 USUAL = "krippendorff_alpha"
 """The measure that is told if no rule is about the whole round."""
 
@@ -106,7 +85,7 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
     return ratings.unassisted if leaves_out else ratings
 
 
-def met_with_all(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
+def _met_with_all(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     """The verdict, or an inconclusive one with the code *dissent_left_out*.
 
     Labels that were left out can be those that differ. So a verdict on the whole round that the
@@ -114,7 +93,7 @@ def met_with_all(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdi
     """
     if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
         return verdict
-    again = measure_ratings(ratings, verdict.rule.asks, policy.inference, scopes=("round",))
+    again = measure_ratings(ratings, [verdict.rule.measure], policy.inference, scopes=("round",))
     other = next(iter(verdict.rule.judge(again)))
     if other.kind in policy.admit:
         return verdict
@@ -125,7 +104,7 @@ def met_with_all(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdi
     return replace(verdict, kind="inconclusive", reason=said, code="dissent_left_out")
 
 
-def with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
     """How many labels began as a suggestion, and the values with them and without them."""
     count, total = ratings.n_assisted, ratings.n_of_panel
     if not count:
@@ -159,21 +138,19 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
     if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
         return verdict
     for what, rest, stands in _without(ratings, policy):
-        again = measure_ratings(rest, verdict.rule.asks, policy.inference, scopes=("round",))
+        again = measure_ratings(rest, [verdict.rule.measure], policy.inference, scopes=("round",))
         other = next(iter(verdict.rule.judge(again)))
-        if other.kind in stands or _is_same(verdict, other):
+        same_value = (  # then only the draws of its limits differ
+            found.value is not None
+            and other.estimate is not None
+            and other.estimate.value is not None
+            and round(found.value - other.estimate.value, DIGITS) == 0
+        )
+        if other.kind in stands or same_value:
             continue
         said = f"{verdict.reason}; without {what} it is {other.kind}: {other.reason}"
         return replace(verdict, kind="inconclusive", reason=said, code="flattered")
     return verdict
-
-
-def _is_same(verdict: Verdict, other: Verdict) -> bool:
-    """True if the value is the same: then only the draws of its limits differ."""
-    one, two = verdict.estimate, other.estimate
-    if one is None or two is None or one.value is None or two.value is None:
-        return False
-    return round(one.value - two.value, DIGITS) == 0
 
 
 def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, tuple[Kind, ...]]]:
@@ -312,7 +289,13 @@ class Decision(Tabular):
 
         `docs/reasons.md` lists them.
         """
-        return () if self.admitted else _codes(self)
+        if self.admitted:
+            return ()
+        broken = [
+            finding.check if finding.table == OF_THE_GATE else f"contract:{finding.check}"
+            for finding in self.broken
+        ]
+        return tuple(dict.fromkeys([*broken, *(each.code for each in self.unmet)])) or ("no_rule",)
 
     @property
     def digest(self) -> str:
@@ -345,10 +328,6 @@ class Decision(Tabular):
         return f"<p>{'admitted' if self.admitted else 'held'}</p>{super()._repr_html_()}"
 
 
-def _as_it_is(verdict: Verdict) -> Verdict:
-    return verdict
-
-
 def decide(
     estimates: Sequence[Estimate],
     policy: Policy,
@@ -358,7 +337,7 @@ def decide(
     contract_digest: str,
     code_version: str,
     waivers: Waivers = NONE,
-    doubted: Callable[[Verdict], Verdict] = _as_it_is,
+    doubted: Callable[[Verdict], Verdict] = lambda verdict: verdict,
     version: int | None = None,
 ) -> Decision:
     """Judge estimates by a policy. `doubted` may take a verdict back.
@@ -379,6 +358,7 @@ def decide(
     unmet = tuple(
         verdict for verdict in short if not any(waiver.turns(verdict) for waiver in waived)
     )
+    again = f"This is version {version} of the round. " if (version or 0) > 1 else ""
     return Decision(
         admitted=bool(holding) and not unmet and not any(finding.holds for finding in findings),
         verdicts=verdicts,
@@ -386,7 +366,7 @@ def decide(
         unmet=unmet,
         waived=waived,
         refused=refused,
-        manner=f"{of_version(version)}{manner(policy, version)}",
+        manner=f"{again}{manner(policy, version)}",
         recorded_manner=recorded_manner(policy, version),
         ratings_digest=ratings_digest,
         policy_digest=policy.digest,
@@ -394,15 +374,6 @@ def decide(
         code_version=code_version,
         version=version,
     )
-
-
-def _codes(decision: Decision) -> tuple[str, ...]:
-    broken = [
-        finding.check if finding.table == OF_THE_GATE else f"contract:{finding.check}"
-        for finding in decision.broken
-    ]
-    unmet = [verdict.code for verdict in decision.unmet]
-    return tuple(dict.fromkeys([*broken, *unmet])) or ("no_rule",)
 
 
 @dataclass(frozen=True)
@@ -432,6 +403,11 @@ def assess(
     """
     part = judged_part(ratings, policy)
     found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
+
+    def doubted(verdict: Verdict) -> Verdict:
+        stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
+        return stands if part is ratings else _met_with_all(stands, ratings, policy)
+
     decision = decide(
         found,
         policy,
@@ -439,14 +415,14 @@ def assess(
         findings=(
             *(contract.check(ratings) if checked is None else checked),
             *_not_shown(ratings, policy),
-            *with_and_without(ratings, policy),
+            *_with_and_without(ratings, policy),
             *also,
-            *too_often(policy, version),
+            *_too_often(policy, version),
         ),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
         code_version=__version__,
-        doubted=partial(_doubted, ratings=ratings, part=part, policy=policy),
+        doubted=doubted,
         version=version,
     )
     return Assessment(found, decision)
@@ -468,15 +444,6 @@ def judge(
             f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."
         )
     return assess(ratings, policy, contract or Contract.default(), waivers).decision
-
-
-def _doubted(verdict: Verdict, *, ratings: Ratings, part: Ratings, policy: Policy) -> Verdict:
-    """The verdict on the part that is judged, taken back if it does not hold.
-
-    Its rule may require what is not shown, or the scale or the part may flatter it.
-    """
-    stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
-    return stands if part is ratings else met_with_all(stands, ratings=ratings, policy=policy)
 
 
 def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
@@ -507,6 +474,16 @@ def _lacking(ratings: Ratings, required: tuple[str, ...]) -> tuple[str, ...]:
     return required if ratings.origin is None else ratings.origin.lacks(required)
 
 
+def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
+    """What holds a round that came more often than the policy allows."""
+    if policy.most_versions is not None and (version or 0) > policy.most_versions:
+        words = (
+            f"found version {version} of the round; expected {policy.most_versions} at most, since "
+            "each further look may admit by chance. Collect a fresh round."
+        )
+        yield Finding("too_many_versions", OF_THE_GATE, False, "error", words)
+
+
 def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
     """What an export cannot show, in words."""
     origin = ratings.origin
@@ -517,8 +494,8 @@ def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
 
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
     rules = [rule for rule in policy.rules if rule.scope == kind]
-    asked = [measure for rule in rules if rule.pools_under is None for measure in rule.asks]
+    asked = [rule.measure for rule in rules if rule.if_too_few != "pool"]
     yield from measure_ratings(ratings, asked, policy.inference, scopes=(kind,))
     for rule in rules:
-        if rule.pools_under is not None:
-            yield from measure_strata(ratings, rule.asks, policy.inference, rule.pools_under)
+        if rule.if_too_few == "pool":
+            yield from measure_strata(ratings, [rule.measure], policy.inference, rule.min_items)

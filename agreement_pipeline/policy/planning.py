@@ -18,7 +18,7 @@ from agreement_pipeline.policy.populations import (
     true_value,
 )
 from agreement_pipeline.policy.reasons import risks
-from agreement_pipeline.policy.rules import AnyRule, Rule
+from agreement_pipeline.policy.rules import Rule
 from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.statistics import Clusters, Statistic
 from agreement_pipeline.tables import Table, Tabular
@@ -448,7 +448,7 @@ def plan(
         No rule on the round can hold a release, or the policy's limits are for raters at large. Or
         the policy corrects verdicts together, and their number is unknown before the round.
     """
-    rules = [rule for rule in _holding(policy) if isinstance(rule, Rule) and rule.scope == "round"]
+    rules = [rule for rule in _holding(policy) if rule.scope == "round"]
     if earlier is not None:
         asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
     else:
@@ -508,7 +508,7 @@ def _of_rule(
     )
 
 
-def _holding(policy: Policy) -> list[AnyRule]:
+def _holding(policy: Policy) -> list[Rule]:
     return [rule for rule in policy.rules if rule.effect == "hold"]
 
 

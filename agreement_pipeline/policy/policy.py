@@ -21,7 +21,7 @@ from agreement_pipeline.mistakes import (
     whole,
 )
 from agreement_pipeline.policy.reasons import Kind
-from agreement_pipeline.policy.rules import CAPABLE, AnyRule, Verdict
+from agreement_pipeline.policy.rules import CAPABLE, Rule, Verdict
 from agreement_pipeline.text import SIGNIFICANT, in_words, listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
@@ -62,92 +62,62 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     The smallest p that counts is the share of ten resamples. A verdict *not_evaluated* counts as a
     verdict that fails.
     """
-    holding = [place for place, verdict in enumerate(verdicts) if verdict.rule.effect == "hold"]
-    mine = [verdicts[place] for place in holding]
+    mine = [each for each in verdicts if each.rule.effect == "hold"]
     reliable = levels_met(
-        [_under(each, each.rule.reliable) if each.kind == "reliable" else 1.0 for each in mine],
-        tail,
+        [_p(each, each.rule.reliable) if each.kind == "reliable" else 1.0 for each in mine], tail
     )
     unreliable = levels_met(
-        [_over(each, each.rule.tentative) if each.kind == "unreliable" else 1.0 for each in mine],
+        [
+            _p(each, each.rule.tentative, over=True) if each.kind == "unreliable" else 1.0
+            for each in mine
+        ],
         tail,
     )
     left = tail / max(1, sum(not met for met, _ in reliable))
-    found = list(verdicts)
-    for place, each, upper, lower in zip(holding, mine, reliable, unreliable, strict=True):
-        found[place] = _standing(each, upper, left, lower, len(mine))
-    return tuple(found)
+    levels = zip(reliable, unreliable, strict=True)
+    return tuple(
+        _standing(each, left, *next(levels), len(mine)) if each.rule.effect == "hold" else each
+        for each in verdicts
+    )
 
 
 def _standing(
     verdict: Verdict,
-    reliable: tuple[bool, float],
     tentative: float,
+    reliable: tuple[bool, float],
     unreliable: tuple[bool, float],
     m: int,
 ) -> Verdict:
     """The verdict, or the weaker verdict that it is taken back to."""
+    rule, kind = verdict.rule, INCONCLUSIVE
     if verdict.kind == "unreliable":
-        return (
-            verdict
-            if unreliable[0]
-            else _taken_back(
-                verdict, "inconclusive", _over(verdict, verdict.rule.tentative), unreliable[1], m
-            )
-        )
-    if verdict.kind not in ("reliable", "tentative") or (
-        verdict.kind == "reliable" and reliable[0]
-    ):
+        (stands, level), p = unreliable, _p(verdict, rule.tentative, over=True)
+    elif verdict.kind == "reliable":
+        (stands, level), p = reliable, _p(verdict, rule.reliable)
+        kind = "tentative" if _p(verdict, rule.tentative) <= tentative else kind
+    elif verdict.kind == "tentative":
+        level, p = tentative, _p(verdict, rule.tentative)
+        stands = p <= level
+    else:
         return verdict
-    stands = _under(verdict, verdict.rule.tentative) <= tentative
-    if verdict.kind == "reliable":
-        return _taken_back(
-            verdict,
-            "tentative" if stands else "inconclusive",
-            _under(verdict, verdict.rule.reliable),
-            reliable[1],
-            m,
-        )
-    return (
-        verdict
-        if stands
-        else _taken_back(
-            verdict, "inconclusive", _under(verdict, verdict.rule.tentative), tentative, m
-        )
-    )
-
-
-def _taken_back(verdict: Verdict, kind: Kind, p: float, level: float, m: int) -> Verdict:
-    said = (
-        f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet "
-        f"{in_words(level, SIGNIFICANT)}, and at {verdict.kind} its p is {in_words(p, SIGNIFICANT)}"
-    )
-    return replace(
-        verdict,
-        kind=kind,
-        code="not_together",
-        reason=f"{verdict.reason}; {said}{_coarse(verdict, p)}",
-    )
-
-
-def _coarse(verdict: Verdict, p: float) -> str:
+    if stands:
+        return verdict
     known = verdict.estimate.distribution if verdict.estimate else None
-    return (
-        ", the least that so many resamples can tell; raise n_resamples"
-        if known and p <= known.finest
-        else ""
+    coarse = ", the least that so many resamples can tell; raise n_resamples"
+    reason = (
+        f"{verdict.reason}; taken back to {kind}, since of {m} verdicts that hold together this "
+        f"one had to meet {in_words(level, SIGNIFICANT)}, and at {verdict.kind} its p is "
+        f"{in_words(p, SIGNIFICANT)}{coarse if known and p <= known.finest else ''}"
     )
+    return replace(verdict, kind=kind, code="not_together", reason=reason)
 
 
-def _under(verdict: Verdict, cutoff: float) -> float:
+def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
     """The p-value, at least the smallest that counts; 1 if nothing is known."""
     known = verdict.estimate.distribution if verdict.estimate else None
-    return 1.0 if known is None else max(known.under(cutoff), known.finest)
-
-
-def _over(verdict: Verdict, cutoff: float) -> float:
-    known = verdict.estimate.distribution if verdict.estimate else None
-    return 1.0 if known is None else max(known.over(cutoff), known.finest)
+    if known is None:
+        return 1.0
+    return max(known.over(cutoff) if over else known.under(cutoff), known.finest)
 
 
 Familywise = Literal["none", "holm"]
@@ -204,6 +174,7 @@ AT_ANY_TIME = Value(
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
 NEVER = object()
+INCONCLUSIVE: Kind = "inconclusive"
 
 
 @dataclass(frozen=True)
@@ -265,7 +236,7 @@ class Policy:
 
     policy: Annotated[str, TEXT]
     version: Annotated[int, Value("a whole number", whole())]
-    rules: tuple[AnyRule, ...]
+    rules: tuple[Rule, ...]
     admit: Annotated[tuple[Kind, ...], ADMIT] = ("reliable",)
     confidence_level: Annotated[float, LEVEL] = Inference.confidence_level
     n_resamples: Annotated[int, RESAMPLES] = Inference.n_resamples
@@ -388,7 +359,7 @@ class Policy:
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures that the rules ask for."""
-        return tuple(sorted({name for rule in self.rules for name in rule.asks}))
+        return tuple(sorted({rule.measure for rule in self.rules}))
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
         """The verdicts of all rules, corrected together if the policy asks for that."""

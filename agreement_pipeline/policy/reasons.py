@@ -33,13 +33,6 @@ def each_of(kind: str) -> str:
     return of_round.get(kind, f"each {kind}")
 
 
-def no_estimate(measure: str, scope: str) -> str:
-    """The reason if a round has no estimate that a rule could judge."""
-    return (
-        f"{measure} of {each_of(scope)}: not evaluated, since this round has no such estimate of it"
-    )
-
-
 def undefined(estimate: Estimate) -> str:
     """The reason if an estimate has no value."""
     return f"{_subject(estimate)}: undefined, since {estimate.undefined}"
@@ -48,26 +41,6 @@ def undefined(estimate: Estimate) -> str:
 def not_evaluated(estimate: Estimate, value: float, why: str) -> str:
     """The reason if an estimate has a value, but evidence is missing."""
     return f"{_subject(estimate)} {in_words(value)}: not evaluated, since {why}"
-
-
-def too_few(found: str, least: int) -> str:
-    """The words for too few items, clusters or raters."""
-    return f"it rests on {found} and the policy asks for {least}"
-
-
-def left_out(estimate: Estimate) -> str:
-    """The words for raters that are left out."""
-    replicates = registered(estimate.measure).needs == "replicates"
-    return (
-        f"it leaves out {listed(estimate.raters_left_out)}, whose "
-        f"{'replicates' if replicates else 'statements of confidence'} "
-        "are missing or show nothing, and the policy asks for every rater"
-    )
-
-
-def chosen(estimate: Estimate) -> str:
-    """The words for ratings that depend on what other raters said."""
-    return estimate.misled or ""
 
 
 def judged(
@@ -91,7 +64,7 @@ def judged(
         "" if p is None else f" ({p_in_words(p)})",
         _advice(estimate, value, limits, kind, reliable),
         "" if kind == "reliable" else _prevailing(estimate),
-        f"; {chosen(estimate)}" if estimate.misled else "",
+        f"; {estimate.misled}" if estimate.misled else "",
     ]
     return "".join(parts)
 

@@ -61,7 +61,7 @@ def verdict_codes():
     """The codes in the source of rules, and the verdicts that are their own codes."""
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in MODULES)
     written = set(re.findall(r'code="([a-z_]+)"', source))
-    written |= set(re.findall(r'return "([a-z_]+)", (?:reasons|estimate)\.', source))
+    written |= set(re.findall(r'return "([a-z_]+)", (?:rests_on|estimate|\()', source))
     return written | (set(get_args(reasons.Kind)) - {"reliable", "not_evaluated"})
 
 
