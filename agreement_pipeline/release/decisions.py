@@ -1,7 +1,7 @@
 """The withdrawal of releases: a notice in the release, and an entry in the log."""
 
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -239,7 +239,13 @@ def decide(
     with store.locked():
         reconcile(store, rounds)
         refuse_replaced(store, judged)
-        _refuse_released(store, judged, former)
+        for version in _released_before(store, judged):
+            if version not in former:
+                raise StoreError(
+                    f"round {version.round}: found a release of a former version, made meanwhile; "
+                    "expected none. Judge the round again.",
+                    may_pass=True,
+                )
         for each in judged:
             store.record(
                 "decided", each.version.round, policy=terms.policy.to_mapping(), **each.facts
@@ -250,7 +256,7 @@ def decide(
                 version.round,
                 [version],
                 reasons,
-                partial(_read_and_reworded, store, version, terms),
+                partial(_reworded, store, version, terms),
             )
             for version, reasons in former.items()
             if reasons
@@ -346,26 +352,21 @@ def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
     return [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
 
 
-def _read_and_reworded(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
-    """Why a former version is held, as `_reworded` says it. Empty if it cannot be read."""
-    try:
-        return _reworded(store, version, terms, store.ratings_of(version))
-    except StoreError:
-        return ()
-
-
-def _reworded(store: Store, version: RoundVersion, terms: Terms, ratings: Ratings) -> Sequence[str]:
+def _reworded(
+    store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None = None
+) -> Sequence[str]:
     """Why a version is held, in words that are made from the pseudonyms of its raters.
 
-    Empty if it cannot be judged under them.
+    Empty if it cannot be read, or cannot be judged under them.
     """
     try:
+        ratings = store.ratings_of(version) if ratings is None else ratings
         names = store.pseudonyms(ratings)
     except StoreError:
         return ()
     waivers, also = terms.of(version.round).renamed(names), _read_otherwise(version, terms)
-    renamed = ratings.renamed(names)
     number = _number_of(store, version)
+    renamed = ratings.renamed(names)
     found = assess(renamed, terms.policy, terms.contract, waivers, also, version=number)
     return () if found.decision.admitted else found.decision.reasons
 
@@ -406,18 +407,6 @@ def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[s
     except StoreError as cause:
         return [str(cause)]
     return () if decision.admitted else decision.reasons
-
-
-def _refuse_released(
-    store: Store, judged: Iterable[Judged], former: Container[RoundVersion]
-) -> None:
-    for version in _released_before(store, judged):
-        if version not in former:
-            raise StoreError(
-                f"round {version.round}: found a release of a former version, made meanwhile; "
-                "expected none. Judge the round again.",
-                may_pass=True,
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -522,24 +511,13 @@ def _known(store: Store) -> dict[str, _Known]:
     for entry in history:
         if entry["event"] == "decided" and entry["round"] in found:
             found[entry["round"]].decided = entry
-    _add_releases(found, history, withdrawn.keys(), noticed)
-    return found
-
-
-def _add_releases(
-    found: Mapping[str, _Known],
-    history: Iterable[Mapping[str, Any]],
-    withdrawn: Iterable[str],
-    noticed: set[str],
-) -> None:
-    gone = set(withdrawn)
-    for entry in history:
         for name in entry["rounds"] if entry["event"] == "released" else ():
             if name in found:
                 called = entry["release"]
-                found[name].torn |= (called in gone) != (called in noticed)
-                if called not in gone:
+                found[name].torn |= (called in withdrawn) != (called in noticed)
+                if called not in withdrawn:
                     found[name].released.add(entry["rounds"][name])
+    return found
 
 
 def _stands(known: _Known, terms: Terms) -> bool:

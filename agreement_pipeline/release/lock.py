@@ -5,7 +5,7 @@ if the policy admits every round in it. No other module is asked for permission.
 """
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import count
 from types import MappingProxyType
@@ -33,32 +33,7 @@ from agreement_pipeline.release.tables import Member, gold_in
 from agreement_pipeline.store import Store, check_round_name, digest_of
 
 
-def version_of(name: str, members: Sequence[Member], policy: Policy) -> str:
-    """The version of a release: the digest of its ratings, and the digest of its policy.
-
-    For several rounds, the first digest is that of their names and digests, in order.
-    """
-    together = digest_of(as_json([[member.round, member.ratings.digest] for member in members]))
-    content = members[0].ratings.digest if name == members[0].round else together
-    return f"{content[:12]}-{policy.digest[:12]}"
-
-
-def places(
-    store: Store, name: str, version: str, data: Mapping[str, Content]
-) -> Iterator[tuple[str, Set[str]]]:
-    """The folders of a version that are free, or hold this release in force, in order.
-
-    Each comes with the names of the files that stand there.
-    """
-    for number in count(1):
-        called = f"{name}/{version if number == 1 else f'{version}-{number}'}"
-        if called not in store.withdrawn([called]):
-            standing = frozenset(store.storage.names(f"releases/{called}"))
-            if not _another(store, called, standing, data):
-                yield called, standing
-
-
-def holds(store: Store, called: str, names: Set[str], data: Mapping[str, Content]) -> bool:
+def _holds(store: Store, called: str, names: Set[str], data: Mapping[str, Content]) -> bool:
     """True if these files of a release stand there as they are in `data`."""
     return names <= data.keys() and all(
         store.storage.holds(f"releases/{called}/{name}", data[name]) for name in sorted(names)
@@ -73,10 +48,12 @@ def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, C
     verification says what is wrong.
     """
     if WITHDRAWN in standing or MANIFEST not in standing:
-        return not holds(store, called, standing, data)
-    manifest = _manifest(store.storage.read(f"releases/{called}/{MANIFEST}") or b"")
-    written = json.loads(document(data, MANIFEST))
-    return bool(manifest) and _decisive(manifest) != _decisive(written)
+        return not _holds(store, called, standing, data)
+    try:
+        found = _decisive(json.loads(store.storage.read(f"releases/{called}/{MANIFEST}") or b""))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return found != _decisive(json.loads(document(data, MANIFEST)))
 
 
 def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -92,16 +69,6 @@ def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
         rounds,
         manifest["written_by"]["agreement_pipeline"],
     )
-
-
-def _manifest(data: bytes) -> dict[str, Any]:
-    """The manifest, empty if it cannot be read. Then the release does not verify either."""
-    try:
-        found: dict[str, Any] = json.loads(data)
-        _decisive(found)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    return found
 
 
 def release_round(
@@ -225,14 +192,29 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
                 "Release it when a round is admitted."
             )
         judged, _ = decide(store, rounds, terms, checked_later=True)
-    _refuse_held(judged)
+    held = [each for each in judged if not each.decision.admitted]
+    if held:
+        said = "; ".join(
+            f"round {each.version.round}: held, since {'; '.join(each.decision.reasons)}"
+            for each in held
+        )
+        raise ReleaseHeldError(
+            f"{said}; expected an admitted decision for training data. "
+            "Correct what the reasons name, and ingest the round again."
+        )
     taken = [each.taken for each in judged]
     known = dict[Hashable, Assessment]()
     version, data = _made(store, name, judged, terms, project, known)
     ready = prove(data, store.release_folder(name, version), terms.on, known)
     with store.locked():
         refuse_replaced(store, taken)
-        _refuse_redecided(store, taken)
+        for each in taken:
+            if not is_last_decision(store, each):
+                raise StoreError(
+                    f"round {each.version.round}: found another decision, taken meanwhile; "
+                    "expected the decision that the release rests on. Release it again.",
+                    may_pass=True,
+                )
         return _let_out(store, name, ready, data)
 
 
@@ -244,24 +226,19 @@ def _made(
     project: str,
     known: dict[Hashable, Assessment],
 ) -> tuple[str, dict[str, Content]]:
-    """The version of a release, and its files. The list is emptied, since ratings need memory."""
+    """The version of a release, and its files. The list is emptied, since ratings need memory.
+
+    The version is the digest of the ratings, and the digest of the policy. For several rounds, the
+    first digest is that of their names and digests, in order.
+    """
     gold = gold_in(each.ratings for each in judged)
     members = [_member(store, judged.pop(0), terms, gold, known) for _ in range(len(judged))]
     data = contents(project, members, terms.policy, terms.contract)
-    return version_of(name, members, terms.policy), data
-
-
-def _refuse_held(judged: Iterable[Judged]) -> None:
-    held = [each for each in judged if not each.decision.admitted]
-    if held:
-        said = "; ".join(
-            f"round {each.version.round}: held, since {'; '.join(each.decision.reasons)}"
-            for each in held
-        )
-        raise ReleaseHeldError(
-            f"{said}; expected an admitted decision for training data. "
-            "Correct what the reasons name, and ingest the round again."
-        )
+    content = members[0].ratings.digest
+    if name != members[0].round:
+        rounds = [[member.round, member.ratings.digest] for member in members]
+        content = digest_of(as_json(rounds))
+    return f"{content[:12]}-{terms.policy.digest[:12]}", data
 
 
 def _member(
@@ -322,26 +299,15 @@ def _adjudicated(judged: Taken, terms: Terms) -> Adjudicated:
     return found
 
 
-def _refuse_redecided(store: Store, judged: Iterable[Taken]) -> None:
-    for each in judged:
-        if not is_last_decision(store, each):
-            raise StoreError(
-                f"round {each.version.round}: found another decision, taken meanwhile; "
-                "expected the decision that the release rests on. Release it again.",
-                may_pass=True,
-            )
-
-
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:
     """Write the log entry of the release, and then its files.
 
     The log entry is written first, so every visible release is in the log. A writer that is
     killed in between leaves an entry without files. The next run writes the files.
     """
-    fitting = (
-        _at(store, called, standing, ready, data)
-        for called, standing in places(store, name, ready.path.name, data)
-    )
+    version = ready.path.name
+    names = (version if number == 1 else f"{version}-{number}" for number in count(1))
+    fitting = (_at(store, f"{name}/{each}", ready, data) for each in names)
     release = next(found for found in fitting if found)
     called = f"{name}/{release.path.name}"
     digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
@@ -363,19 +329,20 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content
     return release
 
 
-def _at(
-    store: Store,
-    called: str,
-    standing: Set[str],
-    ready: Release,
-    data: Mapping[str, Content],
-) -> Release | None:
+def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) -> Release | None:
     """The release for a place: the new one, or the one that is already standing there.
 
-    None if the place has a release in the words of another version.
+    None if the place has another release, one that was withdrawn, or one in the words of another
+    version.
     """
+    if called in store.withdrawn([called]):
+        return None
+    standing = frozenset(store.storage.names(f"releases/{called}"))
+    if _another(store, called, standing, data):
+        return None
     path = store.root / "releases" / called
-    if MANIFEST not in standing or _is_whole(store, called, standing, data):
+    whole = standing == data.keys() and _holds(store, called, standing, data)
+    if MANIFEST not in standing or whole:
         return replace(ready, path=path)
     try:
         release = verify_release(path)
@@ -383,28 +350,16 @@ def _at(
         if refusal.code != "release_reworded":
             raise
         return None
-    _refuse_never_let_out(store, called, release)
-    return release
-
-
-def _is_whole(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
-    """True if a place has exactly this release."""
-    return standing == data.keys() and holds(store, called, standing, data)
-
-
-def _refuse_never_let_out(store: Store, called: str, release: Release) -> None:
-    """Refuse a release that can be verified but is not in the log.
-
-    Some facts in a release do not follow from its annotations. Only the log can confirm them.
-    """
+    # some facts do not follow from the annotations: only the log can confirm them
     if release.manifest_digest not in {
         entry["manifest_digest"]
         for entry in store.in_force(store.releases_with(release.rounds[0]))
         if entry["release"] == called
     }:
         raise ReleaseInvalidError(
-            f"{release.path}: found a release that the log of {store.root} did not let out; "
+            f"{path}: found a release that the log of {store.root} did not let out; "
             "expected the one that it let out, or none. Do not train on it; "
             "find out who wrote it, remove the folder, and release the round again.",
             "release_not_in_log",
         )
+    return release

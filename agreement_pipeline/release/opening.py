@@ -113,8 +113,15 @@ def open_release(
     if require is not None:
         demands = Demands(require) if isinstance(require, Policy) else require
         demands.refuse_unmet(release)
-    if store is not None:
-        _refuse_unlogged(release, store)
+    if store is not None and release.manifest_digest not in {
+        entry["manifest_digest"] for entry in store.in_force()
+    }:
+        raise ReleaseInvalidError(
+            f"{release.path}: found no such release in force in the log of {store.root}; "
+            "expected a release as it was let out, and not withdrawn. "
+            "Do not train on it; ask for the present release.",
+            "release_not_in_log",
+        )
     return release
 
 
@@ -146,14 +153,4 @@ def superseded(release: Release, store: Store) -> tuple[str, ...]:
             name
             for name, ratings in release.ratings.items()
             if store.present(name).ratings_digest != ratings.digest
-        )
-
-
-def _refuse_unlogged(release: Release, store: Store) -> None:
-    if release.manifest_digest not in {entry["manifest_digest"] for entry in store.in_force()}:
-        raise ReleaseInvalidError(
-            f"{release.path}: found no such release in force in the log of {store.root}; "
-            "expected a release as it was let out, and not withdrawn. "
-            "Do not train on it; ask for the present release.",
-            "release_not_in_log",
         )

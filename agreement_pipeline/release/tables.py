@@ -109,21 +109,33 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
     """The tables of a release by file name.
 
     They hold the training rows, the unresolved items, and the annotations of both.
+
+    Raises
+    ------
+    ReleaseHeldError
+        A column is of different kinds in two rounds.
     """
-    numbers = _numbers(members)
+    numbers: tuple[str, ...] = ()  # those that say where units lie, if all items are units
+    if all("cluster" in member.ratings.has for member in members):
+        items = (member.ratings.items()["item"] for member in members)
+        numbers = numbers_named(name for each in items for name in each.to_pylist())
+    rounds = tuple(member.round for member in members)
+    annotations = AnnotationRows(
+        rounds, tuple(RatingsRows(member.ratings) for member in members), numbers
+    )
+    try:
+        _ = annotations.schema
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
+        raise ReleaseHeldError(
+            f"{called(members)}: found columns of different kinds ({cause}); "
+            "expected one kind, and one time zone of times, in all rounds. "
+            "Ingest them again with that column as text in each."
+        ) from None
     return {
         TRAIN: LabelRows(labels, labels.resolved, numbers),
         UNRESOLVED: LabelRows(labels, np.flatnonzero(labels.unresolved), numbers),
-        ANNOTATIONS: annotation_rows(members, numbers),
+        ANNOTATIONS: annotations,
     }
-
-
-def _numbers(members: Sequence[Member]) -> tuple[str, ...]:
-    """The numbers that say where units lie. None if the items are not units of objects."""
-    if not all("cluster" in member.ratings.has for member in members):
-        return ()
-    items = (member.ratings.items()["item"] for member in members)
-    return numbers_named(name for each in items for name in each.to_pylist())
 
 
 def labels_of(members: Sequence[Member]) -> PanelLabels:
@@ -136,14 +148,6 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
         overrules all raters on too many items.
     """
     _refuse_two_texts(members)
-    _refuse_overruled(members)
-    return PanelLabels.first_of(
-        [PanelLabels.of(each.ratings, each.round, each.adjudicated) for each in members]
-    )
-
-
-def _refuse_overruled(members: Sequence[Member]) -> None:
-    """Refuse labels that no rater gave: the release rests on the agreement of the raters."""
     for member in members:
         count, agreed = member.overruled
         if count > MOST_OVERRULED * agreed:
@@ -153,32 +157,9 @@ def _refuse_overruled(members: Sequence[Member]) -> None:
                 "most. Adjudicate the items on which raters differ, or have the round labelled "
                 "again."
             )
-
-
-def annotation_rows(members: Sequence[Member], numbers: tuple[str, ...] = ()) -> "AnnotationRows":
-    """The ratings of all rounds as they are released, one row for each rating.
-
-    `numbers` are those that say where a unit lies.
-
-    Raises
-    ------
-    ReleaseHeldError
-        A column is of different kinds in two rounds.
-    """
-    rows = AnnotationRows(
-        tuple(member.round for member in members),
-        tuple(RatingsRows(member.ratings) for member in members),
-        numbers,
+    return PanelLabels.first_of(
+        [PanelLabels.of(each.ratings, each.round, each.adjudicated) for each in members]
     )
-    try:
-        _ = rows.schema
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
-        raise ReleaseHeldError(
-            f"{called(members)}: found columns of different kinds ({cause}); "
-            "expected one kind, and one time zone of times, in all rounds. "
-            "Ingest them again with that column as text in each."
-        ) from None
-    return rows
 
 
 @dataclass(frozen=True, eq=False)
