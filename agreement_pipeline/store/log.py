@@ -58,7 +58,11 @@ class Line(NamedTuple):
 
 def line_of(data: bytes) -> Line:
     """The entry in these bytes. It is empty if they hold none."""
-    return Line(data, digest_of(data), _mapping(data))
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = {}
+    return Line(data, digest_of(data), found if isinstance(found, dict) else {})
 
 
 def lines_of(segment: bytes) -> tuple[Line, ...]:
@@ -145,14 +149,6 @@ class View:
         return self.lines[-1].digest if self.lines else self.index.head
 
 
-def _mapping(data: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 ENTRIES = "log"
 SEALS = f"{ENTRIES}/seals"
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
@@ -200,7 +196,8 @@ class Tail:
         while True:
             self._listed = self.storage.listed(ENTRIES)
             kept = self._kept(self._listed)
-            torn = None in kept.entries or _ends_with_a_seal(kept)
+            end = kept.first + len(kept.entries)  # a later seal was written after the listing
+            torn = None in kept.entries or any(int(seal[:8]) >= end for seal in kept.seals)
             if not torn or before == self._listed:
                 return kept
             before = self._listed
@@ -262,11 +259,6 @@ class Tail:
             self._known[hashlib.md5(data, usedforsecurity=False).hexdigest()] = data
 
 
-def _ends_with_a_seal(kept: Kept) -> bool:
-    """True if a seal has no entry: it was written after the entries were listed."""
-    return any(int(seal[:8]) >= kept.first + len(kept.entries) for seal in kept.seals)
-
-
 SEGMENTS, INDEX, OLD_SEALS = "segments", "index", "seals"
 REMEMBERED = 100
 KEPT = re.compile(r"([0-9]{8})-([0-9a-f]{64})")
@@ -300,7 +292,7 @@ class Log:
             An entry was edited, moved or removed, or it lacks a fact. If the last entries
             were removed with their seals, the log cannot notice it.
         """
-        view = self._held or self.look()
+        view = self._view
         if view.older is None:
             view.older = tuple(line.entry for line in self._older(view))
         return view.older + tuple(line.entry for line in view.lines)
@@ -308,20 +300,24 @@ class Log:
     def give_to(self, project: str) -> None:
         """Write for a project from now on. A log of another one is refused."""
         refuse_other_project(project, self.project, self._place)
-        refuse_other_project(project, (self._held or self.look()).project, self._place)
+        refuse_other_project(project, self._view.project, self._place)
         self.project = project
+
+    @property
+    def _view(self) -> View:
+        return self._held or self.look()
 
     @property
     def head(self) -> str:
         """The digest of the last entry."""
-        return (self._held or self.look()).head
+        return self._view.head
 
     def about(self, *names: str) -> tuple[Entry, ...]:
         """The entries that mention one of these rounds or releases, in order.
 
         Only the segments that mention them are read. The rest is checked as `look` says.
         """
-        view = self._held or self.look()
+        view = self._view
         older = (line for at in view.index.of(names) for line in self._segment(view.index, at))
         return tuple(
             line.entry
@@ -332,7 +328,7 @@ class Log:
 
     def first_about(self, name: str) -> Entry | None:
         """The first entry that mentions a round, a release or a policy."""
-        view = self._held or self.look()
+        view = self._view
         older = [self._segment(view.index, at) for at in view.index.of([name])[:1]]
         entries = (line.entry for line in (older[0] if older else view.lines))
         return next((entry for entry in entries if name in mentioned(entry)), None)
@@ -340,7 +336,7 @@ class Log:
     @property
     def mark(self) -> str:
         """The number of the last entry, and its digest."""
-        view = self._held or self.look()
+        view = self._view
         return seal_name(view.last, view.head)
 
     def following(self, mark: str) -> tuple[Entry, ...] | None:
@@ -348,7 +344,7 @@ class Log:
 
         Only the segments from that entry on are read. The rest is checked as `look` says.
         """
-        view = self._held or self.look()
+        view = self._view
         number, digest = int(mark[:8]), mark[9:]
         if not 0 < number <= view.last:
             return None
@@ -360,7 +356,7 @@ class Log:
 
     def latest(self, event: str) -> Entry | None:
         """The last entry of an event. The log is read from its end, until it is found."""
-        view = self._held or self.look()
+        view = self._view
         older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
         backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
         return next((entry for entry in backwards if entry["event"] == event), None)

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from os import urandom
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ from agreement_pipeline.store.storage import (
 )
 from agreement_pipeline.text import listed
 
+SALT = "salt"
 DATASET = ".dataset"
 RESERVED = ("index", "log", "originals", "releases", "rounds", "salt", "segments")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -69,21 +71,6 @@ def check_round_name(name: str, what: str = "round") -> str:
             f"two dots in a row. Rename the {what}."
         )
     return name
-
-
-def refuse_reserved(round_name: str) -> None:
-    """Refuse a round with a name that the store needs itself.
-
-    Raises
-    ------
-    StoreError
-        The name is one of a folder of the store, or that of a dataset.
-    """
-    if round_name.lower() in RESERVED or round_name.lower().endswith(DATASET):
-        raise StoreError(
-            f"round {round_name!r}: found a name that the store needs itself; expected another "
-            f"than {', '.join(RESERVED)} and names that end in {DATASET}. Rename the round."
-        )
 
 
 @dataclass(frozen=True)
@@ -146,100 +133,6 @@ def table_ratings(table: Content, source: str) -> Ratings:
 
 def _as_json(data: object) -> str:
     return json.dumps(data, sort_keys=True)
-
-
-def delivered_at(original: Path) -> Path:
-    """The place of a delivered file or folder.
-
-    Raises
-    ------
-    StoreError
-        There is none.
-    """
-    source = Path(os.path.abspath(original))
-    if not source.exists():
-        raise StoreError(f"{source}: found no such file; expected the original. Check the path.")
-    return source
-
-
-def refuse_changed(original: Path, found: str, expected: str) -> None:
-    """Refuse an original that is not the one that its ratings were read from.
-
-    Raises
-    ------
-    StoreError
-        Its digest is another one.
-    """
-    if found != expected:
-        raise StoreError(
-            f"{original}: found other bytes than when its ratings were read; "
-            "expected a file that does not change. Ingest the round again.",
-            may_pass=True,
-        )
-
-
-def keep_original(storage: Storage, version: RoundVersion, source: Path) -> None:
-    """Keep the original of a version, byte for byte.
-
-    Raises
-    ------
-    StoreError
-        Other bytes were kept for it, or it changed meanwhile.
-    """
-    name = f"originals/{version.original_digest}/{version.source}"
-    if not storage.keep_copy(name, source, version.original_digest):
-        refuse_changed(source, digest_at(source), version.original_digest)
-        raise StoreError(
-            f"{storage.root / name}: found other bytes than those kept, "
-            f"so the original was edited; {RESTORE}"
-        )
-
-
-SALT = "salt"
-
-
-def pseudonyms_of(raters: Iterable[str], key: bytes) -> dict[str, str]:
-    """A pseudonym for each rater. Without the key nobody can tell the name."""
-    return {
-        name: f"rater-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}" for name in raters
-    }
-
-
-def checked_key(key: bytes, where: str) -> bytes:
-    """The key, if it is one.
-
-    Raises
-    ------
-    StoreError
-        The file of the key is empty.
-    """
-    if not key:
-        raise StoreError(
-            f"{where}: found 0 bytes; expected the key of the raters' pseudonyms. "
-            "Restore it from a backup."
-        )
-    return key
-
-
-def drawn_key(storage: Storage, *, may_draw: bool) -> bytes:
-    """The key that another writer kept meanwhile, or a new one. Call only while locked.
-
-    Raises
-    ------
-    StoreError
-        There is no key, and a new one would give the raters of old releases new pseudonyms.
-    """
-    kept = storage.read(SALT)
-    if kept is not None:
-        return kept
-    if not may_draw:
-        raise StoreError(
-            f"{storage.root / SALT}: found no such file, and releases in the log; "
-            "expected the key of the raters' pseudonyms. Restore it from a backup."
-        )
-    drawn = os.urandom(32)
-    storage.keep(SALT, drawn, secret=True)
-    return drawn
 
 
 def folder_at(place: Folder | str) -> Folder:
@@ -359,9 +252,18 @@ class Store:
         RatingsError
             The ratings would change when they are read back.
         """
-        refuse_reserved(check_round_name(round_name))
+        lower = check_round_name(round_name).lower()
+        if lower in RESERVED or lower.endswith(DATASET):
+            raise StoreError(
+                f"round {round_name!r}: found a name that the store needs itself; expected another "
+                f"than {', '.join(RESERVED)} and names that end in {DATASET}. Rename the round."
+            )
         table = table_of(ratings)
-        source = delivered_at(original)
+        source = Path(os.path.abspath(original))
+        if not source.exists():
+            raise StoreError(
+                f"{source}: found no such file; expected the original. Check the path."
+            )
         version = RoundVersion(
             round_name,
             ratings.digest,
@@ -370,10 +272,12 @@ class Store:
             digest_of(table),
             settings_digest,
         )
-        refuse_changed(source, version.original_digest, original_digest or version.original_digest)
+        if original_digest not in (None, version.original_digest):
+            raise _changed(source)
         with self.locked():
-            keep_original(self.storage, version, source)
-            self._keep_table(version, table)
+            self._keep_original(version, source)
+            if not self.storage.keep(self._table(version), table):
+                self.ratings_of(version)
             self.record(
                 "ingested",
                 round_name,
@@ -607,10 +511,32 @@ class Store:
         key = self._salt or self.storage.read(SALT)
         if key is None:
             with self.locked():
-                released = any(entry["event"] == "released" for entry in self.history())
-                key = drawn_key(self.storage, may_draw=not released)
-        self._salt = checked_key(key, f"{self.root / SALT}")
-        return pseudonyms_of(ratings.raters, self._salt)
+                key = self._drawn_key()
+        if not key:
+            raise StoreError(
+                f"{self.root / SALT}: found 0 bytes; expected the key of the raters' pseudonyms. "
+                "Restore it from a backup."
+            )
+        self._salt = key
+        return {
+            name: f"rater-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
+            for name in ratings.raters
+        }
+
+    def _drawn_key(self) -> bytes:
+        """The key that another writer kept meanwhile, or a new one."""
+        released = any(entry["event"] == "released" for entry in self.history())
+        kept = self.storage.read(SALT)
+        if kept is not None:
+            return kept
+        if released:
+            raise StoreError(
+                f"{self.root / SALT}: found no such file, and releases in the log; "
+                "expected the key of the raters' pseudonyms. Restore it from a backup."
+            )
+        drawn = urandom(32)
+        self.storage.keep(SALT, drawn, secret=True)
+        return drawn
 
     def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
         arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
@@ -619,9 +545,24 @@ class Store:
             for entry in arrived
         )
 
-    def _keep_table(self, version: RoundVersion, table: Content) -> None:
-        if not self.storage.keep(self._table(version), table):
-            self.ratings_of(version)
+    def _keep_original(self, version: RoundVersion, source: Path) -> None:
+        name = f"originals/{version.original_digest}/{version.source}"
+        if not self.storage.keep_copy(name, source, version.original_digest):
+            if digest_at(source) != version.original_digest:
+                raise _changed(source)
+            raise StoreError(
+                f"{self.root / name}: found other bytes than those kept, "
+                f"so the original was edited; {RESTORE}"
+            )
 
     def _table(self, version: RoundVersion) -> str:
         return f"rounds/{version.ratings_digest}/{version.table_digest}.parquet"
+
+
+def _changed(original: Path) -> StoreError:
+    """The error for an original that is not the one that its ratings were read from."""
+    return StoreError(
+        f"{original}: found other bytes than when its ratings were read; "
+        "expected a file that does not change. Ingest the round again.",
+        may_pass=True,
+    )
