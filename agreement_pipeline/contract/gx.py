@@ -46,7 +46,7 @@ Suite: TypeAlias = Mapping[str, Any]
 """Great Expectations' own objects by check."""
 
 _wanted: list[Callable[[], None]] = []
-_described: ContextVar[dict[int, tuple[Any, Any]] | None] = ContextVar("described", default=None)
+_made: ContextVar[dict[int, tuple[Any, Any]] | None] = ContextVar("made", default=None)
 
 
 def load_lightly() -> None:
@@ -268,7 +268,7 @@ def _asked(suite: Suite, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> 
             [built.configuration for built in suite.values()], dict(parameters)
         )
         summary = {"result_format": "SUMMARY", "partial_unexpected_count": KEPT}
-        with _described_once():
+        with _made_once():
             results = validator.graph_validate(
                 asked, runtime_configuration={"result_format": summary}
             )
@@ -281,34 +281,39 @@ def _asked(suite: Suite, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> 
 
 
 @contextmanager
-def _described_once() -> Iterator[None]:
-    """Let each expectation describe itself once here, and not whenever an argument is read.
+def _made_once() -> Iterator[None]:
+    """Let each expectation, and its description, be made once here, and not for each argument.
 
-    It saves .08 of the 1.4 CPU s that `judge` takes for a small file. Other threads see no
+    It saves .09 of the 1.4 CPU s that `judge` takes for a small file. Other threads see no
     difference.
     """
-    _describe_once()
-    token = _described.set({})
+    _make_once()
+    token = _made.set({})
     try:
         yield
     finally:
-        _described.reset(token)
+        _made.reset(token)
 
 
 @cache
-def _describe_once() -> None:
-    expectation = import_module("great_expectations.expectations.expectation").Expectation
-    describe = expectation.configuration.fget
+def _make_once() -> None:
+    expectations = "great_expectations.expectations"
+    expectation = import_module(f"{expectations}.expectation").Expectation
+    described = import_module(f"{expectations}.expectation_configuration").ExpectationConfiguration
+    expectation.configuration = property(_kept(expectation.configuration.fget))
+    described.to_domain_obj = _kept(described.to_domain_obj)
 
-    def configuration(of: Any) -> Any:
-        known = _described.get()
+
+def _kept(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def made(of: Any) -> Any:
+        known = _made.get()
         if known is None:
-            return describe(of)
+            return make(of)
         if id(of) not in known:
-            known[id(of)] = of, describe(of)  # it is kept, so no other gets its number
+            known[id(of)] = of, make(of)  # it is kept, so no other gets its number
         return known[id(of)][1]
 
-    expectation.configuration = property(configuration)
+    return made
 
 
 def one_line(message: object) -> str:
