@@ -90,11 +90,6 @@ def _using() -> Iterator[None]:
     The warnings are about its own insides. As errors they would look like failed checks. PySpark's
     client ends a program that is in no file, and says that all went well. Great Expectations then
     goes without that client.
-
-    Raises
-    ------
-    ContractError
-        The program would have ended.
     """
     in_a_file = hasattr(sys.modules["__main__"], "__file__")
     absent = nullcontext() if in_a_file else _put_there({"pyspark.sql.connect": None})
@@ -197,12 +192,6 @@ def suite_of(expectations: Sequence[Expectation], where: Place) -> dict[str, Any
     """Great Expectations' own objects by check, built one by one.
 
     A suite that is built from plain data silently drops what it does not know.
-
-    Raises
-    ------
-    ContractError
-        Great Expectations cannot be imported here. Or it does not know an expectation, or not its
-        keyword arguments.
     """
     load_as_wanted()
     with _using():

@@ -81,12 +81,6 @@ def validate(
         Regular expressions of personal data. Values that match one are redacted.
     where
         Where the list of expectations was read.
-
-    Raises
-    ------
-    ContractError
-        Great Expectations cannot be imported here. Or it does not know an expectation, or not its
-        keyword arguments.
     """
     idle = {expectation.check: expectation.idle(panel.ratings) for expectation in expectations}
     suite = suite_of(expectations, where)

@@ -201,13 +201,7 @@ def plan_measure(
 
 
 def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
-    """The plan before anything is simulated; it says so if no number of items is enough.
-
-    Raises
-    ------
-    PolicyError
-        The probability is impossible, there are too few resamples, or the measure has no value.
-    """
+    """The plan before anything is simulated; it says so if no number of items is enough."""
     if not 0 < probability < 1:
         raise PolicyError(
             f"probability: found {probability!r}; expected more than 0 and less than 1. "
@@ -365,12 +359,6 @@ def plan_looks(
 
     Each round grows from look to look, and stops at the first look that decides. The curve holds
     the share of rounds that decided by each look.
-
-    Raises
-    ------
-    PolicyError
-        The measure has no value in the population. Or it is one of replicates: how many of the
-        items of a round have them is unknown.
     """
     if registered(judging.measure).needs == "replicates":
         raise PolicyError(

@@ -68,19 +68,7 @@ A set of places: the file is JSON, and these places hold words. None: the whole 
 def contents(
     project: str, members: Sequence[Member], policy: Policy, contract: Contract
 ) -> dict[str, Content]:
-    """The files of a release by name, in the order of writing. The manifest is the last.
-
-    Raises
-    ------
-    ReleaseHeldError
-        One of these:
-
-        - The rounds have different scales.
-        - An item has different texts in two rounds.
-        - No item has a label.
-        - An item has other labels in other rounds, and the policy refuses this.
-        - An adjudicator overrules all raters on too many items.
-    """
+    """The files of a release by name, in the order of writing. The manifest is the last."""
     scales = {member.ratings.scale for member in members}
     if len(scales) > 1:
         raise ReleaseHeldError(

@@ -34,13 +34,7 @@ REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, *DOCUMENTS})
 
 
 def read_folder(path: Folder) -> dict[str, Content]:
-    """Copies of the files of a release by name, checked against its manifest.
-
-    Raises
-    ------
-    ReleaseInvalidError
-        There is no manifest, the release was withdrawn, or a file is missing, extra or changed.
-    """
+    """Copies of the files of a release by name, checked against its manifest."""
     storage = storage_at(path)
     found = set(storage.names())
     first = found & {WITHDRAWN, MANIFEST}
@@ -155,11 +149,6 @@ def json_in(data: Mapping[str, Content], name: str, path: Folder) -> dict[str, A
 
     Written again, the object must give the same bytes. So no key is in the file twice, and
     all readers read the same.
-
-    Raises
-    ------
-    ReleaseInvalidError
-        The bytes are not an object in JSON as releases write it.
     """
     written = document(data, name)
     found = _parsed(written, name, path)

@@ -137,12 +137,6 @@ def prove(
 
     These are derived: the decisions, the report, the training rows, and the words. A waiver
     in the release must hold on the given day. `known` is what `Member.assessed` knows.
-
-    Raises
-    ------
-    ReleaseInvalidError
-        A file is not valid, something is different when it is derived again, or a round is
-        not admitted.
     """
     manifest = json_in(data, MANIFEST, path)
     by = _judged_by(data, manifest.get("written_by"), path, on)

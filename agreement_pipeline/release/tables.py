@@ -109,11 +109,6 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
     """The tables of a release by file name.
 
     They hold the training rows, the unresolved items, and the annotations of both.
-
-    Raises
-    ------
-    ReleaseHeldError
-        A column is of different kinds in two rounds.
     """
     numbers: tuple[str, ...] = ()  # those that say where units lie, if all items are units
     if all("cluster" in member.ratings.has for member in members):
@@ -139,14 +134,7 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
 
 
 def labels_of(members: Sequence[Member]) -> PanelLabels:
-    """The consensus on every item. If an item is in several rounds, the first round counts.
-
-    Raises
-    ------
-    ReleaseHeldError
-        An item has different texts in two rounds, so one text would be lost. Or an adjudicator
-        overrules all raters on too many items.
-    """
+    """The consensus on every item. If an item is in several rounds, the first round counts."""
     _refuse_two_texts(members)
     for member in members:
         count, agreed = member.overruled

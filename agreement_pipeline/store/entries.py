@@ -118,13 +118,7 @@ def refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
 
 
 def refuse_other_project(project: str | None, found: str | None, where: str) -> None:
-    """Refuse a log that belongs to another project. Where none is named, none is wrong.
-
-    Raises
-    ------
-    StoreError
-        Both are named, and they differ.
-    """
+    """Refuse a log that belongs to another project. Where none is named, none is wrong."""
     if project is not None and found is not None and found != project:
         raise StoreError(
             f"{where}: found a store of project {found!r}; expected one of project {project!r}, "

@@ -65,13 +65,7 @@ class LocalStorage:
         return is_in(self.root / name, content)
 
     def listed(self, folder: str) -> dict[str, str]:
-        """The files under a folder, without tags: reading a file costs little.
-
-        Raises
-        ------
-        StoreError
-            Something under it is no file and no folder of files.
-        """
+        """The files under a folder, without tags: reading a file costs little."""
         self._refuse_no_files(folder)
         return dict.fromkeys(self.names(folder), "")
 

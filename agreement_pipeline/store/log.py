@@ -284,14 +284,7 @@ class Log:
         self._tail = Tail(self.storage)
 
     def entries(self) -> tuple[Entry, ...]:
-        """All entries, in order, after a check of the whole log.
-
-        Raises
-        ------
-        StoreError
-            An entry was edited, moved or removed, or it lacks a fact. If the last entries
-            were removed with their seals, the log cannot notice it.
-        """
+        """All entries, in order, after a check of the whole log."""
         view = self._view
         if view.older is None:
             view.older = tuple(line.entry for line in self._older(view))
@@ -366,11 +359,6 @@ class Log:
 
         This checks each entry since the last segment against its seal and the entry before
         it, and the index against the first of them. A segment is checked when it is read.
-
-        Raises
-        ------
-        StoreError
-            Something that was checked was edited, moved or removed.
         """
         start = time.time()
         kept = self._tail.read()
@@ -408,12 +396,6 @@ class Log:
 
         Call only while the log is held. Two decisions are the same if they rest on the same
         facts.
-
-        Raises
-        ------
-        StoreError
-            The event is unknown, or a fact is missing or has a name of the log's own.
-            Or the log was edited, or another writer added an entry meanwhile.
         """
         refuse_unknown(event, facts)
         told = json.loads(json.dumps(dict(facts), allow_nan=False))

@@ -326,13 +326,7 @@ def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
 
 
 def file_system(root: UPath) -> AbstractFileSystem:
-    """The file system of a URL, without a cache of listings.
-
-    Raises
-    ------
-    StoreError
-        The file system has no conditional writes.
-    """
+    """The file system of a URL, without a cache of listings."""
     try:
         options = {**root.storage_options, "use_listings_cache": False}
         if root.protocol == "s3":

@@ -112,13 +112,7 @@ def table_of(ratings: Ratings) -> Content:
 
 
 def table_ratings(table: Content, source: str) -> Ratings:
-    """The ratings that `table_of` wrote, checked again.
-
-    Raises
-    ------
-    StoreError
-        The bytes do not hold ratings.
-    """
+    """The ratings that `table_of` wrote, checked again."""
     try:
         rows = ParquetRows(table)
         said = rows.schema.metadata
