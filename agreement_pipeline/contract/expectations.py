@@ -280,6 +280,8 @@ class _Group:
 def may_be_endless(pattern: str) -> bool:
     r"""True if a repeated group can take one text in several ways, or may do so.
 
+    Python then tries twice as many ways for each further letter.
+
     >>> [may_be_endless(each) for each in ("(a+)+$", "(a|ab)*c", r"(\w+\s?)*$", "(?:(a*)b?)*")]
     [True, True, True, True]
     >>> [may_be_endless(each) for each in (r"[^@]+@[^@]+", "(ab|cd)+", r"(\d{2}-)+x", "[(]+[)]+")]

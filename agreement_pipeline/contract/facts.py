@@ -184,6 +184,8 @@ def raters_that_print_alike(panel: Panel) -> Fact:
 def _compared(panel: Panel) -> tuple[Pairs, Codes]:
     """The pairs that can be told, and on how many items they should differ.
 
+    Raters who work independently differ about as often from each other as from a third.
+
     They should differ as often as the nearer of the two differs from the nearest rater who is no
     near copy.
     """

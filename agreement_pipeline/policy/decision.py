@@ -34,180 +34,9 @@ from agreement_pipeline.version import __version__
 USUAL_RESAMPLES = Inference.n_resamples
 OF_THE_GATE = "gate"
 """The table of a finding that is about the round as a whole, and not about its ratings."""
-
-
-def manner(policy: Policy, version: int | None) -> str:
-    """How a version of a round is judged: how often, and with which confidence.
-
-    `version` is as in `Decision`.
-    """
-    judged = "Judged once." if version == 1 else "The limits hold for one look."
-    if policy.always_valid_at is not None:
-        judged = (
-            "Judged at any time, with always valid limits that are tightest at "
-            f"{policy.always_valid_at} items (or clusters)."
-        )
-    if policy.looks is not None:
-        judged = f"Judged at {policy.looks} items (or clusters), and at no other size."
-    level = f"{100 * policy.confidence_level:g} % confidence"
-    few = policy.n_resamples < USUAL_RESAMPLES and policy.interval_method == DEFAULT_METHOD
-    chance = f" {policy.n_resamples:,} resamples leave close cases to chance." if few else ""
-    if policy.familywise == "none":
-        by_stratum = any(rule.scope == "stratum" for rule in policy.rules)
-        strata = " Those on the strata of one rule have it together." if by_stratum else ""
-        return f"{judged} Each verdict has its own {level}.{strata}{chance}"
-    return f"{judged} All verdicts together have {level} (Holm).{chance}"
-
-
-def recorded_manner(policy: Policy, version: int | None) -> str:
-    """The manner as a decision records it.
-
-    These words never change, because verifying a release must give the same words again.
-    """
-    judged = "once" if version == 1 else "as at one look"
-    if policy.always_valid_at is not None:
-        tightest = f"tightest at {policy.always_valid_at} items (or clusters)"
-        judged = f"at any time, always valid, {tightest}"
-    if policy.looks is not None:
-        judged = f"as planned, at {policy.looks} items (or clusters)"
-    if policy.familywise == "none":
-        return f"judged {judged}; each verdict holds by itself"
-    return f"judged {judged}; the verdicts hold together (Holm)"
-
-
 USUAL = "krippendorff_alpha"
 """The measure that is told if no rule is about the whole round."""
-
-
-def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
-    """The ratings that a policy judges."""
-    leaves_out = policy.assisted == "leave_out" and ratings.n_assisted > 0
-    return ratings.unassisted if leaves_out else ratings
-
-
-def _met_with_all(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
-    """The verdict, or an inconclusive one with the code *dissent_left_out*.
-
-    Labels that were left out can be those that differ. So a verdict on the whole round that the
-    policy admits must be one that it admits with all labels too.
-    """
-    if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
-        return verdict
-    again = measure_ratings(ratings, [verdict.rule.measure], policy.inference, scopes=("round",))
-    other = next(iter(verdict.rule.judge(again)))
-    if other.kind in policy.admit:
-        return verdict
-    said = (
-        f"{verdict.reason}; with the labels that began as a suggestion it is {other.kind}: "
-        f"{other.reason}"
-    )
-    return replace(verdict, kind="inconclusive", reason=said, code="dissent_left_out")
-
-
-def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-    """How many labels began as a suggestion, and the values with them and without them."""
-    count, total = ratings.n_assisted, ratings.n_of_panel
-    if not count:
-        return
-    done = "left out" if policy.assisted == "leave_out" else "counted"
-    names = [rule.measure for rule in policy.rules if rule.scope == "round"] or [USUAL]
-    values = [
-        f"{name} is {_value(ratings, name)} with them and {_value(ratings.unassisted, name)} "
-        "without them"
-        for name in dict.fromkeys(names)
-        if registered(name).defined_on(ratings.scale)
-    ]
-    words = f"{count} of {total} labels began as a suggestion, and are {done}; {'; '.join(values)}"
-    yield Finding("assisted", OF_THE_GATE, False, "warning", words)
-
-
-def _value(ratings: Ratings, measure: str) -> str:
-    found = values_of(ratings, measure, "round").get(ROUND)
-    return "undefined" if found is None else in_words(found)
-
-
 FEW, MOST = 0.25, 0.5
-
-
-def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
-    """The verdict, or an inconclusive one with the code *flattered* if it does not stand.
-
-    Only verdicts on the whole round that the policy admits are looked at.
-    """
-    found = verdict.estimate
-    if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
-        return verdict
-    for what, rest, stands in _without(ratings, policy):
-        again = measure_ratings(rest, [verdict.rule.measure], policy.inference, scopes=("round",))
-        other = next(iter(verdict.rule.judge(again)))
-        same_value = (  # then only the draws of its limits differ
-            found.value is not None
-            and other.estimate is not None
-            and other.estimate.value is not None
-            and round(found.value - other.estimate.value, DIGITS) == 0
-        )
-        if other.kind in stands or same_value:
-            continue
-        said = f"{verdict.reason}; without {what} it is {other.kind}: {other.reason}"
-        return replace(verdict, kind="inconclusive", reason=said, code="flattered")
-    return verdict
-
-
-def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, tuple[Kind, ...]]]:
-    """What may flatter, in words, the ratings without it, and the verdicts on them that suffice.
-
-    The other items alone may be too few or too much alike to tell. That takes nothing back.
-    """
-    items, share = _far_items(ratings)
-    if items:
-        carry = "carries" if len(items) == 1 else "carry"
-        what = (
-            f"{counted(len(items), 'item')} that {carry} {in_words(share, '.0%')} "
-            "of the expected disagreement"
-        )
-        rest = _on_used(replace(ratings, also_gold=ratings.also_gold | items).without_gold)
-        yield what, rest, (*policy.admit, "inconclusive", "tentative", "not_evaluated")
-    rest = _on_used(ratings)
-    if rest is not ratings:
-        n_unused = len(ratings.scale.categories or ()) - len(rest.scale.categories or ())
-        what = "1 category" if n_unused == 1 else f"{n_unused} categories"
-        yield f"{what} that nobody uses", rest, policy.admit
-
-
-def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
-    """The few items that carry most of the expected disagreement, and their share of it."""
-    if not ratings.scale.numeric:
-        return frozenset(), 0.0
-    rated = ratings.first(["item", "at", "number"])
-    at, numbers = whole(rated["at"]), numbers_in(rated["number"])
-    n_items = int(at.max(initial=-1)) + 1
-    numbers = numbers.reshape(len(rated), -1)
-    beyond = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
-    carried = np.bincount(at, beyond)
-    order = np.argsort(-carried, kind="stable")
-    shares = np.cumsum(carried[order]) / max(carried.sum(), np.finfo(float).tiny)
-    n_far = int(np.searchsorted(shares, MOST)) + 1
-    if n_far > FEW * n_items:
-        return frozenset(), 0.0
-    far = carried >= carried[order[n_far - 1]]
-    if far.sum() > FEW * n_items:
-        return frozenset(), 0.0
-    names = rated["item"].take(np.searchsorted(at, np.flatnonzero(far)))
-    return frozenset(names.to_pylist()), float(carried[far].sum() / carried.sum())
-
-
-def _on_used(ratings: Ratings) -> Ratings:
-    """The ratings on the declared categories that are used, if these are fewer and can differ."""
-    scale = ratings.scale
-    if scale.categories is None or not scale.declared:
-        return ratings
-    given = np.zeros(len(scale.categories), dtype=bool)
-    for batch in ratings.every(["code"]):
-        given[whole(batch["code"])] = True
-    used = tuple(each for each, found in zip(scale.categories, given, strict=True) if found)
-    if not 1 < len(used) < len(scale.categories):
-        return ratings
-    return replace(ratings, scale=replace(scale, categories=used))
 
 
 @dataclass(frozen=True)
@@ -328,6 +157,76 @@ class Decision(Tabular):
         return f"<p>{'admitted' if self.admitted else 'held'}</p>{super()._repr_html_()}"
 
 
+@dataclass(frozen=True)
+class Assessment:
+    """A decision on ratings, and the estimates that were judged."""
+
+    estimates: tuple[Estimate, ...]
+    decision: Decision
+
+
+def judge(
+    ratings: Ratings, policy: Policy, contract: Contract | None = None, waivers: Waivers = NONE
+) -> Decision:
+    """The decision on ratings under a policy, and under the usual contract if none is given.
+
+    Raises
+    ------
+    AgreementError
+        A table in the place of ratings, or the name of a policy in the place of the policy.
+    """
+    refuse_unread(ratings)
+    if not isinstance(policy, Policy):
+        raise PolicyError(
+            f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."
+        )
+    return assess(ratings, policy, contract or Contract.default(), waivers).decision
+
+
+def assess(
+    ratings: Ratings,
+    policy: Policy,
+    contract: Contract,
+    waivers: Waivers = NONE,
+    also: Sequence[Finding] = (),
+    version: int | None = None,
+    checked: Sequence[Finding] | None = None,
+) -> Assessment:
+    """Estimate what the policy asks for, and decide. `also` are findings of the gate itself.
+
+    `version` is as in `Decision`. If what the contract finds in these ratings is known, it is
+    `checked`.
+
+    Nothing but the arguments is read. So the same ratings, policy, contract, waivers and version of
+    this package give the same decision.
+    """
+    part = judged_part(ratings, policy)
+    found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
+
+    def doubted(verdict: Verdict) -> Verdict:
+        stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
+        return stands if part is ratings else _met_with_all(stands, ratings, policy)
+
+    decision = decide(
+        found,
+        policy,
+        waivers=waivers,
+        findings=(
+            *(contract.check(ratings) if checked is None else checked),
+            *_not_shown(ratings, policy),
+            *_with_and_without(ratings, policy),
+            *also,
+            *_too_often(policy, version),
+        ),
+        ratings_digest=ratings.digest,
+        contract_digest=contract.digest,
+        code_version=__version__,
+        doubted=doubted,
+        version=version,
+    )
+    return Assessment(found, decision)
+
+
 def decide(
     estimates: Sequence[Estimate],
     policy: Policy,
@@ -376,74 +275,138 @@ def decide(
     )
 
 
-@dataclass(frozen=True)
-class Assessment:
-    """A decision on ratings, and the estimates that were judged."""
+def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
+    rules = [rule for rule in policy.rules if rule.scope == kind]
+    asked = [rule.measure for rule in rules if rule.if_too_few != "pool"]
+    yield from measure_ratings(ratings, asked, policy.inference, scopes=(kind,))
+    for rule in rules:
+        if rule.if_too_few == "pool":
+            yield from measure_strata(ratings, [rule.measure], policy.inference, rule.min_items)
 
-    estimates: tuple[Estimate, ...]
-    decision: Decision
+
+def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
+    """The ratings that a policy judges."""
+    leaves_out = policy.assisted == "leave_out" and ratings.n_assisted > 0
+    return ratings.unassisted if leaves_out else ratings
 
 
-def assess(
-    ratings: Ratings,
-    policy: Policy,
-    contract: Contract,
-    waivers: Waivers = NONE,
-    also: Sequence[Finding] = (),
-    version: int | None = None,
-    checked: Sequence[Finding] | None = None,
-) -> Assessment:
-    """Estimate what the policy asks for, and decide. `also` are findings of the gate itself.
+def _met_with_all(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
+    """The verdict, or an inconclusive one with the code *dissent_left_out*.
 
-    `version` is as in `Decision`. If what the contract finds in these ratings is known, it is
-    `checked`.
-
-    Nothing but the arguments is read. So the same ratings, policy, contract, waivers and version of
-    this package give the same decision.
+    Raters lean to a model's suggestion, so such labels agree more. A policy may leave them out. But
+    they may be those that differ. So it must admit its verdict on the round with all labels too.
     """
-    part = judged_part(ratings, policy)
-    found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
-
-    def doubted(verdict: Verdict) -> Verdict:
-        stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
-        return stands if part is ratings else _met_with_all(stands, ratings, policy)
-
-    decision = decide(
-        found,
-        policy,
-        waivers=waivers,
-        findings=(
-            *(contract.check(ratings) if checked is None else checked),
-            *_not_shown(ratings, policy),
-            *_with_and_without(ratings, policy),
-            *also,
-            *_too_often(policy, version),
-        ),
-        ratings_digest=ratings.digest,
-        contract_digest=contract.digest,
-        code_version=__version__,
-        doubted=doubted,
-        version=version,
+    if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
+        return verdict
+    again = measure_ratings(ratings, [verdict.rule.measure], policy.inference, scopes=("round",))
+    other = next(iter(verdict.rule.judge(again)))
+    if other.kind in policy.admit:
+        return verdict
+    said = (
+        f"{verdict.reason}; with the labels that began as a suggestion it is {other.kind}: "
+        f"{other.reason}"
     )
-    return Assessment(found, decision)
+    return replace(verdict, kind="inconclusive", reason=said, code="dissent_left_out")
 
 
-def judge(
-    ratings: Ratings, policy: Policy, contract: Contract | None = None, waivers: Waivers = NONE
-) -> Decision:
-    """The decision on ratings under a policy, and under the usual contract if none is given.
+def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+    """How many labels began as a suggestion, and the values with them and without them."""
+    count, total = ratings.n_assisted, ratings.n_of_panel
+    if not count:
+        return
+    done = "left out" if policy.assisted == "leave_out" else "counted"
+    names = [rule.measure for rule in policy.rules if rule.scope == "round"] or [USUAL]
+    values = [
+        f"{name} is {_value(ratings, name)} with them and {_value(ratings.unassisted, name)} "
+        "without them"
+        for name in dict.fromkeys(names)
+        if registered(name).defined_on(ratings.scale)
+    ]
+    words = f"{count} of {total} labels began as a suggestion, and are {done}; {'; '.join(values)}"
+    yield Finding("assisted", OF_THE_GATE, False, "warning", words)
 
-    Raises
-    ------
-    AgreementError
-        A table in the place of ratings, or the name of a policy in the place of the policy.
+
+def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
+    """The verdict, or an inconclusive one with the code *flattered* if it does not stand.
+
+    Disagreement is read as a share of what chance gives. A few far labels raise that, and so do
+    declared categories that nobody uses. Then raters who agree on nothing else look reliable. So a
+    verdict on the round that the policy admits must stand without them.
     """
-    refuse_unread(ratings)
-    if not isinstance(policy, Policy):
-        raise PolicyError(
-            f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."
+    found = verdict.estimate
+    if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
+        return verdict
+    for what, rest, stands in _without(ratings, policy):
+        again = measure_ratings(rest, [verdict.rule.measure], policy.inference, scopes=("round",))
+        other = next(iter(verdict.rule.judge(again)))
+        same_value = (  # then only the draws of its limits differ
+            found.value is not None
+            and other.estimate is not None
+            and other.estimate.value is not None
+            and round(found.value - other.estimate.value, DIGITS) == 0
         )
-    return assess(ratings, policy, contract or Contract.default(), waivers).decision
+        if other.kind in stands or same_value:
+            continue
+        said = f"{verdict.reason}; without {what} it is {other.kind}: {other.reason}"
+        return replace(verdict, kind="inconclusive", reason=said, code="flattered")
+    return verdict
+
+
+def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, tuple[Kind, ...]]]:
+    """What may flatter, in words, the ratings without it, and the verdicts on them that suffice.
+
+    The other items alone may be too few or too much alike to tell. That takes nothing back.
+    """
+    items, share = _far_items(ratings)
+    if items:
+        carry = "carries" if len(items) == 1 else "carry"
+        what = (
+            f"{counted(len(items), 'item')} that {carry} {in_words(share, '.0%')} "
+            "of the expected disagreement"
+        )
+        rest = _on_used(replace(ratings, also_gold=ratings.also_gold | items).without_gold)
+        yield what, rest, (*policy.admit, "inconclusive", "tentative", "not_evaluated")
+    rest = _on_used(ratings)
+    if rest is not ratings:
+        n_unused = len(ratings.scale.categories or ()) - len(rest.scale.categories or ())
+        what = "1 category" if n_unused == 1 else f"{n_unused} categories"
+        yield f"{what} that nobody uses", rest, policy.admit
+
+
+def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
+    """The few items that carry most of the expected disagreement, and their share of it."""
+    if not ratings.scale.numeric:
+        return frozenset(), 0.0
+    rated = ratings.first(["item", "at", "number"])
+    at, numbers = whole(rated["at"]), numbers_in(rated["number"])
+    n_items = int(at.max(initial=-1)) + 1
+    numbers = numbers.reshape(len(rated), -1)
+    beyond = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
+    carried = np.bincount(at, beyond)
+    order = np.argsort(-carried, kind="stable")
+    shares = np.cumsum(carried[order]) / max(carried.sum(), np.finfo(float).tiny)
+    n_far = int(np.searchsorted(shares, MOST)) + 1
+    if n_far > FEW * n_items:
+        return frozenset(), 0.0
+    far = carried >= carried[order[n_far - 1]]
+    if far.sum() > FEW * n_items:
+        return frozenset(), 0.0
+    names = rated["item"].take(np.searchsorted(at, np.flatnonzero(far)))
+    return frozenset(names.to_pylist()), float(carried[far].sum() / carried.sum())
+
+
+def _on_used(ratings: Ratings) -> Ratings:
+    """The ratings on the declared categories that are used, if these are fewer and can differ."""
+    scale = ratings.scale
+    if scale.categories is None or not scale.declared:
+        return ratings
+    given = np.zeros(len(scale.categories), dtype=bool)
+    for batch in ratings.every(["code"]):
+        given[whole(batch["code"])] = True
+    used = tuple(each for each, found in zip(scale.categories, given, strict=True) if found)
+    if not 1 < len(used) < len(scale.categories):
+        return ratings
+    return replace(ratings, scale=replace(scale, categories=used))
 
 
 def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
@@ -474,6 +437,14 @@ def _lacking(ratings: Ratings, required: tuple[str, ...]) -> tuple[str, ...]:
     return required if ratings.origin is None else ratings.origin.lacks(required)
 
 
+def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
+    """What an export cannot show, in words."""
+    origin = ratings.origin
+    read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
+    shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
+    return f"{read}, which cannot show {listed(lacking)} ({shown})"
+
+
 def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
     """What holds a round that came more often than the policy allows."""
     if policy.most_versions is not None and (version or 0) > policy.most_versions:
@@ -484,18 +455,45 @@ def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
         yield Finding("too_many_versions", OF_THE_GATE, False, "error", words)
 
 
-def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
-    """What an export cannot show, in words."""
-    origin = ratings.origin
-    read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
-    shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
-    return f"{read}, which cannot show {listed(lacking)} ({shown})"
+def manner(policy: Policy, version: int | None) -> str:
+    """How a version of a round is judged: how often, and with which confidence.
+
+    `version` is as in `Decision`.
+    """
+    judged = "Judged once." if version == 1 else "The limits hold for one look."
+    if policy.always_valid_at is not None:
+        judged = (
+            "Judged at any time, with always valid limits that are tightest at "
+            f"{policy.always_valid_at} items (or clusters)."
+        )
+    if policy.looks is not None:
+        judged = f"Judged at {policy.looks} items (or clusters), and at no other size."
+    level = f"{100 * policy.confidence_level:g} % confidence"
+    few = policy.n_resamples < USUAL_RESAMPLES and policy.interval_method == DEFAULT_METHOD
+    chance = f" {policy.n_resamples:,} resamples leave close cases to chance." if few else ""
+    if policy.familywise == "none":
+        by_stratum = any(rule.scope == "stratum" for rule in policy.rules)
+        strata = " Those on the strata of one rule have it together." if by_stratum else ""
+        return f"{judged} Each verdict has its own {level}.{strata}{chance}"
+    return f"{judged} All verdicts together have {level} (Holm).{chance}"
 
 
-def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
-    rules = [rule for rule in policy.rules if rule.scope == kind]
-    asked = [rule.measure for rule in rules if rule.if_too_few != "pool"]
-    yield from measure_ratings(ratings, asked, policy.inference, scopes=(kind,))
-    for rule in rules:
-        if rule.if_too_few == "pool":
-            yield from measure_strata(ratings, [rule.measure], policy.inference, rule.min_items)
+def recorded_manner(policy: Policy, version: int | None) -> str:
+    """The manner as a decision records it.
+
+    These words never change, because verifying a release must give the same words again.
+    """
+    judged = "once" if version == 1 else "as at one look"
+    if policy.always_valid_at is not None:
+        tightest = f"tightest at {policy.always_valid_at} items (or clusters)"
+        judged = f"at any time, always valid, {tightest}"
+    if policy.looks is not None:
+        judged = f"as planned, at {policy.looks} items (or clusters)"
+    if policy.familywise == "none":
+        return f"judged {judged}; each verdict holds by itself"
+    return f"judged {judged}; the verdicts hold together (Holm)"
+
+
+def _value(ratings: Ratings, measure: str) -> str:
+    found = values_of(ratings, measure, "round").get(ROUND)
+    return "undefined" if found is None else in_words(found)

@@ -1,4 +1,10 @@
-"""Plans: how many items the rules of a policy need before they decide."""
+"""Plans: how many items the rules of a policy need before they decide.
+
+Rounds of a known *population* are simulated, and judged as real rounds are. A population is a
+statistic in which the weight of a row is the share of items that show it. A round is a random
+sample of rows, or of whole clusters whose items are then n on average. A rule decides if the lower
+limit reaches the cut-off.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

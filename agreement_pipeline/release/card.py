@@ -1,4 +1,4 @@
-"""The card of a release: a README that Hugging Face reads as a dataset card."""
+"""What a release says of itself: the card for Hugging Face, and the description in Croissant."""
 
 import html
 import re
@@ -15,12 +15,10 @@ from agreement_pipeline.text import in_words, interval, unlinked
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
 PARQUET = "application/x-parquet"
-
 PROTOCOL = (
     "The label of an item is the one that more raters gave than any other, "
     "or the mean on an interval or ratio scale; ties are not broken."
 )
-
 CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -59,6 +57,54 @@ CONTEXT: dict[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
+CONFIGS = {
+    "default": ("train", "data/train-*.parquet"),
+    "annotations": ("train", "annotations/train-*.parquet"),
+    "unresolved": ("unresolved", "data/unresolved-*.parquet"),
+}
+TENTATIVE = (
+    "> **Tentative.** A rule that can hold a release was met at its lower cut-off only. "
+    "The policy admits this, and conclusions from models trained on these labels "
+    "are tentative too."
+)
+
+
+def card(
+    project: str,
+    decisions: Mapping[str, Mapping[str, Any]],
+    report: Mapping[str, Any],
+    policy: Policy,
+    scale: Scale,
+    origins: Mapping[str, Origin | None] = MappingProxyType({}),
+) -> str:
+    """The text of the card. `origins` says of each round where its ratings came from."""
+    rounds, rows = ", ".join(_safe(name) for name in decisions), report["rows"]
+    tentative = [TENTATIVE] if any(decision["tentative"] for decision in decisions.values()) else []
+    parts = [
+        f"---\n{_front_matter(project, has_unresolved=rows['unresolved'] > 0)}---",
+        f"# {_safe(project)}",
+        f"Rounds: {rounds}. {rows['train']} items have a training label; "
+        f"{rows['unresolved']} are unresolved.",
+        *_between_rounds(report),
+        *_adjudicated(rows),
+        *tentative,
+        *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
+        "## Annotation process",
+        _admission(policy, decisions),
+        *_versions(decisions),
+        _agreement_table(decisions),
+        *_warnings(decisions),
+        _counts_table(report["rounds"]),
+        *_origins(origins),
+        "## Data",
+        _columns(scale),
+        "## How this release proves itself",
+        "`manifest.json` holds the digest of every file. "
+        "`agreement-pipeline verify <this folder>` checks them, computes the agreement again "
+        "from the annotations in here, judges it by the policy in here, "
+        "and makes the training rows again. With a `WITHDRAWN.json` it is out of force.",
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def croissant(
@@ -69,7 +115,11 @@ def croissant(
     raters_per_item: tuple[int, int],
     classifiers: Sequence[str],
 ) -> dict[str, Any]:
-    """The description as plain data.
+    """The description in Croissant 1.0, with the properties for responsible AI, as plain data.
+
+    The vocabulary comes from http://mlcommons.org/croissant/1.0 and
+    http://mlcommons.org/croissant/RAI/1.0. No property takes a coefficient of agreement. So the
+    coefficients are given in words.
 
     Parameters
     ----------
@@ -149,57 +199,6 @@ def _data_type(kind: pa.DataType) -> str:
         (pa.types.is_temporal, "sc:DateTime"),
     )
     return next((name for holds, name in known if holds(kind)), "sc:Text")
-
-
-CONFIGS = {
-    "default": ("train", "data/train-*.parquet"),
-    "annotations": ("train", "annotations/train-*.parquet"),
-    "unresolved": ("unresolved", "data/unresolved-*.parquet"),
-}
-
-TENTATIVE = (
-    "> **Tentative.** A rule that can hold a release was met at its lower cut-off only. "
-    "The policy admits this, and conclusions from models trained on these labels "
-    "are tentative too."
-)
-
-
-def card(
-    project: str,
-    decisions: Mapping[str, Mapping[str, Any]],
-    report: Mapping[str, Any],
-    policy: Policy,
-    scale: Scale,
-    origins: Mapping[str, Origin | None] = MappingProxyType({}),
-) -> str:
-    """The text of the card. `origins` says of each round where its ratings came from."""
-    rounds, rows = ", ".join(_safe(name) for name in decisions), report["rows"]
-    tentative = [TENTATIVE] if any(decision["tentative"] for decision in decisions.values()) else []
-    parts = [
-        f"---\n{_front_matter(project, has_unresolved=rows['unresolved'] > 0)}---",
-        f"# {_safe(project)}",
-        f"Rounds: {rounds}. {rows['train']} items have a training label; "
-        f"{rows['unresolved']} are unresolved.",
-        *_between_rounds(report),
-        *_adjudicated(rows),
-        *tentative,
-        *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
-        "## Annotation process",
-        _admission(policy, decisions),
-        *_versions(decisions),
-        _agreement_table(decisions),
-        *_warnings(decisions),
-        _counts_table(report["rounds"]),
-        *_origins(origins),
-        "## Data",
-        _columns(scale),
-        "## How this release proves itself",
-        "`manifest.json` holds the digest of every file. "
-        "`agreement-pipeline verify <this folder>` checks them, computes the agreement again "
-        "from the annotations in here, judges it by the policy in here, "
-        "and makes the training rows again. With a `WITHDRAWN.json` it is out of force.",
-    ]
-    return "\n\n".join(parts) + "\n"
 
 
 def _between_rounds(report: Mapping[str, Any]) -> list[str]:

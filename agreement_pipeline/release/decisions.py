@@ -1,4 +1,11 @@
-"""The withdrawal of releases: a notice in the release, and an entry in the log."""
+"""Decisions on rounds: judged again from their stored bytes, recorded, and acted upon.
+
+A decision follows from the ratings, the policy, the contract, the waivers, the settings and the
+code. The log has the digest of each of them. So `reassess` decides a round anew only where one
+differs, or where its releases do not fit its decision.
+
+A release is withdrawn by a notice in it, and then by an entry in the log.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,101 +31,6 @@ from agreement_pipeline.store import DECIDING, RoundVersion, Store, are_texts
 from agreement_pipeline.version import __version__
 
 IN_THE_LOG = "the store's log has the reasons"
-
-
-def withdraw_versions(
-    store: Store,
-    round_name: str,
-    versions: Sequence[RoundVersion],
-    reasons: Sequence[str],
-    reworded: Callable[[], Sequence[str]],
-) -> bool:
-    """Withdraw every release in force that contains one of these versions of the round.
-
-    True if there was one. Call only while the store is locked.
-
-    The data stay in place, with a notice that gives the reasons `reworded`: releases have no
-    names of raters. If there are none, the notice points to the log.
-
-    The notices are written first, and the log entry last. If a writer is killed in between,
-    the next decision adds the log entry.
-    """
-    digests = {version.ratings_digest for version in versions}
-    found = list(
-        dict.fromkeys(
-            entry["release"]
-            for entry in store.in_force(store.releases_with(round_name))
-            if entry["rounds"][round_name] in digests
-        )
-    )
-    said = (reworded() or [IN_THE_LOG]) if found else []
-    for called in found:
-        _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
-    if found:
-        store.record("withdrawn", round_name, releases=found, reasons=list(reasons))
-    return bool(found)
-
-
-def reconcile(store: Store, rounds: Iterable[str]) -> None:
-    """Make the notices and the log agree on the releases with these rounds.
-
-    A notice that the log does not have gets its log entry. A removed notice that the log has
-    is written again. Call only while the store is locked.
-    """
-    for entry, withdrawal in _disagreeing(store, rounds):
-        if withdrawal is None:
-            round_name, reasons = _noticed(store, entry)
-            store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
-        else:
-            _notice(store, entry["release"], withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
-
-
-def agrees(store: Store, rounds: Iterable[str]) -> bool:
-    """True if the notices and the log agree on the releases with these rounds."""
-    return not _disagreeing(store, rounds)
-
-
-def _disagreeing(
-    store: Store, rounds: Iterable[str]
-) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
-    """The last entry of each release with only one of notice and withdrawal; its withdrawal."""
-    released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
-    withdrawn = store.withdrawn(list(released))
-    notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
-    return [
-        (entry, withdrawn.get(called))
-        for (called, entry), notice in zip(released.items(), notices.values(), strict=True)
-        if (notice is None) == (called in withdrawn)
-    ]
-
-
-def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The round and the reasons in the notice of a release.
-
-    If the notice cannot be read, the round is the first round of the release.
-    """
-    try:
-        notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
-    except (ValueError, RecursionError):
-        notice = None
-    said = notice if isinstance(notice, dict) else {}
-    round_name, reasons = said.get("round"), said.get("reasons")
-    known = (
-        round_name
-        if isinstance(round_name, str) and round_name in entry["rounds"]
-        else next(iter(entry["rounds"]))
-    )
-    return known, reasons if isinstance(reasons, list) and are_texts(reasons) else [
-        f"a {WITHDRAWN} that cannot be read"
-    ]
-
-
-def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
-    """Write into a release that it was withdrawn, and why. An earlier notice stays."""
-    store.storage.keep(
-        f"releases/{called}/{WITHDRAWN}",
-        as_json({"round": round_name, "reasons": list(reasons), "time": time}),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,22 +207,6 @@ def refuse_replaced(store: Store, judged: Iterable[Taken]) -> None:
             )
 
 
-def _number_of(store: Store, version: RoundVersion) -> int:
-    """How many different ratings came under the round's name, up to this version's last arrival."""
-    arrived = [
-        entry["ratings_digest"]
-        for entry in store.history(version.round)
-        if entry["event"] == "ingested"
-    ]
-    later = arrived[::-1].index(version.ratings_digest)
-    return len(set(arrived[: len(arrived) - later]))
-
-
-def today() -> date:
-    """The day in UTC."""
-    return datetime.now(UTC).date()
-
-
 def refuse_reused(store: Store, policy: Policy) -> None:
     """Refuse a policy if the log has another one under the same name and version."""
     first = store.first_under(policy.policy, policy.version)
@@ -320,6 +216,11 @@ def refuse_reused(store: Store, policy: Policy) -> None:
             f"round {first['round']} was first judged by, under this name and version; "
             "expected the same rules. Give the policy a new version."
         )
+
+
+def today() -> date:
+    """The day in UTC."""
+    return datetime.now(UTC).date()
 
 
 def _judge(
@@ -350,6 +251,17 @@ def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
         "Put the round's file into the inbox, so that it is read again."
     )
     return [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
+
+
+def _number_of(store: Store, version: RoundVersion) -> int:
+    """How many different ratings came under the round's name, up to this version's last arrival."""
+    arrived = [
+        entry["ratings_digest"]
+        for entry in store.history(version.round)
+        if entry["event"] == "ingested"
+    ]
+    later = arrived[::-1].index(version.ratings_digest)
+    return len(set(arrived[: len(arrived) - later]))
 
 
 def _reworded(
@@ -409,6 +321,101 @@ def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[s
     return () if decision.admitted else decision.reasons
 
 
+def withdraw_versions(
+    store: Store,
+    round_name: str,
+    versions: Sequence[RoundVersion],
+    reasons: Sequence[str],
+    reworded: Callable[[], Sequence[str]],
+) -> bool:
+    """Withdraw every release in force that contains one of these versions of the round.
+
+    True if there was one. Call only while the store is locked.
+
+    The data stay in place, with a notice that gives the reasons `reworded`: releases have no
+    names of raters. If there are none, the notice points to the log.
+
+    The notices are written first, and the log entry last. If a writer is killed in between,
+    the next decision adds the log entry.
+    """
+    digests = {version.ratings_digest for version in versions}
+    found = list(
+        dict.fromkeys(
+            entry["release"]
+            for entry in store.in_force(store.releases_with(round_name))
+            if entry["rounds"][round_name] in digests
+        )
+    )
+    said = (reworded() or [IN_THE_LOG]) if found else []
+    for called in found:
+        _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
+    if found:
+        store.record("withdrawn", round_name, releases=found, reasons=list(reasons))
+    return bool(found)
+
+
+def reconcile(store: Store, rounds: Iterable[str]) -> None:
+    """Make the notices and the log agree on the releases with these rounds.
+
+    A notice that the log does not have gets its log entry. A removed notice that the log has
+    is written again. Call only while the store is locked.
+    """
+    for entry, withdrawal in _disagreeing(store, rounds):
+        if withdrawal is None:
+            round_name, reasons = _noticed(store, entry)
+            store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
+        else:
+            _notice(store, entry["release"], withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
+
+
+def agrees(store: Store, rounds: Iterable[str]) -> bool:
+    """True if the notices and the log agree on the releases with these rounds."""
+    return not _disagreeing(store, rounds)
+
+
+def _disagreeing(
+    store: Store, rounds: Iterable[str]
+) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+    """The last entry of each release with only one of notice and withdrawal; its withdrawal."""
+    released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
+    withdrawn = store.withdrawn(list(released))
+    notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
+    return [
+        (entry, withdrawn.get(called))
+        for (called, entry), notice in zip(released.items(), notices.values(), strict=True)
+        if (notice is None) == (called in withdrawn)
+    ]
+
+
+def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The round and the reasons in the notice of a release.
+
+    If the notice cannot be read, the round is the first round of the release.
+    """
+    try:
+        notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
+    except (ValueError, RecursionError):
+        notice = None
+    said = notice if isinstance(notice, dict) else {}
+    round_name, reasons = said.get("round"), said.get("reasons")
+    known = (
+        round_name
+        if isinstance(round_name, str) and round_name in entry["rounds"]
+        else next(iter(entry["rounds"]))
+    )
+    return known, reasons if isinstance(reasons, list) and are_texts(reasons) else [
+        f"a {WITHDRAWN} that cannot be read"
+    ]
+
+
+def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
+    """Write into a release that it was withdrawn, and why. An earlier notice stays."""
+    store.storage.keep(
+        f"releases/{called}/{WITHDRAWN}",
+        as_json({"round": round_name, "reasons": list(reasons), "time": time}),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Reassessed:
     """What became of a round when it was looked at again.
@@ -440,28 +447,6 @@ class Reassessed:
         if now is None:
             return False
         return self.withdrawn or self.before != ("admitted" if now.admitted else "held")
-
-
-@dataclass(eq=False)
-class _Known:
-    """What the log says of a round.
-
-    Attributes
-    ----------
-    arrived
-        Its versions, each time that one came.
-    decided
-        Its last decision.
-    released
-        The digests of its ratings in releases in force.
-    torn
-        True if a release with it is withdrawn in the log or by its notice, and not by the other.
-    """
-
-    arrived: list[RoundVersion] = field(default_factory=list)
-    decided: Mapping[str, Any] = field(default_factory=dict)
-    released: set[str] = field(default_factory=set)
-    torn: bool = False
 
 
 def reassess(
@@ -496,6 +481,28 @@ def reassess(
                 yield Reassessed(name, before, judged[0].decision, withdrawn)
         except AgreementError as error:
             yield Reassessed(name, before, error=error)
+
+
+@dataclass(eq=False)
+class _Known:
+    """What the log says of a round.
+
+    Attributes
+    ----------
+    arrived
+        Its versions, each time that one came.
+    decided
+        Its last decision.
+    released
+        The digests of its ratings in releases in force.
+    torn
+        True if a release with it is withdrawn in the log or by its notice, and not by the other.
+    """
+
+    arrived: list[RoundVersion] = field(default_factory=list)
+    decided: Mapping[str, Any] = field(default_factory=dict)
+    released: set[str] = field(default_factory=set)
+    torn: bool = False
 
 
 def _known(store: Store) -> dict[str, _Known]:

@@ -33,44 +33,6 @@ from agreement_pipeline.release.tables import Member, gold_in
 from agreement_pipeline.store import Store, check_round_name, digest_of
 
 
-def _holds(store: Store, called: str, names: Set[str], data: Mapping[str, Content]) -> bool:
-    """True if these files of a release stand there as they are in `data`."""
-    return names <= data.keys() and all(
-        store.storage.holds(f"releases/{called}/{name}", data[name]) for name in sorted(names)
-    )
-
-
-def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
-    """True if the folder holds another release, a withdrawn one, or other files.
-
-    A release is another one if its rounds, project, policy, contract, waivers or version of
-    this package differ. A release whose manifest cannot be read does not count: its
-    verification says what is wrong.
-    """
-    if WITHDRAWN in standing or MANIFEST not in standing:
-        return not _holds(store, called, standing, data)
-    try:
-        found = _decisive(json.loads(store.storage.read(f"releases/{called}/{MANIFEST}") or b""))
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return False
-    return found != _decisive(json.loads(document(data, MANIFEST)))
-
-
-def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
-    rounds = [
-        (entry["round"], entry["ratings_digest"], entry.get("adjudicated"))
-        for entry in manifest["rounds"]
-    ]
-    return (
-        manifest["project"],
-        manifest["policy_digest"],
-        manifest["contract_digest"],
-        manifest["waivers"],
-        rounds,
-        manifest["written_by"]["agreement_pipeline"],
-    )
-
-
 def release_round(
     store: Store,
     round_name: str,
@@ -363,3 +325,41 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
             "release_not_in_log",
         )
     return release
+
+
+def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
+    """True if the folder holds another release, a withdrawn one, or other files.
+
+    A release is another one if its rounds, project, policy, contract, waivers or version of
+    this package differ. A release whose manifest cannot be read does not count: its
+    verification says what is wrong.
+    """
+    if WITHDRAWN in standing or MANIFEST not in standing:
+        return not _holds(store, called, standing, data)
+    try:
+        found = _decisive(json.loads(store.storage.read(f"releases/{called}/{MANIFEST}") or b""))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return found != _decisive(json.loads(document(data, MANIFEST)))
+
+
+def _holds(store: Store, called: str, names: Set[str], data: Mapping[str, Content]) -> bool:
+    """True if these files of a release stand there as they are in `data`."""
+    return names <= data.keys() and all(
+        store.storage.holds(f"releases/{called}/{name}", data[name]) for name in sorted(names)
+    )
+
+
+def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
+    rounds = [
+        (entry["round"], entry["ratings_digest"], entry.get("adjudicated"))
+        for entry in manifest["rounds"]
+    ]
+    return (
+        manifest["project"],
+        manifest["policy_digest"],
+        manifest["contract_digest"],
+        manifest["waivers"],
+        rounds,
+        manifest["written_by"]["agreement_pipeline"],
+    )

@@ -76,12 +76,6 @@ class Demands:
                 yield f"held under {named} ({'; '.join(decision.reasons)})"
 
 
-def counts(ratings: Ratings) -> dict[str, int]:
-    """The raters of the panel, and the items that two of them rated and that are not gold."""
-    n_raters = np.bincount(ratings.first(["at"], raters=ratings.raters)["at"])
-    return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}
-
-
 def open_release(
     path: Folder | str,
     *,
@@ -154,3 +148,9 @@ def superseded(release: Release, store: Store) -> tuple[str, ...]:
             for name, ratings in release.ratings.items()
             if store.present(name).ratings_digest != ratings.digest
         )
+
+
+def counts(ratings: Ratings) -> dict[str, int]:
+    """The raters of the panel, and the items that two of them rated and that are not gold."""
+    n_raters = np.bincount(ratings.first(["at"], raters=ratings.raters)["at"])
+    return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}

@@ -54,23 +54,8 @@ SALT = "salt"
 DATASET = ".dataset"
 RESERVED = ("index", "log", "originals", "releases", "rounds", "salt", "segments")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-
-
-def check_round_name(name: str, what: str = "round") -> str:
-    """`name`, if it is safe as the name of a file or folder.
-
-    Raises
-    ------
-    StoreError
-        The name is no such name.
-    """
-    if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
-        raise StoreError(
-            f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
-            "letters, digits, dots, underscores and hyphens, the first a letter or digit, without "
-            f"two dots in a row. Rename the {what}."
-        )
-    return name
+SCALE, ORIGIN = b"agreement_pipeline.scale", b"agreement_pipeline.origin"
+RESTORE = "expected what was ingested. Restore it, or remove it and ingest again."
 
 
 @dataclass(frozen=True)
@@ -97,76 +82,6 @@ class RoundVersion:
     source: str
     table_digest: str
     settings_digest: str
-
-
-SCALE, ORIGIN = b"agreement_pipeline.scale", b"agreement_pipeline.origin"
-RESTORE = "expected what was ingested. Restore it, or remove it and ingest again."
-
-
-def table_of(ratings: Ratings) -> Content:
-    """The ratings as a Parquet file. Its metadata hold the scale, and the origin if it is known."""
-    said = {SCALE: _as_json(ratings.scale.to_mapping())}
-    if ratings.origin is not None:
-        said[ORIGIN] = _as_json(ratings.origin.to_mapping())
-    return parquet_of(RatingsRows(ratings), said)
-
-
-def table_ratings(table: Content, source: str) -> Ratings:
-    """The ratings that `table_of` wrote, checked again."""
-    try:
-        rows = ParquetRows(table)
-        said = rows.schema.metadata
-        scale = Scale.from_mapping(json.loads(said[SCALE]))
-        origin = Origin.from_mapping(json.loads(said[ORIGIN])) if ORIGIN in said else None
-        return ratings_of(stored_cells(rows, source), scale, origin)
-    except (RatingsError, KeyError, TypeError, ValueError) as cause:
-        raise StoreError(
-            f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
-        ) from None
-
-
-def _as_json(data: object) -> str:
-    return json.dumps(data, sort_keys=True)
-
-
-def folder_at(place: Folder | str) -> Folder:
-    """The folder that a path or a URL names.
-
-    Raises
-    ------
-    StoreError
-        No library knows the protocol of the URL.
-
-    >>> folder_at("file:///srv/store") == folder_at("/srv/store") == Path("/srv/store")
-    True
-    """
-    if not isinstance(place, str):
-        return place
-    if place.startswith("file://") or "://" not in place:
-        return Path(place.removeprefix("file://"))
-    try:
-        return UPath(place)
-    except ValueError as cause:
-        raise StoreError(
-            f"{place}: found a URL that cannot be used ({cause}); "
-            "expected a folder, or a URL such as s3://bucket/folder. Correct the URL."
-        ) from None
-
-
-def storage_at(place: Folder | str) -> Storage:
-    """The storage at a path of this machine or at a URL such as `s3://bucket/folder`.
-
-    Raises
-    ------
-    StoreError
-        The storage at the URL cannot refuse to overwrite.
-    MissingExtraError
-        The library for the URL is not installed.
-    """
-    folder = folder_at(place)
-    if isinstance(folder, Path):
-        return LocalStorage(folder)
-    return ObjectStorage(folder)
 
 
 class Store:
@@ -551,6 +466,89 @@ class Store:
 
     def _table(self, version: RoundVersion) -> str:
         return f"rounds/{version.ratings_digest}/{version.table_digest}.parquet"
+
+
+def folder_at(place: Folder | str) -> Folder:
+    """The folder that a path or a URL names.
+
+    Raises
+    ------
+    StoreError
+        No library knows the protocol of the URL.
+
+    >>> folder_at("file:///srv/store") == folder_at("/srv/store") == Path("/srv/store")
+    True
+    """
+    if not isinstance(place, str):
+        return place
+    if place.startswith("file://") or "://" not in place:
+        return Path(place.removeprefix("file://"))
+    try:
+        return UPath(place)
+    except ValueError as cause:
+        raise StoreError(
+            f"{place}: found a URL that cannot be used ({cause}); "
+            "expected a folder, or a URL such as s3://bucket/folder. Correct the URL."
+        ) from None
+
+
+def storage_at(place: Folder | str) -> Storage:
+    """The storage at a path of this machine or at a URL such as `s3://bucket/folder`.
+
+    Raises
+    ------
+    StoreError
+        The storage at the URL cannot refuse to overwrite.
+    MissingExtraError
+        The library for the URL is not installed.
+    """
+    folder = folder_at(place)
+    if isinstance(folder, Path):
+        return LocalStorage(folder)
+    return ObjectStorage(folder)
+
+
+def check_round_name(name: str, what: str = "round") -> str:
+    """`name`, if it is safe as the name of a file or folder.
+
+    Raises
+    ------
+    StoreError
+        The name is no such name.
+    """
+    if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
+        raise StoreError(
+            f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
+            "letters, digits, dots, underscores and hyphens, the first a letter or digit, without "
+            f"two dots in a row. Rename the {what}."
+        )
+    return name
+
+
+def table_of(ratings: Ratings) -> Content:
+    """The ratings as a Parquet file. Its metadata hold the scale, and the origin if it is known."""
+    said = {SCALE: _as_json(ratings.scale.to_mapping())}
+    if ratings.origin is not None:
+        said[ORIGIN] = _as_json(ratings.origin.to_mapping())
+    return parquet_of(RatingsRows(ratings), said)
+
+
+def table_ratings(table: Content, source: str) -> Ratings:
+    """The ratings that `table_of` wrote, checked again."""
+    try:
+        rows = ParquetRows(table)
+        said = rows.schema.metadata
+        scale = Scale.from_mapping(json.loads(said[SCALE]))
+        origin = Origin.from_mapping(json.loads(said[ORIGIN])) if ORIGIN in said else None
+        return ratings_of(stored_cells(rows, source), scale, origin)
+    except (RatingsError, KeyError, TypeError, ValueError) as cause:
+        raise StoreError(
+            f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
+        ) from None
+
+
+def _as_json(data: object) -> str:
+    return json.dumps(data, sort_keys=True)
 
 
 def _changed(original: Path) -> StoreError:
