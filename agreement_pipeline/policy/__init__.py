@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         judge,
         judged_part,
         manner,
-        recorded_manner,
     )
     from agreement_pipeline.policy.planning import (
         EXPECTED,
@@ -24,11 +23,9 @@ if TYPE_CHECKING:
         PROBABILITY,
         Plan,
         plan,
-        plan_measure,
         unplanned_look,
     )
     from agreement_pipeline.policy.policy import BUNDLED, Policy, load_policy
-    from agreement_pipeline.policy.populations import assumed
     from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict
     from agreement_pipeline.policy.waivers import (
         DIGEST,
@@ -62,7 +59,6 @@ else:
             "Waiver": "waivers",
             "Waivers": "waivers",
             "assess": "decision",
-            "assumed": "populations",
             "decide": "decision",
             "for_round": "waivers",
             "judge": "decision",
@@ -71,8 +67,6 @@ else:
             "load_waiver": "waivers",
             "manner": "decision",
             "plan": "planning",
-            "plan_measure": "planning",
-            "recorded_manner": "decision",
             "unplanned_look": "planning",
         },
     )
@@ -98,7 +92,6 @@ __all__ = [
     "Waiver",
     "Waivers",
     "assess",
-    "assumed",
     "decide",
     "for_round",
     "judge",
@@ -107,7 +100,5 @@ __all__ = [
     "load_waiver",
     "manner",
     "plan",
-    "plan_measure",
-    "recorded_manner",
     "unplanned_look",
 ]

@@ -16,7 +16,7 @@ from agreement_pipeline import (
     open_release,
     verify_release,
 )
-from agreement_pipeline.policy import recorded_manner
+from agreement_pipeline.policy.decision import recorded_manner
 from agreement_pipeline.release import release_dataset
 from agreement_pipeline.release.contents import contents
 from agreement_pipeline.release.tables import Member
