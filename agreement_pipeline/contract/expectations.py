@@ -88,26 +88,6 @@ FLAG = Value("true or false", lambda flag: isinstance(flag, bool))
 
 
 @dataclass(frozen=True)
-class Spec:
-    """A check as it is announced before anything is checked.
-
-    Attributes
-    ----------
-    check, table
-        Its name, and the table that it looks at.
-    severity
-        error or warning.
-    description
-        What it requires.
-    """
-
-    check: str
-    table: str
-    severity: str
-    description: str
-
-
-@dataclass(frozen=True)
 class Meta:
     """What this package adds to an expectation of Great Expectations.
 
