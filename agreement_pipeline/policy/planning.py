@@ -253,17 +253,15 @@ def _decided(
     judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
 ) -> float:
     """The share of simulated rounds that decide."""
-    judged = _estimates(judging, population, n_items, n_rounds, seed)
-    return float(np.mean([judging.decides(found) for found in judged]))
-
-
-def _estimates(
-    judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
-) -> Iterator[Estimate]:
-    """The estimates of simulated rounds."""
-    rng = np.random.default_rng([seed, n_items])
-    for number, drawn in enumerate(simulated_rounds(population, n_items, n_rounds, rng)):
-        yield estimate(judging.measure, drawn, judging.inference_of(number))
+    rounds = simulated_rounds(population, n_items, n_rounds, np.random.default_rng([seed, n_items]))
+    return float(
+        np.mean(
+            [
+                judging.decides(estimate(judging.measure, drawn, judging.inference_of(number)))
+                for number, drawn in enumerate(rounds)
+            ]
+        )
+    )
 
 
 def simulated_rounds(
@@ -376,10 +374,14 @@ def plan_looks(
     if asked.impossible:
         return asked
     rng = np.random.default_rng(seed)
-    decided = np.zeros(len(looks.at))
+    decided, masses = np.zeros(len(looks.at)), drawn_masses(population)
     for number in range(n_rounds):
-        for place, found in enumerate(_looked_at(judging, population, looks, rng, number)):
-            if judging.decides(found):
+        times, before = np.zeros(len(masses)), 0
+        for place, size in enumerate(looks.at):
+            times, before = times + rng.multinomial(size - before, masses / masses.sum()), size
+            inference = replace(judging.inference_of(number), judged_on=size)
+            drawn = drawn_round(population, times)
+            if judging.decides(estimate(judging.measure, drawn, inference)):
                 decided[place:] += 1
                 break
     curve = tuple(zip(looks.at, (decided / n_rounds).tolist(), strict=True))
@@ -388,18 +390,6 @@ def plan_looks(
         why = f"by the last look, at {looks.at[-1]}, {100 * curve[-1][1]:.1f}% decide"
         return replace(asked, curve=curve, impossible=why)
     return replace(asked, curve=curve, n_items=enough[0], decided=enough[1])
-
-
-def _looked_at(
-    judging: Judging, population: Statistic, looks: Looks, rng: np.random.Generator, number: int
-) -> Iterator[Estimate]:
-    """The estimates of one growing round, look by look."""
-    masses = drawn_masses(population)
-    times, before = np.zeros(len(masses)), 0
-    for size in looks.at:
-        times, before = times + rng.multinomial(size - before, masses / masses.sum()), size
-        inference = replace(judging.inference_of(number), judged_on=size)
-        yield estimate(judging.measure, drawn_round(population, times), inference)
 
 
 EXPECTED, PROBABILITY = 0.85, 0.9
@@ -457,7 +447,10 @@ def plan(
             f"policy {policy.policy}: found no rule of the round that can hold a release; "
             "expected one for a plan. Plan for another policy."
         )
-    inference = _inference_for(policy)
+    inference = policy.inference
+    if policy.familywise == "none" and inference.several_looks is None:
+        fewer = max(N_RESAMPLES, inference.needed_resamples())  # unless limits lie far out
+        inference = replace(inference, n_resamples=fewer)
     n_together = len(_holding(policy)) if policy.familywise == "holm" else 1
     return Table(
         _of_rule(rule, population, inference, n_together, probability, n_rounds)
@@ -522,11 +515,3 @@ def _refuse_unplannable(policy: Policy) -> None:
             "verdicts that hold together is unknown otherwise. "
             "Plan for a policy without these rules."
         )
-
-
-def _inference_for(policy: Policy) -> Inference:
-    """The policy's inference, with fewer resamples unless its limits lie far out."""
-    inference = policy.inference
-    if policy.familywise == "none" and policy.inference.several_looks is None:
-        return replace(inference, n_resamples=max(N_RESAMPLES, inference.needed_resamples()))
-    return inference

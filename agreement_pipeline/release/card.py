@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -152,43 +152,37 @@ def croissant(
         "rai:machineAnnotationTools": [
             f"{name}: compared with the raters, and not part of any label" for name in classifiers
         ],
-        "distribution": [_file_object(name, digest) for name, (_, digest) in tables.items()],
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": name,
+                "name": name,
+                "contentUrl": name,
+                "encodingFormat": PARQUET,
+                "sha256": digest,
+            }
+            for name, (_, digest) in tables.items()
+        ],
         "recordSet": [_record_set(name, schema) for name, (schema, _) in tables.items()],
-    }
-
-
-def _file_object(name: str, digest: str) -> dict[str, Any]:
-    return {
-        "@type": "cr:FileObject",
-        "@id": name,
-        "name": name,
-        "contentUrl": name,
-        "encodingFormat": PARQUET,
-        "sha256": digest,
     }
 
 
 def _record_set(name: str, schema: pa.Schema) -> dict[str, Any]:
     of = name.rsplit("-", 3)[0].replace("/", "_")
-    return {
-        "@type": "cr:RecordSet",
-        "@id": of,
-        "name": of,
-        "field": list(_fields(of, name, schema)),
-    }
-
-
-def _fields(of: str, name: str, schema: pa.Schema) -> Iterator[dict[str, Any]]:
+    fields = []
     for column in schema:
         listed = pa.types.is_fixed_size_list(column.type)
-        yield {
-            "@type": "cr:Field",
-            "@id": f"{of}/{column.name}",
-            "name": column.name,
-            "dataType": _data_type(column.type.value_type if listed else column.type),
-            **({"repeated": True} if listed else {}),
-            "source": {"fileObject": {"@id": name}, "extract": {"column": column.name}},
-        }
+        fields.append(
+            {
+                "@type": "cr:Field",
+                "@id": f"{of}/{column.name}",
+                "name": column.name,
+                "dataType": _data_type(column.type.value_type if listed else column.type),
+                **({"repeated": True} if listed else {}),
+                "source": {"fileObject": {"@id": name}, "extract": {"column": column.name}},
+            }
+        )
+    return {"@type": "cr:RecordSet", "@id": of, "name": of, "field": fields}
 
 
 def _data_type(kind: pa.DataType) -> str:

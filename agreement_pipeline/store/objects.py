@@ -155,7 +155,10 @@ class ObjectStorage:
         while True:
             try:
                 with answered(self.root):
-                    self._send(self._path(name), content)
+                    if isinstance(content, bytes):
+                        self._objects.pipe_file(self._path(name), content, mode="create")
+                    else:
+                        self._objects.put_file(str(content.path), self._path(name), mode="create")
             except FileExistsError:
                 return False
             except OSError as error:
@@ -165,12 +168,6 @@ class ObjectStorage:
                     raise
             else:
                 return True
-
-    def _send(self, path: str, content: Content) -> None:
-        if isinstance(content, bytes):
-            self._objects.pipe_file(path, content, mode="create")
-        else:
-            self._objects.put_file(str(content.path), path, mode="create")
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove objects whose bytes are kept elsewhere too, and leases of the past."""
@@ -250,7 +247,7 @@ class Lease:
                 yield listed
             finally:
                 self._depth = 0
-                self._free(self._number)
+                self._storage.put(f"{LEASES}/{self._number:08}.free", b"")
 
     def past(self) -> list[str]:
         """The leases before the present one, and their marks."""
@@ -294,9 +291,6 @@ class Lease:
             return None
         listed = self._storage.listed(LOG)
         return listed if self._last(listed)[0] == number else None
-
-    def _free(self, number: int) -> None:
-        self._storage.put(f"{LEASES}/{number:08}.free", b"")
 
 
 @contextmanager

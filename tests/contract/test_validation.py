@@ -158,10 +158,6 @@ def test_a_contract_is_read_without_great_expectations(tmp_path):
     )
     said = run_python(code, tmp_path).stdout.split()
     assert said == [str(len(DEFAULT.expectations)), "False", "False"]
-        str(len(DEFAULT.expectations)),
-        "False",
-        "False",
-    ]
 
 
 WATCHED = """

@@ -60,10 +60,9 @@ def test_chance_hardly_moves_a_plan(monkeypatch):
 
     def seen(judging, population, n_items, n_rounds, seed):
         simulated.append(n_rounds)
-        return rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
+        return (rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)).mean()
 
-    monkeypatch.setattr(planning, "_estimates", seen)
-    monkeypatch.setattr(planning.Judging, "decides", lambda judging, decided: decided)
+    monkeypatch.setattr(planning, "_decided", seen)
     found = [
         plan_measure(ALPHA, assumed(ALPHA, 0.85, (0.5, 0.5), 3), reliable=0.8, probability=0.9)
         for _ in range(200)
