@@ -12,9 +12,9 @@ from agreement_pipeline.large_files import PART, LargeFile
 from agreement_pipeline.ratings import parquet, parquet_bytes
 from agreement_pipeline.release import open_release
 from agreement_pipeline.release.contents import contents
-from agreement_pipeline.release.members import Member
-from agreement_pipeline.store import Store, files
-from agreement_pipeline.store.files import content_of, digest_of, is_in
+from agreement_pipeline.release.tables import Member
+from agreement_pipeline.store import Store, storage
+from agreement_pipeline.store.storage import content_of, digest_of, is_in
 from tests.release.rounds import CONTRACT, POLICY, bytes_of, make_ratings, released
 
 TABLES = ("annotations/train-00000-of-00001.parquet", "data/train-00000-of-00001.parquet")
@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 def few_in_memory(folder, monkeypatch):
     """Every table of a release, and every file that is read back, is too large for memory."""
     monkeypatch.setattr(parquet, "ROW_GROUP", 50)
-    monkeypatch.setattr(files, "MOST_IN_MEMORY", 1000)
+    monkeypatch.setattr(storage, "MOST_IN_MEMORY", 1000)
     return folder
 
 

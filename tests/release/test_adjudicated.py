@@ -10,7 +10,7 @@ from agreement_pipeline.large_files import parts_of
 from agreement_pipeline.ratings import Adjudicated
 from agreement_pipeline.release import open_release, release_round
 from agreement_pipeline.release.contents import contents
-from agreement_pipeline.release.members import Member
+from agreement_pipeline.release.tables import Member
 from tests.release.forging import CONTRACT, POLICY, forge, make_ratings, refused
 
 

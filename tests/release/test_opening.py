@@ -16,10 +16,10 @@ from agreement_pipeline import (
     open_release,
     verify_release,
 )
-from agreement_pipeline.policy import recorded_manner
+from agreement_pipeline.policy.decision import recorded_manner
 from agreement_pipeline.release import release_dataset
 from agreement_pipeline.release.contents import contents
-from agreement_pipeline.release.members import Member
+from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store import Store
 from agreement_pipeline.store.local import LocalStorage
 from tests.release.forging import CONTRACT, POLICY, STRICTER, edit, make_ratings, refused

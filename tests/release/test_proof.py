@@ -4,7 +4,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.release.contents import contents
-from agreement_pipeline.release.members import Member
+from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store.local import LocalStorage
 from tests.release.forging import (
     ANNOTATIONS,

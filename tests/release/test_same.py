@@ -11,7 +11,7 @@ from agreement_pipeline import Ratings, ReleaseInvalidError, Rule, Scale, verify
 from agreement_pipeline.cli import main
 from agreement_pipeline.policy import Assessment, decide
 from agreement_pipeline.release.contents import contents
-from agreement_pipeline.release.members import Member
+from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store.local import LocalStorage
 from tests.release.forging import (
     CONTRACT,

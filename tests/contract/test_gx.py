@@ -1,12 +1,13 @@
-"""What is asked of distinct values and doubtful rows is the same as what the whole table says."""
+"""What is asked of distinct values is the same as what the whole table says."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import Contract, asking, coded, validation
+from agreement_pipeline.contract import gx, validation
 from agreement_pipeline.ratings import Ratings, Scale
-from tests.contract.tables import contract_of, entry, findings_in_rows
+from agreement_pipeline.yaml_files import Place
+from tests.contract.tables import DEFAULT, contract_of, entry, findings_in_rows, good_table
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +74,7 @@ ITEMS = [
 
 def reference(suite, frame, parameters):
     """What Great Expectations says of the whole table, run as its handbook says."""
-    import great_expectations as gx
+    import great_expectations
     from great_expectations.data_context.types.base import (
         DataContextConfig,
         InMemoryStoreBackendDefaults,
@@ -84,23 +85,23 @@ def reference(suite, frame, parameters):
     config = DataContextConfig(
         store_backend_defaults=InMemoryStoreBackendDefaults(), progress_bars={"globally": False}
     )
-    context = gx.get_context(mode="ephemeral", project_config=config)
+    context = great_expectations.get_context(mode="ephemeral", project_config=config)
     batch = (
         context.data_sources.add_pandas("ratings")
         .add_dataframe_asset("table")
         .add_batch_definition_whole_dataframe("whole")
     )
     expected = context.suites.add(
-        gx.ExpectationSuite(name="contract", expectations=list(suite.values()))
+        great_expectations.ExpectationSuite(name="contract", expectations=list(suite.values()))
     )
-    run = gx.ValidationDefinition(name="contract", data=batch, suite=expected).run(
+    run = great_expectations.ValidationDefinition(name="contract", data=batch, suite=expected).run(
         batch_parameters={"dataframe": frame},
         expectation_parameters=parameters,
         result_format={"result_format": "SUMMARY", "partial_unexpected_count": 20},
     )
     return {
-        result.expectation_config.meta["check"]: asking.Answer(
-            bool(result.success), result.result, asking._raised(result.exception_info or {})
+        result.expectation_config.meta["check"]: gx.Answer(
+            bool(result.success), result.result, gx._raised(result.exception_info or {})
         )
         for result in run.results
     }
@@ -125,7 +126,10 @@ def entries():
     ]
     ignored = ("all_values_are_missing", "any_value_is_missing", "never")
     asked += [
-        (coded.OF_ROWS, {"column_list": names, "ignore_row_if": ignored[n % 3], **MOSTLY[n % 4]})
+        (
+            "expect_compound_columns_to_be_unique",
+            {"column_list": names, "ignore_row_if": ignored[n % 3], **MOSTLY[n % 4]},
+        )
         for n, names in enumerate(lists)
     ]
     return [entry(f"check_{n}", *each) for n, each in enumerate([*asked, *OF_TABLES])]
@@ -166,62 +170,45 @@ def tables():
     return [*texts, *odd, *numbers, on_scale(texts[2]), on_scale(texts[3])]
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """Values in parts, and codes in blocks, as of a large table."""
-    monkeypatch.setattr(coded, "PART", 3)
-    monkeypatch.setattr(coded, "BLOCK", 7)
-
-
 def findings(contract, table, monkeypatch, how):
     with monkeypatch.context() as patched:
-        patched.setattr(validation, "answers_by_codes", how)
+        patched.setattr(validation, "answers", how)
         return findings_in_rows(table, contract=contract, scale=SCALE)
 
 
-def assert_same(table, monkeypatch):
+@pytest.mark.parametrize("many", [0, gx.MANY])
+@pytest.mark.parametrize("table", tables())
+def test_the_findings_are_those_of_the_whole_table(monkeypatch, table, many):
+    monkeypatch.setattr(gx, "MANY", many)
     contract = contract_of(*entries(), items=ITEMS)
     slow = findings(contract, table, monkeypatch, reference)
-    assert findings(contract, table, monkeypatch, coded.answers_by_codes) == slow
-    return slow
+    assert findings(contract, table, monkeypatch, gx.answers) == slow
 
 
-@pytest.mark.parametrize("table", tables())
-def test_the_findings_are_those_of_the_whole_table(monkeypatch, table):
-    assert_same(table, monkeypatch)
+def test_letters_are_read_once_for_each_distinct_value(monkeypatch):
+    monkeypatch.setattr(gx, "MANY", 0)
+    asked, ask = [], gx._asked
 
+    def watched(suite, frame, parameters):
+        asked.append((len(frame), {built.expectation_type for built in suite.values()}))
+        return ask(suite, frame, parameters)
 
-@pytest.mark.parametrize("table", [tables()[3], tables()[-1]])
-def test_the_findings_are_the_same_in_parts_and_blocks(monkeypatch, small, table):
-    slow = assert_same(table, monkeypatch)
-    counted = [dict(found.observed) for found in slow]
-    assert any(0 < each.get("unexpected", 0) < each["checked"] for each in counted)
-    assert any(len(each.get("failing", ())) == asking.KEPT for each in counted)
-
-
-def test_only_distinct_values_and_doubtful_rows_are_asked(monkeypatch):
-    asked = []
-
-    def watched(suite, frame, *others):
-        asked.append((len(frame), sorted(built.expectation_type for built in suite.values())))
-        return asking.answers(suite, frame, *others)
-
-    monkeypatch.setattr(coded, "answers", watched)
+    monkeypatch.setattr(gx, "_asked", watched)
     table = pd.DataFrame(
         [(f"i{n // 3}", "abc"[n % 3], ["no", "yes"][n % 2]) for n in range(30)],
         columns=["item", "rater", "label"],
     )
-    Contract.default().check(Ratings.from_frame(table, SCALE))
-    assert all(
-        n_rows <= 11
-        for n_rows, kinds in asked
-        if set(kinds)
-        & coded.OF_VALUES
-        - {"expect_column_values_to_not_be_null", "expect_column_values_to_be_between"}
-    )
-    assert (0, [coded.OF_ROWS]) in asked
-    assert not any(coded.OF_MEAN in kinds for _, kinds in asked)
+    DEFAULT.check(Ratings.from_frame(table, SCALE))
+    assert {n_rows for n_rows, kinds in asked if kinds & gx.OF_LETTERS} == {10, 3}
 
 
-def test_each_expectation_of_values_is_compared():
-    assert set(KWARGS) == coded.OF_VALUES
+def test_an_expectation_describes_itself_anew_after_a_check():
+    built = gx.suite_of(DEFAULT.rows, Place("contract"))["label_present"]
+    assert gx.answers({"label_present": built}, good_table(), {})["label_present"].success
+    assert built.configuration is not built.configuration
+    built.notes = "changed"
+    assert built.configuration.notes == "changed"
+
+
+def test_each_expectation_of_letters_is_compared():
+    assert set(KWARGS) >= gx.OF_LETTERS
