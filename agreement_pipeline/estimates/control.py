@@ -37,7 +37,7 @@ from agreement_pipeline.intervals import Interval
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile
 
-FEWEST = 5
+FEWEST_BEFORE = 5
 """A round is compared with so many earlier rounds or more."""
 TAIL = 0.00135
 """What a normal distribution has beyond three standard errors on one side."""
@@ -127,7 +127,7 @@ def _charted(readings: Sequence[Reading], known: Sequence[Charted]) -> Iterator[
 
 
 def _against(values: Array, variances: Array, reading: Reading) -> Charted:
-    if len(values) < FEWEST:
+    if len(values) < FEWEST_BEFORE:
         return Charted(reading)
     between = spread_between(values, variances)
     weights = 1 / (variances + between)
@@ -135,6 +135,3 @@ def _against(values: Array, variances: Array, reading: Reading) -> Charted:
     t = -quantile(TAIL, len(values) - 1)
     reach = t * math.sqrt(reading.error**2 + between + 1 / weights.sum())
     return Charted(reading, centre, Interval(centre - reach, centre + reach))
-
-
-__all__ = ["FEWEST", "Charted", "Reading", "control_chart"]
