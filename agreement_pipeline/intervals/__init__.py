@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
-    from agreement_pipeline.intervals.always_valid import (
-        always_valid as always_valid,
+    from agreement_pipeline.intervals.looks import (
+        AlwaysValid as AlwaysValid,
         critical_value as critical_value,
         mixture as mixture,
     )
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
         row_weights as row_weights,
     )
     from agreement_pipeline.intervals.evidence import affordable as affordable, gathered as gathered
-    from agreement_pipeline.intervals.further_out import FurtherOut as FurtherOut
+    from agreement_pipeline.intervals.distributions import FurtherOut as FurtherOut
     from agreement_pipeline.intervals.inference import Inference as Inference
-    from agreement_pipeline.intervals.known import what_is_known as what_is_known
+    from agreement_pipeline.intervals.inference import what_is_known as what_is_known
     from agreement_pipeline.intervals.looks import Looks as Looks, second_look as second_look
     from agreement_pipeline.intervals.methods import (
         DEFAULT_METHOD as DEFAULT_METHOD,
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
         Population as Population,
         interval_method as interval_method,
     )
-    from agreement_pipeline.intervals.percentiles import (
+    from agreement_pipeline.intervals.distributions import (
         ExpandedPercentiles as ExpandedPercentiles,
         Percentiles as Percentiles,
         expanded as expanded,
     )
-    from agreement_pipeline.intervals.points import (
+    from agreement_pipeline.intervals.evidence import (
         NOTHING as NOTHING,
         points_of as points_of,
         split_for as split_for,
