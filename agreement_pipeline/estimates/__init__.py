@@ -5,16 +5,10 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
-    from agreement_pipeline.estimates.compare import (
+    from agreement_pipeline.estimates.comparison import (
         OF_NAMES as OF_NAMES,
         OF_ROUNDS as OF_ROUNDS,
         compare as compare,
-    )
-    from agreement_pipeline.estimates.comparison import (
-        between_classifiers as between_classifiers,
-        between_measures as between_measures,
-        between_raters as between_raters,
-        between_rounds as between_rounds,
     )
     from agreement_pipeline.estimates.control import FEWEST_BEFORE as FEWEST_BEFORE
     from agreement_pipeline.estimates.control import (
@@ -25,7 +19,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.estimates.differences import Difference as Difference
     from agreement_pipeline.estimates.drift import Drift as Drift, drift as drift
     from agreement_pipeline.estimates.estimates import Estimate as Estimate
-    from agreement_pipeline.estimates.estimating import (
+    from agreement_pipeline.estimates.estimates import (
         estimate as estimate,
         estimate_each as estimate_each,
         registered as registered,
@@ -53,11 +47,11 @@ if TYPE_CHECKING:
         survey as survey,
         values_of as values_of,
     )
-    from agreement_pipeline.estimates.shown import MOST_SHOWN as MOST_SHOWN, Shown as Shown
+    from agreement_pipeline.estimates.parts import MOST_SHOWN as MOST_SHOWN, Shown as Shown
     from agreement_pipeline.estimates.shrinkage import (
         shrunken_self_agreement as shrunken_self_agreement,
     )
-    from agreement_pipeline.estimates.spread import (
+    from agreement_pipeline.estimates.shrinkage import (
         FEWEST_TO_TELL as FEWEST_TO_TELL,
         Drawn as Drawn,
         drawn_together as drawn_together,

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.spread import spread_between
+from agreement_pipeline.estimates.shrinkage import spread_between
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile

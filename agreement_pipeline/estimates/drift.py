@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.first import FirstLabels, clusters_of, first_labels, rated_items
+from agreement_pipeline.estimates.gold import FirstLabels, clusters_of, first_labels, rated_items
 from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import Interval, mean_interval, share_interval
 from agreement_pipeline.measures import ratio

@@ -11,13 +11,18 @@ from typing import NamedTuple
 
 from agreement_pipeline.counting import Rated, counting_of, refuse_unread
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimates import Estimate
-from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
+from agreement_pipeline.estimates.estimates import DEFAULT, Estimate, estimate_each, registered
 from agreement_pipeline.estimates.gold import has_right_labels
-from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum
+from agreement_pipeline.estimates.parts import (
+    Asked,
+    Shown,
+    Stratum,
+    parts_of,
+    parts_of_stratum,
+    strata_of,
+    together,
+)
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
-from agreement_pipeline.estimates.shown import Shown
-from agreement_pipeline.estimates.strata import Stratum, strata_of, together
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, each_in_order, points_of
 from agreement_pipeline.measures import MEASURES, Measure, Needs
 from agreement_pipeline.ratings import Scale
