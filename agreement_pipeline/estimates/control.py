@@ -26,7 +26,7 @@ in Health Care 14(5), 347-351. https://doi.org/10.1136/qshc.2005.013755
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,23 +107,21 @@ def control_chart(
     >>> [each.out for each in control_chart([*usual, Reading("w6", 0.65, 0.02)])]
     [False, False, False, False, False, False, True]
     """
-    return tuple(_charted(list(readings), known))
-
-
-def _charted(readings: Sequence[Reading], known: Sequence[Charted]) -> Iterator[Charted]:
-    same = [each == old.reading for each, old in zip(readings, known, strict=False)]
-    n_known = (*same, False).index(False)
-    yield from known[:n_known]
-    inside = [found.reading for found in known[:n_known] if not found.out]
-    n, room = len(inside), len(readings) - n_known
-    values = np.array([each.value for each in inside] + [0.0] * room)
-    variances = np.array([each.error for each in inside] + [0.0] * room) ** 2
-    for reading in readings[n_known:]:
+    every = list(readings)
+    same = [each == old.reading for each, old in zip(every, known, strict=False)]
+    chart = list(known[: (*same, False).index(False)])
+    inside = [found.reading for found in chart if not found.out]
+    n = len(inside)
+    values, variances = np.zeros(n + len(every)), np.zeros(n + len(every))
+    values[:n] = [each.value for each in inside]
+    variances[:n] = [each.error * each.error for each in inside]
+    for reading in every[len(chart) :]:
         against = _against(values[:n], variances[:n], reading)
-        yield against
+        chart.append(against)
         if not against.out:
             values[n], variances[n] = reading.value, reading.error * reading.error
             n += 1
+    return tuple(chart)
 
 
 def _against(values: Array, variances: Array, reading: Reading) -> Charted:

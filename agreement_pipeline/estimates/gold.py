@@ -1,4 +1,4 @@
-"""What each rater first said of some items, gold or not, as numbers."""
+"""What each rater first said of some items, and raters beside the right labels of gold items."""
 
 from collections.abc import Collection
 from typing import NamedTuple, cast
@@ -48,9 +48,6 @@ def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
     return FirstLabels(ratings.everyone, values)
 
 
-RIGHT = "the right label"
-
-
 def has_right_labels(ratings: Rated) -> bool:
     """True if the right label of some rated gold item is known."""
     return bool(_known(ratings))
@@ -58,25 +55,23 @@ def has_right_labels(ratings: Rated) -> bool:
 
 def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
     """The first labels of some raters for gold items, with the right labels set apart."""
-    known = _known(ratings)
-    if not known:
-        nothing = np.empty((0, len(raters)), dtype=np.int64)
-        empty = LabelsByRater(nothing, scale=ratings.scale, raters=tuple(raters))
-        return empty.with_classifier(np.empty(0, dtype=np.int64), RIGHT)
-    whole, items = cast(Ratings, ratings), list(known)
-    said = first_labels(whole, items)
-    places = [said.raters.index(name) if name in said.raters else -1 for name in raters]
-    values = np.column_stack([said.values, np.full(len(items), np.nan)])[:, places]
-    codes = np.where(np.isnan(values), -1, values).astype(np.int64)
-    clusters = clusters_of(whole, items)
+    known, names = _known(ratings), tuple(raters)
+    codes, clusters = np.empty((0, len(names)), dtype=np.int64), None
+    if known:
+        whole, items = cast(Ratings, ratings), list(known)
+        said, clusters = first_labels(whole, items), clusters_of(whole, items)
+        places = [said.raters.index(name) if name in said.raters else -1 for name in names]
+        values = np.column_stack([said.values, np.full(len(items), np.nan)])[:, places]
+        codes = np.where(np.isnan(values), -1, values).astype(np.int64)
     labels = LabelsByRater(
         codes,
         scale=ratings.scale,
-        raters=tuple(raters),
+        raters=names,
         clusters=None if clusters is None else Clusters.named(clusters),
     )
-    right = ratings.scale.places(known.values())
-    return labels.with_classifier(right, RIGHT).with_scale(ratings.scale.canonical).merged()
+    right = np.asarray(ratings.scale.places(known.values()), dtype=np.int64)
+    beside = labels.with_classifier(right, "the right label")
+    return beside.with_scale(ratings.scale.canonical).merged() if known else beside
 
 
 def _known(ratings: Rated) -> dict[str, str]:
@@ -88,6 +83,3 @@ def _known(ratings: Rated) -> dict[str, str]:
     pairs = zip(right["item"].to_pylist(), right["gold_label"].to_pylist(), strict=True)
     known = {item: label for item, label in pairs if label is not None}
     return {item: known[item] for item in rated_items(whole, known)}
-
-
-# DOC gold: """Raters and models beside the right labels of gold items."""
