@@ -1,6 +1,6 @@
 """Label objects of an item as units: ordinary ratings with the item as the cluster.
 
-A registered rule a file. A file in this folder is enough.
+Each file of this folder is loaded for the rules that it registers.
 """
 
 from typing import TYPE_CHECKING
@@ -13,13 +13,9 @@ if TYPE_CHECKING:
         extents_of as extents_of,
         in_order as in_order,
     )
-    from agreement_pipeline.units.matching import (
-        Group as Group,
-        Node as Node,
-        groups_of as groups_of,
-    )
-    from agreement_pipeline.units.nothing import NONE as NONE
+    from agreement_pipeline.units.matched import groups_of as groups_of
     from agreement_pipeline.units.objects import (
+        NONE as NONE,
         AREAS as AREAS,
         KINDS as KINDS,
         Area as Area,
@@ -41,7 +37,7 @@ if TYPE_CHECKING:
         place_of as place_of,
         points_named as points_named,
     )
-    from agreement_pipeline.units.registered import (
+    from agreement_pipeline.units.units import (
         RULES as RULES,
         Objects as Objects,
         UnitRule as UnitRule,
