@@ -23,7 +23,7 @@ import numpy as np
 from populations import Mixture, guessed
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, views
+from agreement_pipeline.intervals import Inference, evidence
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.statistics import CategoryCounts
@@ -83,7 +83,7 @@ def admitted(population: Mixture, n: int, least: float, rounds: int, draws: int)
         statistic = population.statistic(ALPHA, weights.astype(float))
         inference = Inference(n_resamples=draws, seed=number)
         now = estimate(ALPHA, statistic, inference)
-        with patch.object(views, "OFTEN", MANY**2):
+        with patch.object(evidence, "OFTEN", MANY**2):
             before = estimate(ALPHA, statistic, inference)
         if now.value is not None and now.interval and before.interval:
             lows = before.interval.low, now.interval.low
