@@ -14,6 +14,7 @@ from agreement_pipeline.measures.registry import (
     Measure,
     Needs,
     Question,
+    measure_named,
     register,
 )
 
@@ -35,6 +36,7 @@ from agreement_pipeline.measures.own_distance import (  # noqa: E402 - see above
     alpha_with_distance,
     distances_beside_chance,
 )
+from agreement_pipeline.measures.weighting import WEIGHTINGS  # noqa: E402 - see above
 
 if TYPE_CHECKING:
     from agreement_pipeline.measures.rankings import kendall_w, mean_tau
@@ -59,6 +61,7 @@ __all__ = [
     "MEASURES",
     "NO_PAIRABLE_ITEM",
     "SUBJECTS",
+    "WEIGHTINGS",
     "AlternativeAnnotatorTest",
     "Coefficient",
     "Condition",
@@ -73,6 +76,7 @@ __all__ = [
     "distances_beside_chance",
     "kendall_w",
     "mean_tau",
+    "measure_named",
     "ratio",
     "register",
     "unitizing_alpha",

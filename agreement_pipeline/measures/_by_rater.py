@@ -11,7 +11,6 @@ from agreement_pipeline.measures._agreement import (
     prevalence,
 )
 from agreement_pipeline.measures._mean_squares import FEW_PAIRABLE_ITEMS
-from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.measures.category import kappa_by_category
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import ONE_PAIRABLE_CATEGORY
@@ -19,6 +18,7 @@ from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.icc import icc_1_1
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
 from agreement_pipeline.measures.registry import Condition
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
     CategoryCounts,

@@ -55,31 +55,6 @@ def advantage_probability(panel: Panel) -> Coefficient:
     distance of a from them. A tie counts for the classifier. Against raters who never agree with
     anybody, any label wins.
 
-    Parameters
-    ----------
-    panel
-        On a scale with categories:
-
-        - panel codes of shape (P, R) and classifier labels of shape (P,)
-        - weights of shape (..., P)
-
-        On a scale without categories:
-
-        - panel values of shape (N, R, D) and classifier labels of shape (N, D)
-        - weights of shape (..., N)
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 to 1. Undefined when the classifier labelled no item that two
-        raters of the panel rated.
-
-    References
-    ----------
-    Calderon, N., Reichart, R. & Dror, R. (2025). The alternative annotator test for LLM-as-a-judge:
-    how to statistically justify replacing human annotators with LLMs. ACL 2025, 16051-16081.
-    https://doi.org/10.18653/v1/2025.acl-long.782, arXiv:2501.10970
-
     Examples
     --------
     >>> from agreement_pipeline import Scale

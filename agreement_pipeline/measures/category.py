@@ -43,22 +43,6 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     is like Jaccard's index. `specific_agreement` is like Dice's. The value of the round is the
     lowest one. On few items it is biased low; `alpha_by_category` says how much.
 
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings. A category has
-        no value when no pair holds it.
-
-    References
-    ----------
-    Siegel, P. (2018). Annotator agreement in machine learning experiments. After Uebersax, Raw
-    agreement indices.
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -96,24 +80,6 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     For two raters it is Dice's ratio 2a / (2a + b + c). That is also the F1 score of either rater
     against the other. The value of the round is the lowest one. On few items it is biased low;
     `alpha_by_category` says how much.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings. A category has
-        no value when no pair holds it.
-
-    References
-    ----------
-    Uebersax, J. S. (1982). A design-independent method for measuring the reliability of psychiatric
-    diagnosis. Journal of Psychiatric Research 17(4), 335-342.
-    Dice, L. R. (1945). Measures of the amount of ecologic association between species. Ecology
-    26(3), 297-302. https://doi.org/10.2307/1932409
 
     Examples
     --------
@@ -158,23 +124,6 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     0.18 on 30 items and 0.09 on 100. For the same reason, its upper limit is no upper limit of the
     lowest true value.
 
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), at most 1. Chance gives 0. Observed and expected are disagreements.
-        Undefined when no item has two ratings, or when all ratings of such items are of one
-        category. A category has no value when no pair holds it.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -215,23 +164,6 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     Here :math:`n_{ij}` of the :math:`n_i` ratings of item i are in category j, and :math:`\pi_j` is
     the mean share of that category. The value of the round is the lowest one. On few items it is
     biased low; `alpha_by_category` says how much.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), at most 1. Chance gives 0. Undefined when no item has two ratings,
-        or when all ratings of such items are of one category. A category has no value when no pair
-        holds it.
-
-    References
-    ----------
-    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological
-    Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
 
     Examples
     --------

@@ -78,31 +78,6 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     raters who agree. To judge the classifier, use `alpha_gain` or `vanbelle_albert_kappa`. A rule
     on this measure may only warn.
 
-    Parameters
-    ----------
-    panel
-        On a scale with categories:
-
-        - panel codes of shape (P, R) and classifier labels of shape (P,)
-        - weights of shape (..., P)
-
-        On a scale without categories:
-
-        - panel values of shape (N, R, D) and classifier labels of shape (N, D)
-        - weights of shape (..., N)
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. Observed and expected are disagreements in squared units of
-        the scale. Undefined when the classifier labelled no item that the panel rated. Also
-        undefined when they gave the same category to all of those.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -138,31 +113,6 @@ def alpha_gain(panel: Panel) -> Coefficient:
     one panel rating would add to the first alpha and nothing to the second. Above 0, the data are
     more reliable with the classifier's labels than without. Below 0, they are less reliable. Both
     alphas leave out all other items. `alpha_influence` keeps them.
-
-    Parameters
-    ----------
-    panel
-        On a scale with categories:
-
-        - panel codes of shape (P, R) and classifier labels of shape (P,)
-        - weights of shape (..., P)
-
-        On a scale without categories:
-
-        - panel values of shape (N, R, D) and classifier labels of shape (N, D)
-        - weights of shape (..., N)
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -2 to 2. Observed is alpha with the classifier. Undefined when
-        the classifier labelled no item that two of the panel rated. Also undefined when the panel's
-        ratings of those are all of one category.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
 
     Examples
     --------
@@ -202,31 +152,6 @@ def alpha_influence(panel: Panel) -> Coefficient:
     Both are computed on all items and from the same resamples. So the interval is that of the
     difference. Below 0, the data are more reliable without this rater. `alpha_gain` uses only the
     items that the rater and two or more others rated.
-
-    Parameters
-    ----------
-    panel
-        On a scale with categories:
-
-        - codes of the others of shape (P, R) and labels of the rater of shape (P,)
-        - weights of shape (..., P)
-
-        On a scale without categories:
-
-        - values of the others of shape (N, R, D) and labels of the rater of shape (N, D)
-        - weights of shape (..., N)
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -2 to 2. Observed is alpha with the rater. Undefined when no item
-        has two ratings by the others. Also undefined when the others gave one single category to
-        all items that two of them rated.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
 
     Examples
     --------

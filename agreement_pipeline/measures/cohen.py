@@ -25,7 +25,6 @@ from agreement_pipeline.measures._agreement import (
     of_two_raters,
     rater_prevalence,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     END_UNMET,
@@ -34,6 +33,7 @@ from agreement_pipeline.measures.conditions import (
     ONE_PAIRABLE_CATEGORY,
 )
 from agreement_pipeline.measures.registry import Condition, chance_corrected, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
 
@@ -56,7 +56,7 @@ EACH_HER_OWN = (
     needs="patterns",
     bounds=(-np.inf, 1.0),
     undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
-    weightings={"cohen_kappa": IDENTITY, **forms("cohen_kappa")},
+    family="cohen_kappa",
     convention=EACH_HER_OWN,
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; "
     "weighted: Cohen, J. (1968), doi:10.1037/h0026256",
@@ -72,31 +72,6 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
 
     Kappa is biased low on few items if one category is common. The bias is about 0.04 on 30 items
     where both raters give that category nine times in ten.
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, 2) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. Chance gives 0. The value is at least -1 if both raters
-        rated every item. Undefined in four cases:
-
-        - there are not exactly two raters;
-        - no item has two ratings;
-        - all ratings of items with two ratings are of one category;
-        - the lowest or the highest number given is on no item with two ratings.
-
-    References
-    ----------
-    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological
-    Measurement 20(1), 37-46. https://doi.org/10.1177/001316446002000104
-    Cohen, J. (1968). Weighted kappa. Psychological Bulletin 70(4), 213-220.
-    https://doi.org/10.1037/h0026256
 
     Examples
     --------
@@ -173,24 +148,6 @@ def light_kappa(patterns: LabelsByRater) -> Coefficient:
     r"""The mean of Cohen's kappa over the pairs of raters.
 
     .. math:: \kappa_L = \binom{R}{2}^{-1} \sum_{a < b} \kappa_{ab}
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, R) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. Chance gives 0. The value is at least -1 if every rater
-        rated every item. Observed and expected are means over pairs too. Undefined when two of the
-        raters have no item in common. Also undefined when two of them gave the same category to all
-        items they share.
-
-    References
-    ----------
-    Light, R. J. (1971). Measures of response agreement for qualitative data: some generalizations
-    and alternatives. Psychological Bulletin 76(5), 365-377. https://doi.org/10.1037/h0031643
 
     Examples
     --------

@@ -39,28 +39,6 @@ def lin_ccc(values: NumbersByRater) -> Coefficient:
     dimension it also equals `janson_olsson_iota`. On a single item the covariance is 0, and so is
     the coefficient.
 
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. `observed` is the mean squared difference of two raters
-        on one item. `expected` is that of two raters whose items are drawn independently. Both are
-        in squared units of the scale. Undefined with one rater, or when no item was rated by every
-        rater. Also undefined when all those ratings are the same.
-
-    References
-    ----------
-    Lin, L. I.-K. (1989). A concordance correlation coefficient to evaluate reproducibility.
-    Biometrics 45(1), 255-268. https://doi.org/10.2307/2532051
-    Barnhart, H. X., Haber, M. & Song, J. (2002). Biometrics 58(4), 1020-1027.
-    https://doi.org/10.1111/j.0006-341X.2002.01020.x
-    King, T. S. & Chinchilli, V. M. (2001). Statistics in Medicine 20(14), 2131-2147.
-    https://doi.org/10.1002/sim.845
-
     Examples
     --------
     >>> from agreement_pipeline import Scale

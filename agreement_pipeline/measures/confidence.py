@@ -61,22 +61,6 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
     With every confidence 1, ρ is the percent agreement. With every confidence 0 it is 0. `observed`
     is the agreement of the same pairs before the discount.
 
-    Parameters
-    ----------
-    ratings
-        codes and confidence of shape (P, R) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 to 1. Undefined when no item has two ratings with a stated
-        confidence.
-
-    References
-    ----------
-    Campagner, A. & Cabitza, F. (2020). Studies in Health Technology and Informatics 270.
-    https://doi.org/10.3233/SHTI200167
-
     Examples
     --------
     >>> from agreement_pipeline import Scale

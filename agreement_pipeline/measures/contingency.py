@@ -55,22 +55,6 @@ def bangdiwala_b(patterns: LabelsByRater) -> Coefficient:
     l. How often the raters use each category decides how much area is possible. B is not corrected
     for chance.
 
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, 2) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 to 1. Undefined unless there are exactly two raters. Also
-        undefined when no item has two ratings, or when the raters have no category in common.
-
-    References
-    ----------
-    Muñoz, S. R. & Bangdiwala, S. I. (1997). Interpretation of kappa and B statistics measures of
-    agreement. Journal of Applied Statistics 24(1), 105-112. https://doi.org/10.1080/02664769723918
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -106,23 +90,6 @@ def yule_y(patterns: LabelsByRater) -> Coefficient:
     This is the coefficient of colligation. The raters agree on a and d items, and disagree on b and
     c. Y is 1 when one of b and c is 0, even if the other is not. Y is -1 when one of a and d is 0.
     A rule on Y may warn but cannot hold a release.
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, 2) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. Independence gives 0. Undefined unless there are exactly
-        two raters and two categories. Also undefined when no item has two ratings, or when a rater
-        gave one single category to the items that both rated.
-
-    References
-    ----------
-    Yule, G. U. (1912). On the methods of measuring association between two attributes.
-    Journal of the Royal Statistical Society 75(6), 579-652. https://doi.org/10.2307/2340126
 
     Examples
     --------

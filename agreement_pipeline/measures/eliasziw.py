@@ -106,27 +106,6 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     Random raters stand for a population of raters. Differences between a rater's own replicates are
     told apart from differences between raters.
 
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P). On a scale without
-        categories, cell values of shape (C, M, 1) instead of counts.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` is the variance of a rating. `observed` is the
-        part of it that is not between items. Undefined when no rater rated an item twice, or when
-        those who did rated different items or not equally often. Also undefined with fewer than two
-        such raters or items, or when the estimated variance is not positive.
-
-    References
-    ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
-    for the concurrent assessment of interrater and intrarater reliability: using goniometric
-    measurements as an example. Physical Therapy 74(8), 777-788.
-    https://doi.org/10.1093/ptj/74.8.777
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -162,25 +141,6 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     formula with the variance of items for fixed raters. In the variances used here that is
     :math:`\sigma_s^2 + \sigma_{sr}^2 / t`. In mean squares the value is
     `(MSS - MSSR) / (MSS + (t - 1) MSSR + t (m - 1) MSE)`, so never under -1 / (t - 1).
-
-    Parameters
-    ----------
-    replicates
-        as for `eliasziw_inter_random`.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. `expected` is the variance of a rating without the
-        raters' part. `observed` is the part of it that is not between items. Undefined as for
-        `eliasziw_inter_random`. Also undefined when that variance is not positive.
-
-    References
-    ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
-    for the concurrent assessment of interrater and intrarater reliability: using goniometric
-    measurements as an example. Physical Therapy 74(8), 777-788.
-    https://doi.org/10.1093/ptj/74.8.777
 
     Examples
     --------
@@ -218,24 +178,6 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     alone. On whole items the value is never under -1 / (m - 1). It may be in a resample that weighs
     less than two items. The variance of raters is then estimated too far under 0.
 
-    Parameters
-    ----------
-    replicates
-        as for `eliasziw_inter_random`.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` is the variance of a rating. `observed` is that
-        between replicates. Undefined as for `eliasziw_inter_random`.
-
-    References
-    ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
-    for the concurrent assessment of interrater and intrarater reliability: using goniometric
-    measurements as an example. Physical Therapy 74(8), 777-788.
-    https://doi.org/10.1093/ptj/74.8.777
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -269,25 +211,6 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
     The variances are those of `eliasziw_inter_random`. What a rater adds to all their ratings does
     not count. There is one value for these raters: replicates are assumed to vary equally for each
     of them. The value is never under -1 / (m - 1). It is that if all cells have the same mean.
-
-    Parameters
-    ----------
-    replicates
-        as for `eliasziw_inter_random`.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. `expected` is the variance of a rating without the
-        raters' part. `observed` is that between replicates. Undefined as for
-        `eliasziw_inter_fixed`.
-
-    References
-    ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
-    for the concurrent assessment of interrater and intrarater reliability: using goniometric
-    measurements as an example. Physical Therapy 74(8), 777-788.
-    https://doi.org/10.1093/ptj/74.8.777
 
     Examples
     --------

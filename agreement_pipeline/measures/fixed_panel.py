@@ -19,7 +19,6 @@ from agreement_pipeline.measures._agreement import (
     observed_variation,
     rater_prevalence,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET_A_PAIR,
@@ -30,6 +29,7 @@ from agreement_pipeline.measures.conditions import (
     TWO_OF_THE_PANEL,
 )
 from agreement_pipeline.measures.registry import Condition, always, chance_corrected, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
 
@@ -40,7 +40,7 @@ from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
     needs="patterns",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, SILENT_RATER, END_UNMET),
-    weightings={"shah_kappa_s": IDENTITY, **forms("conger_kappa")},
+    family="conger_kappa",
     aliases={"conger_kappa": "shah_kappa_s"},
     sums_of_raters=always,
     convention=(
@@ -65,31 +65,6 @@ def shah_kappa_s(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Co
 
     For two raters this is Cohen's kappa. For more raters it is the same statistic as Conger's and
     Hubert's kappa. So `conger_kappa` is another name of it.
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, R) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where
-        every rater rated every item. Undefined when:
-
-        - no item has two ratings,
-        - all ratings that can be compared are of one category,
-        - a rater gave no rating, or
-        - the lowest or highest number given is on no item with a second rating.
-
-    References
-    ----------
-    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011,
-    LNAI 6913, 191-206. https://doi.org/10.1007/978-3-642-23808-6_13
-    Conger, A. J. (1980). Psychological Bulletin 88(2), 322-328.
-    https://doi.org/10.1037/0033-2909.88.2.322
 
     Examples
     --------
@@ -157,24 +132,6 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
     A classifier that guesses does not get 0. The reason is that :math:`A_e` treats two raters as
     independent, and the raters of a panel that agrees are not. Against a unanimous panel of two
     balanced categories, guessing gets 1/3. There `vanbelle_albert_kappa` is 0.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. Undefined when:
-
-        - the classifier labelled no item that two of the panel rated, or
-        - the greatest agreement is no more than chance.
-
-    References
-    ----------
-    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011,
-    LNAI 6913, 191-206. https://doi.org/10.1007/978-3-642-23808-6_13
 
     Examples
     --------

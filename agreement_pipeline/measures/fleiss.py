@@ -24,7 +24,6 @@ from agreement_pipeline.measures._agreement import (
     of_two_raters,
     prevalence,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import (
     END_UNMET,
@@ -33,6 +32,7 @@ from agreement_pipeline.measures.conditions import (
     ONE_PAIRABLE_CATEGORY,
 )
 from agreement_pipeline.measures.registry import chance_corrected, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 GWET = (
@@ -62,21 +62,6 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
     Percent agreement is not corrected for chance. Two raters who always say *no* agree on
     everything.
 
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between 0 and 1. Undefined when no item has two ratings.
-
-    References
-    ----------
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 2. Advanced
-    Analytics.
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -94,7 +79,7 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
     needs="counts",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
-    weightings={"fleiss_kappa": IDENTITY, **forms("fleiss_kappa")},
+    family="fleiss_kappa",
     exchangeable=True,
     convention=GWET,
     source=(
@@ -113,30 +98,6 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
 
     Without weights, different categories do not agree at all. Then :math:`p_e = \sum_k \pi_k^2`
     holds.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where
-        every item has the same number of ratings. Undefined when:
-
-        - no item has two ratings,
-        - all ratings that can be compared are of one category, or
-        - the lowest or highest number given is on no item with a second rating.
-
-    References
-    ----------
-    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological
-    Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced
-    Analytics.
 
     Examples
     --------
@@ -174,26 +135,6 @@ def scott_pi(patterns: LabelsByRater) -> Coefficient:
        p_e = \sum_k \left(\frac{p_{1k} + p_{2k}}{2}\right)^2
 
     Scott's pi is Fleiss' kappa of two raters.
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, 2) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where both
-        raters rated every item. Undefined when:
-
-        - the number of raters is not two,
-        - no item has two ratings, or
-        - all ratings that can be compared are of one category.
-
-    References
-    ----------
-    Scott, W. A. (1955). Reliability of content analysis: the case of nominal scale coding. Public
-    Opinion Quarterly 19(3), 321-325. https://doi.org/10.1086/266577
 
     Examples
     --------

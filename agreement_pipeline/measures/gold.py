@@ -47,24 +47,6 @@ def gold_accuracy(ratings: LabelsByRater) -> Coefficient:
     :math:`x_{ur}` is the label of rater r for gold item u, :math:`g_u` is the right one, and
     :math:`m_u` is the number of ratings of the item.
 
-    Parameters
-    ----------
-    ratings
-        codes of shape (P, R), the right labels set apart as labels of shape (P,), and weights of
-        shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 to 1. Undefined when nobody rated a gold item whose right label
-        is known.
-
-    References
-    ----------
-    Snow, R., O'Connor, B., Jurafsky, D. & Ng, A. (2008). Cheap and Fast - But is it Good?
-    Evaluating non-expert annotations for natural language tasks. EMNLP 2008, 254-263.
-    https://aclanthology.org/D08-1027
-
     Examples
     --------
     >>> from agreement_pipeline import Scale

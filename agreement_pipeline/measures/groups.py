@@ -11,9 +11,9 @@ cross-replication kappa divides by 1. Only two groups without disagreement insid
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -74,7 +74,7 @@ ONE_CATEGORY = Condition(
             weighted=True,
         ),
     ),
-    weightings={"vanbelle_albert_group_kappa": IDENTITY, **forms("vanbelle_albert_group_kappa")},
+    family="vanbelle_albert_group_kappa",
     exchangeable=True,
     convention=(
         "over the items that both groups rated, each with the shares of the raters who rated it "
@@ -100,27 +100,6 @@ def vanbelle_albert_group_kappa(
     Each group stands for a population of raters. The value is 1 when both groups are split in the
     same way on every item. The first group is the panel, and the second group is all its
     classifiers.
-
-    Parameters
-    ----------
-    groups
-        codes of both groups of shape (P, R) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. Undefined when:
-
-        - no item was rated by both groups,
-        - one group gave each of those items a single rating, or
-        - the greatest agreement is no more than chance.
-
-    References
-    ----------
-    Vanbelle, S. & Albert, A. (2009). Agreement between two independent groups of raters.
-    Psychometrika 74(3), 477-491. https://doi.org/10.1007/s11336-009-9116-1
 
     Examples
     --------
@@ -171,26 +150,6 @@ def cross_kappa(groups: LabelsByRater) -> Coefficient:
     Vanbelle and Albert's kappa can reach 1 although a group disagrees with itself. This kappa
     reaches 1 only where each group agrees with itself. For one rater against one rater it is
     Cohen's kappa.
-
-    Parameters
-    ----------
-    groups
-        codes of both groups of shape (P, R) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are
-        disagreements. Undefined when:
-
-        - no item was rated by both groups, or
-        - all ratings of those items are of one category.
-
-    References
-    ----------
-    Wong, K., Paritosh, P. & Aroyo, L. (2021). Cross-replication reliability: an empirical approach
-    to interpreting inter-rater reliability. ACL-IJCNLP 2021.
-    https://doi.org/10.48550/arXiv.2106.07393
 
     Examples
     --------

@@ -20,7 +20,6 @@ from agreement_pipeline.measures._agreement import (
     observed_disagreement,
     prevalence,
 )
-from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import (
     ENDS_UNKNOWN,
@@ -30,6 +29,7 @@ from agreement_pipeline.measures.conditions import (
 from agreement_pipeline.measures.fleiss import GWET
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
 from agreement_pipeline.measures.registry import chance_corrected, register
+from agreement_pipeline.measures.weighting import ORDINAL, Weighting
 from agreement_pipeline.statistics import CategoryCounts
 
 
@@ -52,23 +52,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
        p_e = \frac{1}{K - 1} \sum_k \pi_k (1 - \pi_k)
 
     K counts every category of the scale, used or not. A named category that nobody uses raises AC1.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between -1 and 1. The value is 1 on ratings of one single
-        category, where alpha and kappa are undefined. Undefined when no item has two ratings.
-
-    References
-    ----------
-    Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high
-    agreement. British Journal of Mathematical and Statistical Psychology 61(1), 29-48.
-    https://doi.org/10.1348/000711006X126600
+    On ratings of one single category AC1 is 1, where alpha and kappa are undefined.
 
     Examples
     --------
@@ -89,7 +73,8 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     needs="counts",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
-    weightings=forms("gwet_ac2"),
+    family="gwet_ac2",
+    plain=False,
     split=ends_of_scale,
     exchangeable=True,
     convention=GWET,
@@ -113,33 +98,10 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     Disagreement is counted in spans of the declared scale. One category far from the others makes
     every other disagreement small. AC2 is then near 1, whether or not anybody gave that category.
 
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. The value is 1 on ratings of one
-        single category. Undefined when:
-
-        - no item has two ratings, or
-        - the categories of an interval or ratio scale were read off the ratings.
-
-    References
-    ----------
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced
-    Analytics.
-    Gwet, K. L. (2008). British Journal of Mathematical and Statistical Psychology 61(1), 29-48.
-    https://doi.org/10.1348/000711006X126600
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.measures._weights import LINEAR
+    >>> from agreement_pipeline.measures.weighting import LINEAR
     >>> grades = Scale(("low", "middle", "high"), "ordinal")
     >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=grades)
     >>> round(float(gwet_ac2(counts, LINEAR).value), 4)
@@ -178,27 +140,6 @@ def gwet_ordinal_alpha(counts: CategoryCounts) -> Coefficient:
     k included. Software that offers alpha with ordinal weights computes this value. On
     Krippendorff's own example it is 0.834. There `krippendorff_alpha` at the ordinal level is
     0.815.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are
-        disagreements, and 1 is the distance of the categories furthest apart. Undefined when:
-
-        - no item has two ratings, or
-        - all ratings that can be compared are of one category.
-
-    References
-    ----------
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced
-    Analytics.
-    Hayes, A. F. & Krippendorff, K. (2007). Communication Methods and Measures 1(1), 77-89.
-    https://doi.org/10.1080/19312450709336664
 
     Examples
     --------

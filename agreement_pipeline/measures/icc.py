@@ -66,26 +66,6 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
     Item i has :math:`m_i \ge 2` of M ratings. If the same raters rate many items, the interval
     holds them fixed and describes only them. For others it is too narrow, more so with more items.
 
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. It is 0 where items differ no more than ratings of one item
-        do. `expected` is the variance of a rating. `observed` is the part that is not between
-        items. Both are in squared units of the scale. Undefined when fewer than two items have two
-        ratings, or when all ratings are the same.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
-    Donner, A. (1986). International Statistical Review 54(1), 67-82.
-    https://doi.org/10.2307/1403259
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -116,23 +96,6 @@ def icc_1_k(values: NumbersByRater) -> Coefficient:
 
     The mean squares are those of `icc_1_1`. The value is that of `icc_1_1`, stepped up to k ratings
     an item by the Spearman-Brown formula. It describes the mean of k ratings, never one rating.
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` is the variance of an item's mean. `observed` is
-        the part that is not between items. Undefined when fewer than two items have two ratings, or
-        all items have the same mean.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
 
     Examples
     --------
@@ -166,26 +129,6 @@ def icc_2_1(values: NumbersByRater) -> Coefficient:
     of variance. A rater who is always higher counts as disagreement. McGraw and Wong call this
     ICC(A,1). The interval describes these raters only, as for `icc_1_1`.
 
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` is the variance of a rating. `observed` is the
-        part that is not between items. Undefined with one rater or with fewer than two items rated
-        by every rater. Also undefined if the estimated variance is not positive. Then all ratings
-        are equal, or two raters disagree on two items so that neither items nor raters differ.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
-    McGraw, K. O. & Wong, S. P. (1996). Psychological Methods 1(1), 30-46.
-    https://doi.org/10.1037/1082-989X.1.1.30
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -217,23 +160,6 @@ def icc_2_k(values: NumbersByRater) -> Coefficient:
 
     The mean squares are those of `icc_2_1`. The value describes the mean of the k raters and never
     a single one. McGraw and Wong call this ICC(A,k). The interval is as for `icc_1_1`.
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` and `observed` are as for `icc_1_k`. Undefined
-        with one rater or with fewer than two items rated by every rater. Also undefined when the
-        estimated variance is not positive, for example when all items have the same mean.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
 
     Examples
     --------
@@ -267,25 +193,6 @@ def icc_3_1(values: NumbersByRater) -> Coefficient:
     (consistency). It does not ask whether they give the same numbers. So a rater who is always
     higher does not count as disagreement. McGraw and Wong call this ICC(C,1).
 
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. `expected` is the variance of a rating without the
-        raters' part. `observed` is the part that is not between items. Undefined with one rater or
-        with fewer than two items rated by every rater. Also undefined when no rater's numbers vary.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
-    McGraw, K. O. & Wong, S. P. (1996). Psychological Methods 1(1), 30-46.
-    https://doi.org/10.1037/1082-989X.1.1.30
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -316,22 +223,6 @@ def icc_3_k(values: NumbersByRater) -> Coefficient:
 
     The mean squares are those of `icc_2_1`. The value describes the mean of the k raters and never
     a single one. It is Cronbach's alpha, and McGraw and Wong call it ICC(C,k).
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` and `observed` are as for `icc_1_k`. Undefined
-        with one rater, with fewer than two items rated by every rater, or with items of one mean.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
 
     Examples
     --------

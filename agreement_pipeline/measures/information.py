@@ -5,7 +5,8 @@ other's is known? It is measured as a share of the smaller of their entropies.
 
 Labels that are always swapped carry all the information. So raters who never agree may have 1. Read
 it beside a kappa. Where a rater gives only one category there is no information to share. The form
-by continuity has the limit as its value there.
+by continuity has the limit as its value there. Observed is the mutual information, and greatest the
+smaller entropy, in bits.
 """
 
 from typing import NamedTuple
@@ -63,25 +64,6 @@ def information_agreement(patterns: LabelsByRater) -> Coefficient:
     most of the information that is possible. Two raters who rate 60 items independently on 40
     categories have about 0.78.
 
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, 2) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 for independence to 1. Observed is the mutual information in
-        bits. Greatest is the smaller entropy in bits. Undefined unless there are exactly two
-        raters. Also undefined when no item has two ratings or a rater gave one single category to
-        the items that both rated. In this last case `information_agreement_c` has a value.
-
-    References
-    ----------
-    Casagrande, A., Fabris, F. & Girometti, R. (2020). Beyond kappa: an informational index for
-    diagnostic agreement in dichotomous and multivalue ordered-categorical ratings. Medical &
-    Biological Engineering & Computing 58, 3089-3099. https://doi.org/10.1007/s11517-020-02261-2
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -121,24 +103,6 @@ def information_agreement_c(patterns: LabelsByRater) -> Coefficient:
     Where a rater gives one single category, the value depends on how many the other gives. On a
     scale of many categories it nears 1, whatever the raters agree on. Elsewhere, the bias is that
     of IA. A rule on this measure may warn but cannot hold a release.
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, 2) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 to 1. Observed is the mutual information in bits. Greatest is
-        the smaller entropy in bits. Undefined unless there are exactly two raters, or when no item
-        has two ratings.
-
-    References
-    ----------
-    Casagrande, A., Fabris, F. & Girometti, R. (2020). Extending information agreement by
-    continuity. IEEE International Conference on Bioinformatics and Biomedicine, 1432-1439.
-    https://doi.org/10.1109/BIBM49941.2020.9313173
 
     Examples
     --------

@@ -50,22 +50,6 @@ def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     few repetitions it is too high: two labels give at least 1/2. `self_agreement_unbiased` is not
     too high.
 
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 1/K to 1. Undefined when no rater rated an item twice.
-
-    References
-    ----------
-    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement
-    to assess the reliability of medical ground truth. Studies in Health Technology and Informatics
-    270, 282-286. https://doi.org/10.3233/SHTI200167
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -100,21 +84,6 @@ def self_agreement_unbiased(replicates: ReplicatedLabels) -> Coefficient:
 
     Here :math:`c_k` of a rater's m labels of one item are in category k. The mean is over raters
     and over the items that they rated again.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 to 1. Undefined when no rater rated an item twice.
-
-    References
-    ----------
-    Simpson, E. H. (1949). Measurement of diversity. Nature 163, 688.
-    https://doi.org/10.1038/163688a0
 
     Examples
     --------

@@ -12,7 +12,6 @@ holds for one rater who is held apart from the others.
 import numpy as np
 
 from agreement_pipeline.measures._agreement import pair_agreement
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
@@ -21,6 +20,7 @@ from agreement_pipeline.measures.conditions import (
     TWO_OF_THE_PANEL,
 )
 from agreement_pipeline.measures.registry import Condition, chance_corrected, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -48,7 +48,7 @@ def _nothing_to_reach(panel: LabelsByRater, weighting: Weighting) -> bool:
             weighted=True,
         ),
     ),
-    weightings={"vanbelle_albert_kappa": IDENTITY, **forms("vanbelle_albert_kappa")},
+    family="vanbelle_albert_kappa",
     exchangeable=True,
     convention=SHARES,
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1111/j.1467-9574.2008.00412.x",
@@ -69,26 +69,6 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
 
     Against one single rater this is Cohen's kappa. The coefficient treats the raters as a sample.
     Its interval is over items, as all intervals here are. It treats the raters as fixed.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. Undefined when:
-
-        - the classifier labelled no item that the panel rated, or
-        - the greatest agreement is no more than chance.
-
-    References
-    ----------
-    Vanbelle, S. & Albert, A. (2009). Agreement between an isolated rater and a group of raters.
-    Statistica Neerlandica 63(1), 82-100. https://doi.org/10.1111/j.1467-9574.2008.00412.x
 
     Examples
     --------
@@ -111,7 +91,7 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
     needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
-    weightings={"schouten_kappa": IDENTITY, **forms("schouten_kappa")},
+    family="schouten_kappa",
     exchangeable=True,
     convention=SHARES,
     source="Schouten, H. J. A. (1982), doi:10.1111/j.1467-9574.1982.tb00774.x",
@@ -130,27 +110,6 @@ def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     The value is never less than -1. With every weighting here, 1 - w is a squared distance between
     points of some space. The mean squared distance of two variables is at most twice what it would
     be if they were independent.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between -1 and 1. 0 is chance. Undefined when:
-
-        - the classifier labelled no item that the panel rated, or
-        - both gave one and the same category to all those items.
-
-    References
-    ----------
-    Schouten, H. J. A. (1982). Measuring pairwise interobserver agreement when all subjects are
-    judged by the same observers. Statistica Neerlandica 36(2), 45-61.
-    https://doi.org/10.1111/j.1467-9574.1982.tb00774.x
 
     Examples
     --------
@@ -201,25 +160,6 @@ def williams_index(panel: LabelsByRater) -> Coefficient:
     :math:`P_0` is the mean share of the panel that agrees with the rater. :math:`P_R` is the mean
     share of the panel's pairs that agree. Above 1, the rater agrees with the panel more than the
     panel agrees with itself. The index is not corrected for chance.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...). It is at least 0 and has no upper bound. `observed` is
-        :math:`P_0` and `greatest` is :math:`P_R`. Undefined when:
-
-        - the classifier labelled no item that two of the panel rated, or
-        - no two of the panel agree on any of those items.
-
-    References
-    ----------
-    Williams, G. W. (1976). Comparing the joint agreement of several raters with another rater.
-    Biometrics 32(3), 619-627. https://doi.org/10.2307/2529750
 
     Examples
     --------

@@ -47,29 +47,6 @@ def kraemer_icc(counts: CategoryCounts) -> Coefficient:
     Where every item has the same number of ratings, this is Fleiss' kappa. For two ratings an item
     it is Scott's pi. Elsewhere, items with more ratings count more.
 
-    Parameters
-    ----------
-    counts
-        counts of shape (P, 2) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where
-        every item has the same number of ratings. Undefined when:
-
-        - the scale does not have exactly two categories,
-        - no item has two ratings, or
-        - all ratings that can be compared are of one category.
-
-    References
-    ----------
-    Kraemer, H. C. (1979). Ramifications of a population model for κ as a coefficient of
-    reliability. Psychometrika 44(4), 461-472. https://doi.org/10.1007/BF02296208
-    Fleiss, J. L. & Cuzick, J. (1979). The reliability of dichotomous judgments: unequal numbers of
-    judges per subject. Applied Psychological Measurement 3(4), 537-542.
-    https://doi.org/10.1177/014662167900300410
-
     Examples
     --------
     >>> from agreement_pipeline import Scale

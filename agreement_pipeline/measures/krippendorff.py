@@ -33,10 +33,10 @@ from agreement_pipeline.measures._numbers import (
     squares_within,
     unit_free,
 )
-from agreement_pipeline.measures._weights import widest
 from agreement_pipeline.measures.coefficient import Coefficient, across, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import register
+from agreement_pipeline.measures.weighting import widest
 from agreement_pipeline.ratings import LEVELS, Array
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
@@ -85,28 +85,6 @@ def krippendorff_alpha(ratings: CategoryCounts | NumbersByRater) -> Coefficient:
     Where any number may occur, alpha is computed from the ratings themselves. It needs memory
     linear in their number, and no table of values. The method is moments (interval), mid-ranks
     after one sort (ordinal), or a series exact to rounding (ratio).
-
-    Parameters
-    ----------
-    ratings
-        counts of shape (P, K) and weights of shape (..., P); on a scale without categories, values
-        of shape (N, R, D), weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are
-        disagreements, in squared units of the scale. Undefined when:
-
-        - no item has two ratings, or
-        - all ratings that can be compared are of one category.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
-    Hayes, A. F. & Krippendorff, K. (2007). Communication Methods and Measures 1(1), 77-89.
-    https://doi.org/10.1080/19312450709336664
 
     Examples
     --------

@@ -92,27 +92,6 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     labels with `|` between them. The empty text and `|` are the empty set. On labels without `|`
     this is the nominal alpha.
 
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are mean
-        distances between 0 and 1. Undefined when:
-
-        - no item has two ratings, or
-        - all ratings that can be compared are of one set.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
-    Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11(2),
-    37-50. https://doi.org/10.1111/j.1469-8137.1912.tb05611.x
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -155,25 +134,6 @@ def alpha_masi(counts: CategoryCounts) -> Coefficient:
 
     A category is a set, written as its labels with `|` between them. The empty text and `|` are the
     empty set. On labels without `|` this is the nominal alpha.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are mean
-        distances between 0 and 1. Undefined when:
-
-        - no item has two ratings, or
-        - all ratings that can be compared are of one set.
-
-    References
-    ----------
-    Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and pragmatic
-    annotation. LREC 2006, 831-836.
 
     Examples
     --------

@@ -65,26 +65,6 @@ def consensus_kappa(panel: LabelsByRater) -> Coefficient:
     The majority is treated as one rater, as in Cohen's kappa. Items without a strict majority are
     left out. These are the hard items, so the value holds for the others only.
 
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between -1 and 1. 0 is chance. Undefined when:
-
-        - the classifier labelled no item with a strict majority, or
-        - both gave one and the same category to all those items.
-
-    References
-    ----------
-    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological
-    Measurement 20(1), 37-46. https://doi.org/10.1177/001316446002000104
-    Soeken, K. L. & Prescott, P. A. (1986). Issues in the use of kappa to estimate reliability.
-    Medical Care 24(8), 733-741. https://doi.org/10.1097/00005650-198608000-00008
-
     Examples
     --------
     >>> from agreement_pipeline import Scale

@@ -47,24 +47,6 @@ def janson_olsson_iota(values: NumbersByRater) -> Coefficient:
     numbers counts more. In one dimension ι is `lin_ccc`. On a single item it is 0 because all of
     chance is that item.
 
-    Parameters
-    ----------
-    values
-        values of shape (N, R, D) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. Chance gives 0. Observed and expected are mean squared
-        distances. Undefined with one rater, or when no item was rated by every rater. Also
-        undefined when all those ratings are the same.
-
-    References
-    ----------
-    Janson, H. & Olsson, U. (2001). A measure of agreement for interval or nominal multivariate
-    observations. Educational and Psychological Measurement 61(2), 277-289.
-    https://doi.org/10.1177/00131640121971239
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -116,24 +98,6 @@ def berry_mielke_r(values: NumbersByRater) -> Coefficient:
     Beyond that, :math:`\mu_\delta` comes from a million random pairs of ratings or more, always the
     same ones. `monte_carlo_error` is the standard error that they leave. That error is itself
     estimated from those pairs. It is too small where a few ratings lie far from all others.
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, D) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. Chance gives 0. Observed and expected are mean
-        distances. Undefined with one rater, or when no item was rated by every rater. Also
-        undefined when all those ratings are the same.
-
-    References
-    ----------
-    Berry, K. J. & Mielke, P. W. (1988). A generalization of Cohen's kappa agreement measure to
-    interval measurement and multiple raters. Educational and Psychological Measurement 48(4),
-    921-933. https://doi.org/10.1177/0013164488484007
 
     Examples
     --------
@@ -213,26 +177,6 @@ def um_phi(values: NumbersByRater) -> Coefficient:
     There may only be few resamples. In two dimensions they are exact up to 790 items by three
     raters. In more they are exact up to 200,000 simplices. Beyond that, 200,000 random simplices
     serve all resamples.
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, D) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. Chance gives 0. Observed and expected are mean volumes,
-        with the 1/c! of the simplex included. Undefined in three cases:
-
-        - there are fewer raters than a simplex has corners;
-        - no item was rated by every rater;
-        - every simplex has volume 0, for example because all ratings lie on one line or plane.
-
-    References
-    ----------
-    Um, Y. (2004). A new agreement measure for interval multivariate observations.
-    Journal of Korean Data & Information Science Society 15(1), 263-271.
 
     Examples
     --------

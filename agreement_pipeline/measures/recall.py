@@ -182,23 +182,6 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
     No majority is taken. The value of the round is the lowest one. It is not corrected for chance.
     Read it beside `precision_by_category`: a classifier that always names c has recall 1 there.
 
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when the classifier labelled no item that
-        the panel rated. A category has no value when no rater gave it to such an item.
-
-    References
-    ----------
-    Kent, A., Berry, M. M., Luehrs, F. U. & Perry, J. W. (1955). Machine literature searching VIII.
-    Operational criteria for designing information retrieval systems. American Documentation 6(2),
-    93-101. https://doi.org/10.1002/asi.5090060209
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -232,23 +215,6 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
 
     Here :math:`R_c` are the raters who rated an item to which the classifier f gave category c. No
     majority is taken. The value of the round is the lowest one. It is not corrected for chance.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when the classifier labelled no item that
-        the panel rated. A category has no value when the classifier gave it to no such item.
-
-    References
-    ----------
-    Kent, A., Berry, M. M., Luehrs, F. U. & Perry, J. W. (1955). Machine literature searching VIII.
-    Operational criteria for designing information retrieval systems. American Documentation 6(2),
-    93-101. https://doi.org/10.1002/asi.5090060209
 
     Examples
     --------
@@ -289,24 +255,6 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     the raters'. Both are of the same items, so a hard item does not blur the difference. The value
     of the round is the lowest one.
 
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from -1 to 1. It is 0 if the classifier errs as often as a rater.
-        Undefined when the classifier labelled no item that two of the panel rated. A category has
-        no value when the classifier or every rater has none.
-
-    References
-    ----------
-    Kent, A., Berry, M. M., Luehrs, F. U. & Perry, J. W. (1955). Machine literature searching VIII.
-    Operational criteria for designing information retrieval systems. American Documentation 6(2),
-    93-101. https://doi.org/10.1002/asi.5090060209
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -343,24 +291,6 @@ def precision_beside_raters(panel: LabelsByRater) -> Coefficient:
     Each rater r is compared with the other raters as the classifier f is with all of them. Only
     items that the classifier labelled count. Observed is the classifier's precision, and expected
     is the raters'. The value of the round is the lowest one.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from -1 to 1. Undefined when the classifier labelled no item that
-        two of the panel rated, or if no category has a value. A category has no value when the
-        classifier or every rater has none.
-
-    References
-    ----------
-    Kent, A., Berry, M. M., Luehrs, F. U. & Perry, J. W. (1955). Machine literature searching VIII.
-    Operational criteria for designing information retrieval systems. American Documentation 6(2),
-    93-101. https://doi.org/10.1002/asi.5090060209
 
     Examples
     --------

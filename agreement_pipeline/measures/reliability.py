@@ -159,40 +159,6 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     not get 0. With two balanced categories they get x = 1/3 and ρ = 2/9. `observed` is the
     agreement of the same pairs before the discount.
 
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K), the first ratings of the same items, item weights of shape
-        (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between 0 and 1. Undefined when:
-
-        - no rater met an item twice,
-        - the first ratings use fewer than two categories,
-        - every rater met their repeated items fewer times than there are categories in use,
-        - no item was rated by two raters with replicates, or
-        - raters agree on a category that one of them never gave to an item they met again.
-
-        On an item met fewer times than there are categories in use, x is always 0. Such items are
-        left out. `campagner_cabitza_rho_robust` asks less of the replicates. Use it unless the
-        replicates hold every category many times.
-
-    Notes
-    -----
-    The source reports x near 1/2 for most raters on two balanced classes. Its own equation 1 allows
-    at most 1/3 there. The source also reports ρ = 0.46 from an observed agreement of 0.82. It used
-    the robust form. With x at most 1/3, that form is at least 0.82 · 0.8² = 0.525. A ρ of 0.46
-    needs x near 0.40. So equation 1 cannot give 0.46.
-
-    References
-    ----------
-    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement
-    to assess the reliability of medical ground truth. Studies in Health Technology and Informatics
-    270, 282-286. https://doi.org/10.3233/SHTI200167
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -232,30 +198,6 @@ def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
     These factors replace the factors of `campagner_cabitza_rho`. Which category a rater decides on
     is ignored. Only how often the rater decides counts. The source recommends this form where
     replicates are few. The value is never less than that of the exact form.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K), the first ratings of the same items, item weights of shape
-        (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between 0 and 1. Undefined when:
-
-        - no rater met an item twice,
-        - the first ratings use fewer than two categories,
-        - every rater met their repeated items fewer times than there are categories in use, or
-        - no item was rated by two raters with replicates.
-
-        Items met fewer times than there are categories in use are left out.
-
-    References
-    ----------
-    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement
-    to assess the reliability of medical ground truth. Studies in Health Technology and Informatics
-    270, 282-286. https://doi.org/10.3233/SHTI200167
 
     Examples
     --------

@@ -27,11 +27,11 @@ from agreement_pipeline.measures._by_rater import (
     pooled,
     weight_of_each,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.icc import DONNER
 from agreement_pipeline.measures.registry import USED, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import LEVELS
 from agreement_pipeline.statistics import ReplicatedLabels
 
@@ -77,29 +77,6 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     On the ordinal level, ranks are shares of a rater's labels. So a rater with many labels counts
     with the number of labels and no more.
 
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) or, on a scale without categories, cell values of shape (C, M,
-        D); item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are
-        disagreements, in squared units of the scale. Undefined when:
-
-        - no rater met an item twice, or
-        - every rater gave one and the same label to all items they met again.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a
-    stratified kappa. Statistics in Medicine 10(9), 1465-1472.
-    https://doi.org/10.1002/sim.4780100913
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -124,7 +101,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     needs="replicates",
     bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
-    weightings={"test_retest_kappa": IDENTITY, **forms("test_retest_kappa")},
+    family="test_retest_kappa",
     raters_left_out=partial(left_out, own=own_kappa),
     rests_on=USED._replace(by_rater=partial(weight_of_each, own=own_kappa)),
     convention=(
@@ -136,7 +113,10 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
         f"doi:10.1007/BF02296208; {STRATIFIED}"
     ),
 )
-def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coefficient:
+def test_retest_kappa(
+    replicates: ReplicatedLabels,
+    weighting: Weighting = IDENTITY,  # noqa: PT028 - this is no test
+) -> Coefficient:
     r"""The intraclass κ of a rater's own labels of items that they met again.
 
     .. math:: \kappa = \frac{\sum_i N_i (1 - p_e^i) \kappa_i}{\sum_i N_i (1 - p_e^i)} =
@@ -159,30 +139,6 @@ def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coe
 
     The first is at least the second. With m labels the second is (m - 1) / m times the third.
 
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between -1 and 1. 0 is chance. Undefined when:
-
-        - no rater met an item twice, or
-        - every rater gave one and the same label to all items they met again.
-
-    References
-    ----------
-    Fleiss, J. L. (1971). Psychological Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
-    Kraemer, H. C. (1979). Ramifications of a population model for κ as a coefficient of
-    reliability. Psychometrika 44(4), 461-472. https://doi.org/10.1007/BF02296208
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a
-    stratified kappa. Statistics in Medicine 10(9), 1465-1472.
-    https://doi.org/10.1002/sim.4780100913
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -190,7 +146,7 @@ def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coe
     >>> scale = Scale(("no", "yes"))
     >>> first = LabelsByRater([[0], [1], [0]], [4, 4, 2], scale=scale, raters=("a",))
     >>> again = ReplicatedLabels([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first)
-    >>> round(float(test_retest_kappa(again, IDENTITY).value), 4)
+    >>> round(float(test_retest_kappa(again).value), 4)
     0.6
     """
     return complement(pooled(replicates, partial(own_kappa, weighting=weighting)))
@@ -220,28 +176,6 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     :math:`\kappa_j^i` of rater i is as in `kappa_by_category`. It is the `test_retest_kappa` of
     labels reduced to two, category j and all others. The value is corrected for chance. The round's
     own value is the lowest of all categories.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (..., K) and lies between -1 and 1. 0 is chance. Undefined when:
-
-        - no rater met an item twice, or
-        - every rater gave one and the same label to all items they met again.
-
-        A category has no value when no rater's labels hold both it and another.
-
-    References
-    ----------
-    Fleiss, J. L. (1971). Psychological Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a
-    stratified kappa. Statistics in Medicine 10(9), 1465-1472.
-    https://doi.org/10.1002/sim.4780100913
 
     Examples
     --------
@@ -288,35 +222,6 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     On whole items the value is never less than -1. In a resample it may be. That happens when a
     rater keeps little more than one item, and the numbers of meetings are unequal. Their mean
     number, as Donner counts it, can then be anything.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) or, on a scale without categories, cell values of shape (C, M,
-        1); item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. It is 0 where items differ no more than a
-        rater's numbers of one item. `expected` is the variance of a number. `observed` is the part
-        of it that is not between items. Both are in squared units of the scale. Undefined when:
-
-        - no rater met an item twice,
-        - no rater met two items again, or
-        - each rater who met two items again gave one and the same number to all of them.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
-    McGraw, K. O. & Wong, S. P. (1996). Psychological Methods 1(1), 30-46.
-    https://doi.org/10.1037/1082-989X.1.1.30
-    Donner, A. (1986). International Statistical Review 54(1), 67-82.
-    https://doi.org/10.2307/1403259
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a
-    stratified kappa. Statistics in Medicine 10(9), 1465-1472.
-    https://doi.org/10.1002/sim.4780100913
 
     Examples
     --------

@@ -52,26 +52,6 @@ def stratum_alpha(ratings: CountsOfStratum) -> Coefficient:
 
     .. math:: \alpha = \sum_s \frac{n_s}{n} \alpha_s
 
-    Parameters
-    ----------
-    ratings
-        the counts of the round, and which rows are of the stratum; weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. It has no least value: a small stratum can hold
-        nearly all disagreement of a round. `observed` and `expected` are disagreements, in squared
-        units of the scale. Undefined when:
-
-        - no item of the stratum has two ratings, or
-        - all ratings of the round that can be compared are of one category.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
