@@ -1,11 +1,9 @@
 """Bennett's S, alias Brennan and Prediger's kappa: chance is uniform guessing.
 
 Chance is fixed before anything is seen: a rater who guesses chooses every category of the scale
-equally often. So S has a value even where all labels are the same. Other coefficients have none
-there. Prevalence does not change S.
-
-But categories that nobody would ever choose lower chance and raise S. The list of categories must
-be the one that the raters really had.
+equally often. So S has a value where all labels are the same, and prevalence does not change it.
+But categories that nobody would ever choose raise S. The list of categories must be the one that
+the raters really had.
 """
 
 import numpy as np
@@ -41,13 +39,10 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     .. math:: S = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \frac{1}{K^2} \sum_{k,l} w_{kl}
 
     Here :math:`p_o` is the mean share of agreeing pairs, and :math:`w_{kl}` is how much categories
-    k and l agree. Without weights, two different categories do not agree at all. Then
-    :math:`S = (K p_o - 1) / (K - 1)`. K counts every category of the scale, used or not. For many
-    raters, S is Randolph's free-marginal kappa. On ratings of one single category it is 1.
-
-    With weights, disagreement is measured in spans of the declared scale. One category far from the
-    others makes every other disagreement small. Then any two guesses that are near each other have
-    a higher value.
+    k and l agree. Without weights, :math:`S = (K p_o - 1) / (K - 1)`, and 1 on one single category.
+    K counts every category of the scale, used or not. For many raters, S is Randolph's
+    free-marginal kappa. With weights, disagreement is measured in spans of the declared scale. So
+    one category far from the others makes every other disagreement small.
 
     Examples
     --------

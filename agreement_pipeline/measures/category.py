@@ -1,14 +1,10 @@
 """Agreement category by category: report the lowest.
 
 One number for all categories can hide a category that nobody agrees on. These measures take each
-category in turn.
-
-Two measures need no model of chance. `category_agreement` takes the pairs of raters who name a
-category: in how many of them do both name it? This is a share of pairs, as in Jaccard's index.
-`specific_agreement` asks: if one rater names the category, how often does the other? This is as in
-Dice's index. The other two measures are alpha and kappa of one category against the rest.
-
-Read the lowest value, and the number of ratings that it rests on.
+category in turn. Two of them need no model of chance. Of the pairs of raters who name a category,
+`category_agreement` is the share in which both do, as in Jaccard's index. `specific_agreement` is
+how often the other names it if one does, as in Dice's. The others are alpha and kappa of one
+category against the rest. Read the lowest value, and the number of ratings that it rests on.
 """
 
 import numpy as np
@@ -39,9 +35,8 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     .. math:: R_j = \frac{A_j}{P_j}, \qquad A_j = \sum_k \binom{c_{jk}}{2}, \qquad
        P_j = \sum_k c_{jk} c_k - \binom{c_{jk} + 1}{2}
 
-    Here :math:`c_{jk}` ratings of item k are of category j, out of :math:`c_k` in all. This ratio
-    is like Jaccard's index. `specific_agreement` is like Dice's. The value of the round is the
-    lowest one. On few items it is biased low; `alpha_by_category` says how much.
+    Here :math:`c_{jk}` ratings of item k are of category j, out of :math:`c_k` in all. On few items
+    the lowest value is biased low; `alpha_by_category` says how much.
 
     Examples
     --------
@@ -77,9 +72,8 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
 
     .. math:: p_s(j) = \frac{\sum_k c_{jk} (c_{jk} - 1)}{\sum_k c_{jk} (c_k - 1)}
 
-    For two raters it is Dice's ratio 2a / (2a + b + c). That is also the F1 score of either rater
-    against the other. The value of the round is the lowest one. On few items it is biased low;
-    `alpha_by_category` says how much.
+    For two raters it is Dice's ratio 2a / (2a + b + c), the F1 score of either rater against the
+    other.
 
     Examples
     --------
@@ -116,13 +110,10 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
        D_o = \frac{2}{n} \sum_u \frac{n_{uc} (m_u - n_{uc})}{m_u - 1}, \qquad
        D_e = \frac{2 n_c (n - n_c)}{n (n - 1)}
 
-    This is Krippendorff's nominal alpha after all other categories are merged into one. The value
-    of the round is the lowest one.
-
-    The lowest of several values is biased low, so it errs towards holding a release. Take two
-    raters with a true value of 0.80 in each of five equally common categories. The bias is about
-    0.18 on 30 items and 0.09 on 100. For the same reason, its upper limit is no upper limit of the
-    lowest true value.
+    This is Krippendorff's nominal alpha after all other categories are merged into one. The lowest
+    of several values is biased low, so it errs towards holding a release. Take two raters with a
+    true value of 0.80 in each of five equally common categories. The bias is about 0.18 on 30 items
+    and 0.09 on 100. So its upper limit is no upper limit of the lowest true value.
 
     Examples
     --------
@@ -162,8 +153,7 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
        p_e = 1 - 2 \pi_j (1 - \pi_j)
 
     Here :math:`n_{ij}` of the :math:`n_i` ratings of item i are in category j, and :math:`\pi_j` is
-    the mean share of that category. The value of the round is the lowest one. On few items it is
-    biased low; `alpha_by_category` says how much.
+    the mean share of that category.
 
     Examples
     --------

@@ -1,11 +1,9 @@
 """Krippendorff's alpha of a panel with a classifier, and how each rater changes it.
 
-Take a classifier that labels as the panel does. Adding it as one more rater does not change the
-panel's reliability. The gain is the difference between the two alphas on the same items. If it is
-below 0 the classifier disagrees with the raters more than they do with each other.
-
-The influence of a rater is the same difference for one rater of the panel. That rater is set apart
-as if they were the classifier.
+Adding a classifier that labels as the panel does does not change the panel's reliability. The gain
+is the difference between the two alphas on the same items. Below 0, the classifier disagrees with
+the raters more than they do with each other. The influence of a rater is the same difference for
+one rater of the panel.
 """
 
 import numpy as np

@@ -1,13 +1,10 @@
 """Cohen's kappa of two raters, and its mean over the pairs of a panel.
 
 Each of the two raters has habits of their own. If they labelled independently of the item, these
-habits alone would make them agree on some items. Kappa takes that agreement away. It then asks how
-much of the rest they reach. It is 0 for raters who do not look, whatever their habits. It is 1 only
-if they always agree.
-
-Weights give credit for near misses on an ordered scale. Kappa falls where one category is rare,
-because chance then explains nearly everything. The list of measures describes such pitfalls.
-Light's kappa extends Cohen's to a panel, pair by pair.
+habits alone would make them agree on some items. Kappa asks how much of the rest they reach. It is
+0 for raters who do not look, and 1 only if they always agree. Weights give credit for near misses
+on an ordered scale. Kappa falls where one category is rare, because chance then explains nearly
+everything. Light's kappa extends it to a panel, pair by pair.
 """
 
 from itertools import product
@@ -66,12 +63,10 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
 
-    Here :math:`p_o` is the share of items on which they agree. Category k has the share
-    :math:`p_{rk}` in the ratings of rater r. The weight :math:`w_{kl}` is how much categories k and
-    l agree. Without weights, two different categories do not agree at all.
-
-    Kappa is biased low on few items if one category is common. The bias is about 0.04 on 30 items
-    where both raters give that category nine times in ten.
+    Here :math:`p_o` is the share of items on which they agree, and :math:`p_{rk}` the share of
+    category k in the ratings of rater r. The weight :math:`w_{kl}` is how much categories k and l
+    agree; without weights, not at all. Kappa is biased low on few items if one category is common,
+    by about 0.04 on 30 items where both give that category nine times in ten.
 
     Examples
     --------
@@ -111,11 +106,7 @@ def _pair_of_one_category(patterns: LabelsByRater) -> bool:
 
 
 def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
-    """How often two raters meet, and how often they agree, for each pair.
-
-    The number of rows that both rated has shape (pairs,). The number of rows to which both gave
-    category k has shape (K, pairs).
-    """
+    """How often the raters of each pair meet (pairs,), and agree on category k (K, pairs)."""
     pairs = np.triu_indices(patterns.n_raters, 1)
     seen = patterns.weights > 0
     codes = patterns.codes[seen]
@@ -210,16 +201,9 @@ def _blocks(pairs: int, cells: int) -> list[slice]:
 
 
 class _Pairs(NamedTuple):
-    """Some pairs of raters.
+    """Some pairs of raters by their places.
 
-    Attributes
-    ----------
-    patterns
-        The labels of all raters.
-    one, other
-        The places of the two raters of each pair.
-    always
-        True for rows that have weight in all resamples.
+    `always` is True for rows with weight in all resamples.
     """
 
     patterns: LabelsByRater
@@ -290,16 +274,9 @@ def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Ar
 class _Table(NamedTuple):
     """How some rows with the same weight in all resamples pair the raters.
 
-    Attributes
-    ----------
-    met, agreed
-        The weight of what two raters rated, and of what they agreed on. Shape (R, R).
-    differed
-        True if they differed. Shape (R, R).
-    shared
-        True if they agreed on a category. Shape (K, R, R).
-    given
-        How often each rater gave each category. Shape (R, K).
+    `met` and `agreed` are the weights of what two raters rated and of what they agreed on, (R, R).
+    `differed` is True if they differed (R, R), and `shared` if they agreed on a category (K, R, R).
+    `given` is how often each rater gave each category (R, K).
     """
 
     met: Array

@@ -1,14 +1,26 @@
-"""Inter- and intra-rater reliability of numbers in one balanced design (Eliasziw and others)."""
+r"""Inter- and intra-rater reliability of numbers in one balanced design (Eliasziw and others).
+
+The variance of a rating has the parts of items (s), raters (r), their interaction (sr) and
+replicates (e). They come from the mean squares of the two-way analysis of n items, t raters and m
+replicates:
+
+- :math:`\sigma_s^2 = (MSS - MSSR) / mt` and :math:`\sigma_r^2 = (MSR - MSSR) / mn`
+- :math:`\sigma_{sr}^2 = (MSSR - MSE) / m` and :math:`\sigma_e^2 = MSE`
+
+Random raters stand for a population of raters. What a fixed rater adds to all their ratings does
+not count. `expected` is the variance of a rating, and `observed` is the part of it that is
+disagreement.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._mean_squares import no_variance, share_between_items
 from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
+from agreement_pipeline.measures.icc import no_variance, share_between_items
 from agreement_pipeline.measures.intra import unreplicated
 from agreement_pipeline.measures.registry import MEASURES, Condition, register
 from agreement_pipeline.ratings import Array, Codes, Level
@@ -97,15 +109,6 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
 
     .. math:: \rho = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    These are the variances of items, raters, their interaction and replicates. They come from the
-    mean squares of the two-way analysis of variance for n items, t raters and m replicates:
-
-    - :math:`\sigma_s^2 = (MSS - MSSR) / mt` and :math:`\sigma_r^2 = (MSR - MSSR) / mn`
-    - :math:`\sigma_{sr}^2 = (MSSR - MSE) / m` and :math:`\sigma_e^2 = MSE`
-
-    Random raters stand for a population of raters. Differences between a rater's own replicates are
-    told apart from differences between raters.
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -136,10 +139,8 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
 
     .. math:: \rho = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    The variances are those of `eliasziw_inter_random`. What a rater adds to all their ratings does
-    not count. So a rater who is always higher does not count as disagreement. The source writes the
-    formula with the variance of items for fixed raters. In the variances used here that is
-    :math:`\sigma_s^2 + \sigma_{sr}^2 / t`. In mean squares the value is
+    The source writes it with the variance of items for fixed raters, which is
+    :math:`\sigma_s^2 + \sigma_{sr}^2 / t` here. In mean squares the value is
     `(MSS - MSSR) / (MSS + (t - 1) MSSR + t (m - 1) MSE)`, so never under -1 / (t - 1).
 
     Examples
@@ -173,10 +174,9 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     .. math:: \rho = \frac{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_r^2 +
        \sigma_{sr}^2 + \sigma_e^2}
 
-    The variances are those of `eliasziw_inter_random`. Differences between raters count as
-    reliability here because a rater repeats them each time. `test_retest_icc` reads each rater
-    alone. On whole items the value is never under -1 / (m - 1). It may be in a resample that weighs
-    less than two items. The variance of raters is then estimated too far under 0.
+    Differences between raters count as reliability here because a rater repeats them. On whole
+    items the value is never under -1 / (m - 1). It may be in a resample that weighs less than two
+    items.
 
     Examples
     --------
@@ -208,9 +208,8 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
 
     .. math:: \rho = \frac{\sigma_s^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    The variances are those of `eliasziw_inter_random`. What a rater adds to all their ratings does
-    not count. There is one value for these raters: replicates are assumed to vary equally for each
-    of them. The value is never under -1 / (m - 1). It is that if all cells have the same mean.
+    There is one value for these raters: replicates are assumed to vary equally for each of them. It
+    is never under -1 / (m - 1), and it is that if all cells have the same mean.
 
     Examples
     --------

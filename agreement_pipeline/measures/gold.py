@@ -1,11 +1,8 @@
 """Accuracy on gold items, whose right label was known before.
 
-Agreement asks whether raters say the same. Accuracy asks whether they are right, as far as somebody
-knows. Gold items are put among the others, and nobody trains on them. All other measures leave them
-out.
-
-Accuracy is not corrected for chance. Where nearly all gold items have one label, a rater who never
-looks is nearly always right. So choose gold items of every category.
+Accuracy asks whether raters are right, as far as somebody knows. Gold items are put among the
+others, and all other measures leave them out. Where nearly all gold items have one label, a rater
+who never looks is nearly always right. So choose gold items of every category.
 """
 
 import numpy as np

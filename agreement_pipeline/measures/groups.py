@@ -1,11 +1,8 @@
 """Agreement between two groups of raters, as between a panel and several classifiers.
 
-Two groups label the same items. The question is not whether each group agrees with itself. The
-question is whether one group says what the other says. Examples are the raters of a round and
-several classifiers, or an experiment and its replication.
-
+The question is whether one group says what the other says, and not whether each agrees with itself.
 Vanbelle and Albert divide by the most that the groups' own disagreement allows. The
-cross-replication kappa divides by 1. Only two groups without disagreement inside reach that.
+cross-replication kappa divides by 1, which only two groups without disagreement inside can reach.
 """
 
 import numpy as np
@@ -92,14 +89,9 @@ def vanbelle_albert_group_kappa(
        w_{jl} \bar{p}_{j1} \bar{p}_{l2}, \quad
        \Pi_M = \frac{1}{N} \sum_i \max_g \sum_{j,l} w_{jl} p_{ijg} p_{ilg}
 
-    - :math:`p_{ijg}` is the share of group g that gives item i category j.
-    - A bar is a mean over items.
-    - :math:`w_{jl}` is how much categories j and l agree. Without weights, different categories do
-      not agree at all.
-
-    Each group stands for a population of raters. The value is 1 when both groups are split in the
-    same way on every item. The first group is the panel, and the second group is all its
-    classifiers.
+    :math:`p_{ijg}` is the share of group g that gives item i category j, a bar is a mean over
+    items, and :math:`w_{jl}` is how much categories j and l agree; without weights, not at all. The
+    value is 1 when both groups are split in the same way on every item.
 
     Examples
     --------
@@ -144,12 +136,8 @@ def cross_kappa(groups: LabelsByRater) -> Coefficient:
        \quad
        d_e = \frac{1}{R S} \sum_{i,j} \sum_{r,s} 1_{x_{ri} \ne y_{sj}}
 
-    The first group gives :math:`R_i` ratings x of item i, and the second group gives :math:`S_i`
-    ratings y. R and S are the totals over all items.
-
-    Vanbelle and Albert's kappa can reach 1 although a group disagrees with itself. This kappa
-    reaches 1 only where each group agrees with itself. For one rater against one rater it is
-    Cohen's kappa.
+    The groups give :math:`R_i` ratings x and :math:`S_i` ratings y of item i; R and S are the
+    totals. For one rater against one rater it is Cohen's kappa.
 
     Examples
     --------

@@ -1,11 +1,9 @@
 """Gwet's AC1 and AC2: agreement where one category is common; and alpha under his ordinal weights.
 
 Kappa falls where one category is common, although raters agree on nearly everything. Gwet assumes
-that raters guess only on hard items. He estimates chance from how evenly the categories are used.
-Chance is largest where all categories are used alike. It is 0 where only one is used.
-
-So AC1 stays high where one category is common. It also stays high when raters do not look at the
-items. Read AC1 beside a kappa or an alpha, never in place of it. AC2 gives credit for near misses.
+that raters guess only on hard items, and estimates chance from how evenly the categories are used.
+Chance is 0 where only one is used. So AC1 stays high where one category is common, and also when
+raters do not look at the items. Read it beside a kappa or an alpha, never in place of it.
 """
 
 from functools import partial
@@ -87,16 +85,11 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     .. math:: \mathrm{AC2} = \frac{p_o - p_e}{1 - p_e}, \qquad
        p_e = \frac{\sum_{k,l} w_{kl}}{K (K - 1)} \sum_k \pi_k (1 - \pi_k)
 
-    - :math:`p_o` is the mean weighted agreement of pairs.
-    - :math:`\pi_k` is the mean share of category k in an item's ratings.
-    - :math:`w_{kl}` is how much categories k and l agree.
-
-    K counts every category of the scale, used or not. The ordinal weights count the pairs of
-    categories from k to l. They are not Krippendorff's ordinal metric, which depends on the
-    ratings.
-
-    Disagreement is counted in spans of the declared scale. One category far from the others makes
-    every other disagreement small. AC2 is then near 1, whether or not anybody gave that category.
+    :math:`p_o` is the mean weighted agreement of pairs, and :math:`w_{kl}` how much categories k
+    and l agree. K counts every category of the scale, used or not. Disagreement is counted in spans
+    of the declared scale. So one category far from the others makes every other disagreement small,
+    whether or not anybody gave it. The ordinal weights are not Krippendorff's ordinal metric, which
+    depends on the ratings.
 
     Examples
     --------
@@ -136,10 +129,9 @@ def gwet_ordinal_alpha(counts: CategoryCounts) -> Coefficient:
        D_o = \frac{1}{n} \sum_u \frac{1}{m_u - 1} \sum_{c,k} n_{uc} n_{uk} (1 - w_{ck}), \qquad
        D_e = \frac{1}{n (n - 1)} \sum_{c,k} n_c n_k (1 - w_{ck})
 
-    :math:`1 - w_{ck}` is in proportion to the number of pairs of categories from c to k, with c and
-    k included. Software that offers alpha with ordinal weights computes this value. On
-    Krippendorff's own example it is 0.834. There `krippendorff_alpha` at the ordinal level is
-    0.815.
+    Software that offers alpha with ordinal weights computes this value. On Krippendorff's own
+    example (Hayes & Krippendorff 2007) it is 0.834, where `krippendorff_alpha` at the ordinal level
+    is 0.815.
 
     Examples
     --------

@@ -1,15 +1,12 @@
 """Agreement of raters with themselves on items that they rated more than once.
 
-A rater who labels an item differently the second time is uncertain of it, or slipped. This is so
-whatever the others say. Self-agreement is the probability that two labels of one rater for one item
-are the same.
+A rater who labels an item differently the second time is uncertain of it, or slipped, whatever the
+others say. Self-agreement is the probability that two labels of one rater for one item are the
+same. Read off the shares of the rater's labels, it is never under 1/K, and too high with few
+occurrences. Read off pairs of occurrences, it is unbiased.
 
-It can be read off the shares of the rater's labels. Then it is never under 1/K, and too high with
-few occurrences. Read off pairs of occurrences, it is unbiased.
-
-If self-agreement is high but agreement between raters is low, raters keep to different readings:
-they differ in opinion, or understand the guideline in different ways. If both are low, items may be
-ambiguous or raters careless.
+If self-agreement is high but agreement between raters is low, raters keep to different readings. If
+both are low, items may be ambiguous or raters careless.
 """
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
@@ -46,9 +43,8 @@ def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     .. math:: SA = \sum_k d(k)^2
 
     Here :math:`d(k)` is the share of label k among a rater's labels of one item. SA is the mean
-    over raters and over the items that they rated again. It is one minus the Gini impurity. With
-    few repetitions it is too high: two labels give at least 1/2. `self_agreement_unbiased` is not
-    too high.
+    over raters and over the items that they rated again. It is one minus the Gini impurity. Two
+    labels give at least 1/2.
 
     Examples
     --------
@@ -82,8 +78,8 @@ def self_agreement_unbiased(replicates: ReplicatedLabels) -> Coefficient:
 
     .. math:: SA_u = \sum_k \frac{c_k (c_k - 1)}{m (m - 1)}
 
-    Here :math:`c_k` of a rater's m labels of one item are in category k. The mean is over raters
-    and over the items that they rated again.
+    Here :math:`c_k` of a rater's m labels of one item are in category k. The mean is as in
+    `self_agreement`.
 
     Examples
     --------

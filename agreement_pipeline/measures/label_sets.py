@@ -125,15 +125,9 @@ def alpha_masi(counts: CategoryCounts) -> Coefficient:
     .. math:: \alpha = 1 - \frac{D_o}{D_e}, \qquad
        \delta_{AB} = 1 - \frac{|A \cap B|}{|A \cup B|} \, M_{AB}
 
-    :math:`D_o` and :math:`D_e` are as in `krippendorff_alpha`. The monotonicity M is:
-
-    - 1 for equal sets,
-    - 2/3 where one set contains the other,
-    - 1/3 where the sets have labels in common and each has labels of its own, and
-    - 0 without a label in common.
-
-    A category is a set, written as its labels with `|` between them. The empty text and `|` are the
-    empty set. On labels without `|` this is the nominal alpha.
+    Sets are written as for `alpha_jaccard`. The monotonicity M is 1 for equal sets, 2/3 where one
+    contains the other, 1/3 where each has labels of its own beside common ones, and 0 without a
+    common label.
 
     Examples
     --------

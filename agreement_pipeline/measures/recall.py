@@ -1,13 +1,10 @@
 """Recall and precision of a classifier by category, against raters who differ among themselves.
 
 Recall asks: if a human gives a category, how often does the classifier? Precision asks the reverse.
-Both are usually taken against one truth, such as the majority. A majority hides how much people
-differ, and a rare category may never have one. So each human is taken as the truth in turn, and
-the mean over humans is reported.
-
-A human does not reach 1 against the other humans. That is the yardstick: the same value of each
-human against the others. The classifier's value minus theirs is about 0 if the classifier errs as
-they do. The lowest category is reported.
+Both are usually taken against a majority, which hides how much people differ. A rare category may
+never have one. So each human is taken as the truth in turn, and the mean over humans is reported. A
+human does not reach 1 against the other humans. That is the yardstick: the classifier's value minus
+theirs is about 0 if it errs as they do. The lowest category is reported.
 """
 
 from collections.abc import Callable
@@ -179,7 +176,6 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
     .. math:: \mathrm{recall}_c = \frac{1}{|R_c|} \sum_{r \in R_c} P(f = c \mid r = c)
 
     Here :math:`R_c` are the raters who gave category c to an item that the classifier f labelled.
-    No majority is taken. The value of the round is the lowest one. It is not corrected for chance.
     Read it beside `precision_by_category`: a classifier that always names c has recall 1 there.
 
     Examples
@@ -213,8 +209,7 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
 
     .. math:: \mathrm{precision}_c = \frac{1}{|R_c|} \sum_{r \in R_c} P(r = c \mid f = c)
 
-    Here :math:`R_c` are the raters who rated an item to which the classifier f gave category c. No
-    majority is taken. The value of the round is the lowest one. It is not corrected for chance.
+    Here :math:`R_c` are the raters who rated an item to which the classifier f gave category c.
 
     Examples
     --------
@@ -250,10 +245,9 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
 
     .. math:: \mathrm{recall}_c(f) - \frac{1}{|R|} \sum_{r \in R} \mathrm{recall}_c(r)
 
-    Each rater r is compared with the other raters as the classifier f is with all of them. Only
-    items that the classifier labelled count. Observed is the classifier's recall, and expected is
-    the raters'. Both are of the same items, so a hard item does not blur the difference. The value
-    of the round is the lowest one.
+    Each rater r is compared with the other raters as the classifier f is with all of them, on the
+    items that the classifier labelled. So a hard item does not blur the difference. Observed is the
+    classifier's recall, and expected is the raters'.
 
     Examples
     --------
@@ -288,9 +282,7 @@ def precision_beside_raters(panel: LabelsByRater) -> Coefficient:
 
     .. math:: \mathrm{precision}_c(f) - \frac{1}{|R|} \sum_{r \in R} \mathrm{precision}_c(r)
 
-    Each rater r is compared with the other raters as the classifier f is with all of them. Only
-    items that the classifier labelled count. Observed is the classifier's precision, and expected
-    is the raters'. The value of the round is the lowest one.
+    It is as `recall_beside_raters`, with precision in place of recall.
 
     Examples
     --------
