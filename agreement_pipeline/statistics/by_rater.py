@@ -1,15 +1,18 @@
 """What labels by rater and numbers by rater share: columns of raters and raters apart."""
 
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.order import Hashes, order_of_raters
 from agreement_pipeline.statistics.weighted import RowMemory, changed, total
+
+T = TypeVar("T", bound=np.generic)
 
 
 class ByRater(RowMemory):
@@ -143,4 +146,19 @@ def _rated_as_numbers(statistic: ByRater) -> Array:
     return statistic.rated.astype(float)
 
 
-__all__ = ["ByRater"]
+def placed(
+    cells: NDArray[T], own: Sequence[str], raters: Sequence[str], missing: float
+) -> NDArray[T]:
+    """Cells with a column for each of `raters`. Raters without one of their own get `missing`."""
+    columns = np.full((len(cells), len(raters), *cells.shape[2:]), missing, dtype=cells.dtype)
+    columns[:, [raters.index(name) for name in own]] = cells
+    return columns
+
+
+def refuse_other_classifier(what: str, one: str | None, other: str | None) -> None:
+    """Refuse to add the statistics of two classifiers."""
+    if one != other:
+        raise RatingsError(
+            f"{what}: found classifiers {one!r} and {other!r}; expected one. "
+            "Add the statistics of one classifier."
+        )
