@@ -7,6 +7,8 @@ how often the other names it if one does, as in Dice's. The others are alpha and
 category against the rest. Read the lowest value, and the number of ratings that it rests on.
 """
 
+from functools import partial
+
 import numpy as np
 
 from agreement_pipeline.measures._agreement import prevalence
@@ -15,17 +17,21 @@ from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABL
 from agreement_pipeline.measures.registry import chance_corrected, register
 from agreement_pipeline.statistics import CategoryCounts
 
-
-@register(
-    "Rate of agreement by category",
+_by_category = partial(
+    register,
     question="inter-rater",
     needs="counts",
-    bounds=(0.0, 1.0),
-    undefined=(NO_PAIRABLE_ITEM,),
     levels={"nominal", "ordinal"},
     per_category=True,
-    chance_corrected=False,
     exchangeable=True,
+)
+
+
+@_by_category(
+    "Rate of agreement by category",
+    bounds=(0.0, 1.0),
+    undefined=(NO_PAIRABLE_ITEM,),
+    chance_corrected=False,
     convention="pairs of ratings are pooled over items",
     source="Siegel, P. (2018). Annotator agreement in machine learning experiments",
 )
@@ -53,16 +59,11 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     return Coefficient(rate, observed=rate)
 
 
-@register(
+@_by_category(
     "Specific agreement",
-    question="inter-rater",
-    needs="counts",
     bounds=(0.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM,),
-    levels={"nominal", "ordinal"},
-    per_category=True,
     chance_corrected=False,
-    exchangeable=True,
     convention="pairs of ratings are pooled over items",
     source="Uebersax, J. S. (1982). Journal of Psychiatric Research 17(4), 335-342; "
     "for two raters Dice, L. R. (1945), doi:10.2307/1932409",
@@ -89,16 +90,11 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     return Coefficient(share, observed=share)
 
 
-@register(
+@_by_category(
     "Krippendorff's α by category",
-    question="inter-rater",
-    needs="counts",
     withstands_chosen=True,
     bounds=(-1.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    exchangeable=True,
     convention="items with one rating are left out; "
     "every other item counts with its number of ratings",
     source="Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12",
@@ -132,15 +128,10 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
 
 
-@register(
+@_by_category(
     "Fleiss' κ by category",
-    question="inter-rater",
-    needs="counts",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    exchangeable=True,
     convention="observed agreement over items with two ratings or more; "
     "prevalence over every rated item (Gwet)",
     source="Fleiss, J. L. (1971), doi:10.1037/h0031619",

@@ -6,6 +6,8 @@ the raters more than they do with each other. The influence of a rater is the sa
 one rater of the panel.
 """
 
+from functools import partial
+
 import numpy as np
 
 from agreement_pipeline.measures.coefficient import Coefficient
@@ -51,20 +53,25 @@ WITH_ONE_AND_WITH_ALL = RestsOn(
 )
 
 
-@register(
-    "Krippendorff's α with the classifier",
+_of_classifier = partial(
+    register,
     question="classifier",
     needs="panel",
-    bounds=(-1.0, 1.0),
-    undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
     levels=set(LEVELS),
     chance_corrected=False,
     exchangeable=True,
     continuous=True,
+    source=SOURCE,
+)
+
+
+@_of_classifier(
+    "Krippendorff's α with the classifier",
+    bounds=(-1.0, 1.0),
+    undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
     cannot_hold="beside many raters who agree, a classifier that guesses hardly changes it. "
     "Use alpha_gain or vanbelle_albert_kappa",
     convention=LABELLED,
-    source=SOURCE,
 )
 def alpha_with_classifier(panel: Panel) -> Coefficient:
     r"""The reliability of the panel with the classifier as one more rater.
@@ -88,19 +95,12 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     return _alpha(_labelled(panel).joined())
 
 
-@register(
+@_of_classifier(
     "What the classifier adds to Krippendorff's α",
-    question="classifier",
-    needs="panel",
     bounds=(-2.0, 2.0),
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, PANEL_ONE_CATEGORY),
-    chance_corrected=False,
-    levels=set(LEVELS),
-    exchangeable=True,
-    continuous=True,
     rests_on=TWO_OF_THE_PANEL,
     convention=PAIRED,
-    source=SOURCE,
 )
 def alpha_gain(panel: Panel) -> Coefficient:
     r"""The panel's reliability with the classifier minus that without, both on the same items.
@@ -127,20 +127,13 @@ def alpha_gain(panel: Panel) -> Coefficient:
     return Coefficient(with_classifier - without, observed=with_classifier)
 
 
-@register(
+@_of_classifier(
     "Influence of a rater on Krippendorff's α",
-    question="classifier",
-    needs="panel",
     bounds=(-2.0, 2.0),
     undefined=(OTHERS_NEVER_MET, OTHERS_ONE_CATEGORY),
-    chance_corrected=False,
-    levels=set(LEVELS),
-    exchangeable=True,
-    continuous=True,
     rests_on=WITH_ONE_AND_WITH_ALL,
     convention="over all items, labelled or not; those with one rating are left out; "
     "every other item counts with its number of ratings",
-    source=SOURCE,
 )
 def alpha_influence(panel: Panel) -> Coefficient:
     r"""How a rater or classifier changes the reliability of all: α with them minus α without them.

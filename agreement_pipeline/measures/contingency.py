@@ -10,6 +10,7 @@ mutual information, and greatest the smaller entropy, in bits. Y and information
 see differences of habit: raters who never agree may have 1. Read them beside a kappa.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,19 +35,24 @@ def _nothing_in_common(patterns: LabelsByRater) -> bool:
     return len(np.intersect1d(shared[:, 0], shared[:, 1])) == 0
 
 
-@register(
-    "Bangdiwala's B",
+_of_two_raters = partial(
+    register,
     question="inter-rater",
     needs="patterns",
+    levels={"nominal", "ordinal"},
+    convention=SHARED_ITEMS,
+)
+
+
+@_of_two_raters(
+    "Bangdiwala's B",
     bounds=(0.0, 1.0),
     undefined=(
         NOT_TWO_RATERS,
         NO_PAIRABLE_ITEM,
         Condition("the raters have no category in common", _nothing_in_common),
     ),
-    levels={"nominal", "ordinal"},
     chance_corrected=False,
-    convention=SHARED_ITEMS,
     source="Bangdiwala, S. I. (1985), 45th session of the International Statistical Institute; "
     "Muñoz, S. R. & Bangdiwala, S. I. (1997), doi:10.1080/02664769723918",
     passed_by_guessing=True,
@@ -74,16 +80,12 @@ def bangdiwala_b(patterns: LabelsByRater) -> Coefficient:
     return Coefficient(b, observed=b)
 
 
-@register(
+@_of_two_raters(
     "Yule's Y",
-    question="inter-rater",
-    needs="patterns",
     bounds=(-1.0, 1.0),
     undefined=(NOT_TWO_RATERS, NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, CONSTANT_RATER),
-    levels={"nominal", "ordinal"},
     cannot_hold="it sees association and not agreement: it is 1 if one of the two ways to "
     "disagree does not occur. Use krippendorff_alpha",
-    convention=SHARED_ITEMS,
     source="Yule, G. U. (1912), doi:10.2307/2340126",
 )
 def yule_y(patterns: LabelsByRater) -> Coefficient:
@@ -129,15 +131,11 @@ class _Parts(NamedTuple):
     rows: Array
 
 
-@register(
+@_of_two_raters(
     "Information agreement IA",
-    question="inter-rater",
-    needs="patterns",
     bounds=(0.0, 1.0),
     undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, CONSTANT_RATER),
-    levels={"nominal", "ordinal"},
     cannot_hold=ASSOCIATION,
-    convention=SHARED_ITEMS,
     source="Casagrande, A., Fabris, F. & Girometti, R. (2020), doi:10.1007/s11517-020-02261-2",
 )
 def information_agreement(patterns: LabelsByRater) -> Coefficient:
@@ -164,16 +162,12 @@ def information_agreement(patterns: LabelsByRater) -> Coefficient:
     return Coefficient(ratio(mutual, least), observed=mutual, greatest=least)
 
 
-@register(
+@_of_two_raters(
     "Information agreement IA_C, by continuity",
-    question="inter-rater",
-    needs="patterns",
     bounds=(0.0, 1.0),
     undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM),
-    levels={"nominal", "ordinal"},
     chance_corrected=False,
     cannot_hold=ASSOCIATION,
-    convention=SHARED_ITEMS,
     source="Casagrande, A., Fabris, F. & Girometti, R. (2020), "
     "Extending information agreement by continuity, doi:10.1109/BIBM49941.2020.9313173",
 )

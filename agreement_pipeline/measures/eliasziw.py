@@ -12,6 +12,7 @@ not count. `expected` is the variance of a rating, and `observed` is the part of
 disagreement.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,14 +21,13 @@ from numpy.typing import NDArray
 from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
-from agreement_pipeline.measures.icc import no_variance, share_between_items
+from agreement_pipeline.measures.icc import NUMBERS, VARIANCE_NOT_POSITIVE, share_between_items
 from agreement_pipeline.measures.intra import unreplicated
-from agreement_pipeline.measures.registry import MEASURES, Condition, register
-from agreement_pipeline.ratings import Array, Codes, Level
+from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
 
 Replicates = ReplicatedLabels | ReplicatedNumbers
-NUMBERS: set[Level] = {"interval", "ratio"}
 ELIASZIW = (
     "Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994), "
     "doi:10.1093/ptj/74.8.777"
@@ -85,24 +85,22 @@ UNBALANCED = Condition(
 TOO_SMALL = Condition("fewer than two raters have replicates of two items", _too_small)
 
 
-def _without_variance(name: str) -> Condition:
-    return Condition(
-        "the estimated variance is not positive",
-        lambda replicates: no_variance(MEASURES[name](replicates)),
-    )
-
-
-@register(
-    "Eliasziw's inter-rater reliability, raters random",
-    question="inter-rater",
+_of_design = partial(
+    register,
     needs="replicates",
-    bounds=(-np.inf, 1.0),
-    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_inter_random")),
+    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     continuous=True,
     raters_left_out=unreplicated,
     convention=BALANCED,
     source=ELIASZIW,
+)
+
+
+@_of_design(
+    "Eliasziw's inter-rater reliability, raters random",
+    question="inter-rater",
+    bounds=(-np.inf, 1.0),
 )
 def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     r"""The share of one rating's variance between items: random raters, with replicates.
@@ -122,17 +120,10 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     return share_between_items(s, s + r + sr + e, unit)
 
 
-@register(
+@_of_design(
     "Eliasziw's inter-rater reliability, raters fixed",
     question="inter-rater",
-    needs="replicates",
     bounds=(-1.0, 1.0),
-    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_inter_fixed")),
-    levels=NUMBERS,
-    continuous=True,
-    raters_left_out=unreplicated,
-    convention=BALANCED,
-    source=ELIASZIW,
 )
 def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     r"""The share of one rating's variance between items: fixed raters, with replicates.
@@ -156,17 +147,10 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     return share_between_items(s, s + sr + e, unit)
 
 
-@register(
+@_of_design(
     "Eliasziw's intra-rater reliability, raters random",
     question="intra-rater",
-    needs="replicates",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_intra_random")),
-    levels=NUMBERS,
-    continuous=True,
-    raters_left_out=unreplicated,
-    convention=BALANCED,
-    source=ELIASZIW,
 )
 def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     r"""The share of one rating's variance that the same rater repeats on the item: random raters.
@@ -191,17 +175,10 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     return share_between_items(s + r + sr, s + r + sr + e, unit)
 
 
-@register(
+@_of_design(
     "Eliasziw's intra-rater reliability, raters fixed",
     question="intra-rater",
-    needs="replicates",
     bounds=(-1.0, 1.0),
-    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_intra_fixed")),
-    levels=NUMBERS,
-    continuous=True,
-    raters_left_out=unreplicated,
-    convention=BALANCED,
-    source=ELIASZIW,
 )
 def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
     r"""The share of one rating's variance that the same rater repeats on the item: fixed raters.

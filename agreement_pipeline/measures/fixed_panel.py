@@ -82,11 +82,6 @@ def shah_kappa_s(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Co
     )
 
 
-def _nothing_to_reach(panel: LabelsByRater) -> bool:
-    _, expected, greatest = _shah_parts(panel)
-    return bool(greatest - expected <= 1e-12)
-
-
 @register(
     "Shah's S",
     question="classifier",
@@ -96,7 +91,6 @@ def _nothing_to_reach(panel: LabelsByRater) -> bool:
         CLASSIFIER_NEVER_MET_A_PAIR,
         Condition(
             "the greatest agreement that the panel allows is no more than chance alone would give",
-            _nothing_to_reach,
         ),
     ),
     levels={"nominal", "ordinal"},

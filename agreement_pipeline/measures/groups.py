@@ -39,11 +39,6 @@ def _one_category(groups: LabelsByRater) -> bool:
     return int((sum(counts[used].sum(0) for counts in groups.group_counts) > 0).sum()) == 1
 
 
-def _nothing_to_reach(groups: LabelsByRater, weighting: Weighting) -> bool:
-    _, expected, greatest, _ = _parts(groups, weighting)
-    return bool(np.abs(greatest - expected) <= 1e-12)
-
-
 NEVER_MET = Condition("no item was rated by both groups", _never_met)
 SINGLE_RATINGS = Condition(
     "one group gave only one rating to each item that both rated, so its own disagreement was "
@@ -67,8 +62,6 @@ ONE_CATEGORY = Condition(
         SINGLE_RATINGS,
         Condition(
             "the greatest agreement that the groups allow is what chance alone would give",
-            _nothing_to_reach,
-            weighted=True,
         ),
     ),
     family="vanbelle_albert_group_kappa",

@@ -17,6 +17,7 @@ Lin's concordance asks how near ratings lie to the line of equal ratings. Unlike
 falls when one rater is always higher than another, or spreads their ratings more.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from agreement_pipeline.measures.conditions import (
     ONE_CROSSED_NUMBER,
     ONE_RATER,
 )
-from agreement_pipeline.measures.registry import MEASURES, Condition, register
+from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array, Level
 from agreement_pipeline.statistics import NumbersByRater
 
@@ -132,11 +133,6 @@ def share_between_items(between: Array, total: Array, unit: Array | float) -> Co
     )
 
 
-def no_variance(found: Coefficient) -> bool:
-    """True if `share_between_items` has no value because the total variance is not positive."""
-    return bool(np.isnan(found.value))
-
-
 def _positive(count: Array) -> Array:
     return np.maximum(count, 0.0)
 
@@ -152,11 +148,7 @@ ONE_WAY = (
 )
 TWO_WAY = "only items that every rater rated; those with missing ratings are left out and counted"
 NUMBERS: set[Level] = {"interval", "ratio"}
-NO_VARIANCE = "the estimated variance is not positive"
-
-
-def _without_variance(name: str) -> Condition:
-    return Condition(NO_VARIANCE, lambda values: no_variance(MEASURES[name](values)))
+VARIANCE_NOT_POSITIVE = Condition("the estimated variance is not positive")
 
 
 @register(
@@ -164,7 +156,7 @@ def _without_variance(name: str) -> Condition:
     question="inter-rater",
     needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, _without_variance("icc_1_1")),
+    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     exchangeable=True,
     convention=ONE_WAY,
@@ -197,7 +189,7 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
     question="inter-rater",
     needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, _without_variance("icc_1_k")),
+    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     exchangeable=True,
     convention=ONE_WAY,
@@ -223,16 +215,21 @@ def icc_1_k(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - wms) / k, bms / k, unit)
 
 
-@register(
-    "ICC(2,1)",
+_two_way_form = partial(
+    register,
     question="inter-rater",
     needs="values",
-    bounds=(-np.inf, 1.0),
-    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, _without_variance("icc_2_1")),
+    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     crossed=True,
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
+)
+
+
+@_two_way_form(
+    "ICC(2,1)",
+    bounds=(-np.inf, 1.0),
 )
 def icc_2_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, if raters stand for a population.
@@ -254,16 +251,9 @@ def icc_2_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, total / k, unit)
 
 
-@register(
+@_two_way_form(
     "ICC(2,k)",
-    question="inter-rater",
-    needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, _without_variance("icc_2_k")),
-    levels=NUMBERS,
-    crossed=True,
-    convention=TWO_WAY,
-    source=SHROUT_FLEISS,
 )
 def icc_2_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, if raters stand for a population.
@@ -285,16 +275,9 @@ def icc_2_k(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, (bms + ratio(jms - ems, n)) / k, unit)
 
 
-@register(
+@_two_way_form(
     "ICC(3,1)",
-    question="inter-rater",
-    needs="values",
     bounds=(-1.0, 1.0),
-    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, _without_variance("icc_3_1")),
-    levels=NUMBERS,
-    crossed=True,
-    convention=TWO_WAY,
-    source=SHROUT_FLEISS,
 )
 def icc_3_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, apart from what a rater always adds.
@@ -316,16 +299,9 @@ def icc_3_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, (bms + (k - 1) * ems) / k, unit)
 
 
-@register(
+@_two_way_form(
     "ICC(3,k)",
-    question="inter-rater",
-    needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, _without_variance("icc_3_k")),
-    levels=NUMBERS,
-    crossed=True,
-    convention=TWO_WAY,
-    source=SHROUT_FLEISS,
 )
 def icc_3_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, apart from what a rater always adds.

@@ -9,6 +9,8 @@ If self-agreement is high but agreement between raters is low, raters keep to di
 both are low, items may be ambiguous or raters careless.
 """
 
+from functools import partial
+
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.registry import register
@@ -24,8 +26,8 @@ def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
     return tuple(name for name in replicates.round_raters if name not in met)
 
 
-@register(
-    "Self-agreement SA",
+_of_replicates = partial(
+    register,
     question="intra-rater",
     needs="replicates",
     bounds=(0.0, 1.0),
@@ -34,8 +36,13 @@ def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
     raters_left_out=unreplicated,
     convention="every item that a rater rated again counts once for that rater, "
     "whatever the number of occurrences",
-    source=CAMPAGNER_CABITZA,
     passed_by_guessing=True,
+)
+
+
+@_of_replicates(
+    "Self-agreement SA",
+    source=CAMPAGNER_CABITZA,
 )
 def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     r"""The probability that a rater who is asked twice gives the same label, from label shares.
@@ -59,19 +66,10 @@ def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     return Coefficient(sa, observed=sa)
 
 
-@register(
+@_of_replicates(
     "Self-agreement, unbiased",
-    question="intra-rater",
-    needs="replicates",
-    bounds=(0.0, 1.0),
-    undefined=(NO_REPLICATES,),
-    chance_corrected=False,
-    raters_left_out=unreplicated,
-    convention="every item that a rater rated again counts once for that rater, "
-    "whatever the number of occurrences",
     source=CAMPAGNER_CABITZA
     + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
-    passed_by_guessing=True,
 )
 def self_agreement_unbiased(replicates: ReplicatedLabels) -> Coefficient:
     r"""The share of pairs of a rater's own labels of one item that are the same.

@@ -36,11 +36,6 @@ SHARES = (
 )
 
 
-def _nothing_to_reach(panel: LabelsByRater, weighting: Weighting) -> bool:
-    _, expected, greatest, _ = _parts(panel, weighting)
-    return bool(np.abs(greatest - expected) <= 1e-12)
-
-
 @register(
     "Vanbelle and Albert's κ",
     question="classifier",
@@ -50,8 +45,6 @@ def _nothing_to_reach(panel: LabelsByRater, weighting: Weighting) -> bool:
         CLASSIFIER_NEVER_MET,
         Condition(
             "the greatest agreement that the panel allows is what chance alone would give",
-            _nothing_to_reach,
-            weighted=True,
         ),
     ),
     family="vanbelle_albert_kappa",
@@ -123,10 +116,6 @@ def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     return chance_corrected(p_o, p_e).in_spans(span)
 
 
-def _never_agrees(panel: LabelsByRater) -> bool:
-    return bool(_williams_parts(panel)[1] == 0)
-
-
 @register(
     "Williams' index",
     question="classifier",
@@ -134,10 +123,7 @@ def _never_agrees(panel: LabelsByRater) -> bool:
     bounds=(0.0, np.inf),
     undefined=(
         CLASSIFIER_NEVER_MET_A_PAIR,
-        Condition(
-            "the panel never agrees with itself on an item that the classifier labelled",
-            _never_agrees,
-        ),
+        Condition("the panel never agrees with itself on an item that the classifier labelled"),
     ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,

@@ -67,8 +67,8 @@ def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) 
     return first, farthest(counts.meeting, _distances(counts, distance)[first], first, declared)
 
 
-@register(
-    "Krippendorff's α with Jaccard's distance",
+_of_sets = partial(
+    register,
     question="inter-rater",
     needs="counts",
     withstands_chosen=True,
@@ -76,8 +76,13 @@ def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) 
     undefined=(NO_PAIRABLE_ITEM, ONE_SET),
     levels={"nominal"},
     exchangeable=True,
-    split=partial(_split, distance=_jaccard),
     convention=LEFT_OUT,
+)
+
+
+@_of_sets(
+    "Krippendorff's α with Jaccard's distance",
+    split=partial(_split, distance=_jaccard),
     source=(
         "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12; Jaccard, P. (1912), "
         "doi:10.1111/j.1469-8137.1912.tb05611.x"
@@ -104,17 +109,9 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     return alpha_by_distance(counts, _distances(counts, _jaccard))
 
 
-@register(
+@_of_sets(
     "Krippendorff's α with the MASI distance",
-    question="inter-rater",
-    needs="counts",
-    withstands_chosen=True,
-    bounds=(-1.0, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, ONE_SET),
-    levels={"nominal"},
-    exchangeable=True,
     split=partial(_split, distance=_masi),
-    convention=LEFT_OUT,
     source=(
         "Passonneau, R. (2006). Measuring agreement on set-valued items (MASI). LREC 2006, 831-836"
     ),

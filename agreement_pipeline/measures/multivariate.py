@@ -12,7 +12,7 @@ raters agree against a third.
 
 import math
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations
 from typing import NamedTuple
 
@@ -31,15 +31,20 @@ FLAT = 1e-9
 VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}
 
 
-@register(
-    "Janson and Olsson's ι",
+_of_vectors = partial(
+    register,
     question="inter-rater",
     needs="values",
-    bounds=(-1.0, 1.0),
-    undefined=(ONE_RATER, NO_CROSSED_ITEM, ONE_CROSSED_NUMBER),
     levels=VECTORS,
     crossed=True,
     convention=TWO_WAY,
+)
+
+
+@_of_vectors(
+    "Janson and Olsson's ι",
+    bounds=(-1.0, 1.0),
+    undefined=(ONE_RATER, NO_CROSSED_ITEM, ONE_CROSSED_NUMBER),
     source="Janson, H. & Olsson, U. (2001), doi:10.1177/00131640121971239",
 )
 def janson_olsson_iota(values: NumbersByRater) -> Coefficient:
@@ -74,16 +79,11 @@ def janson_olsson_iota(values: NumbersByRater) -> Coefficient:
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o * unit * unit, expected=d_e * unit * unit)
 
 
-@register(
+@_of_vectors(
     "Berry and Mielke's R",
-    question="inter-rater",
-    needs="values",
     bounds=(-1.0, 1.0),
     undefined=(ONE_RATER, NO_CROSSED_ITEM, ONE_CROSSED_NUMBER),
-    levels=VECTORS,
-    crossed=True,
     expensive=True,
-    convention=TWO_WAY,
     source="Berry, K. J. & Mielke, P. W. (1988), doi:10.1177/0013164488484007",
 )
 def berry_mielke_r(values: NumbersByRater) -> Coefficient:
@@ -125,10 +125,8 @@ def _flat(values: NumbersByRater) -> bool:
     return unit == 0 or not some_volume(points)
 
 
-@register(
+@_of_vectors(
     "Um's φ",
-    question="inter-rater",
-    needs="values",
     bounds=(-np.inf, 1.0),
     undefined=(
         Condition(
@@ -142,12 +140,9 @@ def _flat(values: NumbersByRater) -> bool:
             _flat,
         ),
     ),
-    levels=VECTORS,
-    crossed=True,
     cannot_hold="it does not see raters who answer at random if they are fewer than the "
     "dimensions and the others agree. Use janson_olsson_iota",
     expensive=True,
-    convention=TWO_WAY,
     source="Um, Y. (2004). A new agreement measure for interval multivariate observations. "
     "J. Korean Data & Information Science Society 15(1), 263-271",
 )

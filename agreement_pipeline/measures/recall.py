@@ -8,7 +8,7 @@ theirs is about 0 if it errs as they do. The lowest category is reported.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,18 +157,23 @@ NOTHING_IN_COMMON = Condition(
 )
 
 
-@register(
-    "Recall by category",
+_of_each_category = partial(
+    register,
     question="classifier",
     needs="panel",
-    bounds=(0.0, 1.0),
-    undefined=(CLASSIFIER_NEVER_MET,),
     levels={"nominal", "ordinal"},
     per_category=True,
     chance_corrected=False,
+    source=SOURCE,
+)
+
+
+@_of_each_category(
+    "Recall by category",
+    bounds=(0.0, 1.0),
+    undefined=(CLASSIFIER_NEVER_MET,),
     sums_of_raters=always,
     convention=EACH_RATER,
-    source=SOURCE,
 )
 def recall_by_category(panel: LabelsByRater) -> Coefficient:
     r"""If a rater gives a category, how often the classifier gives it: the mean over raters.
@@ -191,18 +196,12 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
     return Coefficient(recall, observed=recall)
 
 
-@register(
+@_of_each_category(
     "Precision by category",
-    question="classifier",
-    needs="panel",
     bounds=(0.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET,),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    chance_corrected=False,
     sums_of_raters=always,
     convention=EACH_LABEL,
-    source=SOURCE,
 )
 def precision_by_category(panel: LabelsByRater) -> Coefficient:
     r"""If the classifier gives a category, how often a rater gives it: the mean over raters.
@@ -224,21 +223,15 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
     return Coefficient(precision, observed=precision)
 
 
-@register(
+@_of_each_category(
     "Recall of the classifier minus that of the raters",
-    question="classifier",
-    needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR,),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
     by_pair=True,
     sums_of_raters=_few,
     classifiers_only=True,
     convention=EACH_PAIR,
-    source=SOURCE,
 )
 def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     r"""The classifier's recall by category minus the raters' mean recall against the others.
@@ -261,21 +254,15 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     return _beside(panel, _of_recall)
 
 
-@register(
+@_of_each_category(
     "Precision of the classifier minus that of the raters",
-    question="classifier",
-    needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, NOTHING_IN_COMMON),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
     by_pair=True,
     sums_of_raters=_few,
     classifiers_only=True,
     convention=EACH_PAIR,
-    source=SOURCE,
 )
 def precision_beside_raters(panel: LabelsByRater) -> Coefficient:
     r"""The classifier's precision by category minus the raters' mean precision against the others.

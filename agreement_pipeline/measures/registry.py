@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial, update_wrapper
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -126,26 +126,15 @@ def never(_: Any) -> bool:
     return False
 
 
-def _nobody(statistic: Any) -> tuple[str, ...]:
-    return ()
-
-
 class Condition(NamedTuple):
     """When a measure is undefined.
 
-    `reason` is a half sentence. `holds` is True on a statistic where the measure is undefined.
-    `weighted` is True if `holds` depends on the weighting.
+    `reason` is a half sentence. `holds` is True on a statistic where the measure is undefined. If
+    it is left out, the condition holds wherever the measure gives no value; name it last.
     """
 
     reason: str
-    holds: Callable[..., bool]
-    weighted: bool = False
-
-    def under(self, weighting: Weighting) -> "Condition":
-        """The condition for a measure of that weighting."""
-        return (
-            self._replace(holds=partial(self.holds, weighting=weighting)) if self.weighted else self
-        )
+    holds: Callable[..., bool] = never
 
 
 @dataclass(frozen=True)
@@ -154,62 +143,45 @@ class Measure:
 
     Attributes
     ----------
-    name
-        The registry name, which policies, assets, checks and the command line use.
-    title
-        The name people use.
+    name, title
+        The registry name, and the name people use.
     function
         From a statistic to a `Coefficient`.
     question
         Which agreement it describes: of raters, of each rater over time, or of a classifier.
-    needs
-        The statistic it is computed from.
-    levels
-        The levels of measurement it is defined on.
+    needs, levels
+        The statistic it is computed from, and the levels of measurement it is defined on.
     bounds
         The least and greatest value it can take.
     undefined
         The exact conditions under which it has no value.
+    source, convention
+        Where the formula comes from, with DOI, and how missing ratings count.
     per_category
         True if it gives a value for every category. The round's own value is then the lowest.
     chance_corrected
         True if 0 is the value of guessing.
     exchangeable
-        True if the value stays the same when raters swap names item by item. For a panel it is then
-        computed from rows without names, which are fewer.
-    continuous
-        True if the measure is also defined where a scale has no list of categories. It is then
-        computed from `NumbersByRater`. A measure that needs values is always so defined.
+        True if raters may swap their ratings of an item. Rows without names, which are fewer, then
+        take the place of others.
     passed_by_guessing
-        True if raters who never look at an item can reach a cut-off, if nearly all of their labels
-        are one category.
+        True if raters who never look at an item can reach a cut-off where one category prevails.
     cannot_hold
         Why a rule on it may not hold a release, and what to use instead; empty where it may.
+    continuous
+        True if it is also defined where a scale has no list of categories, from `NumbersByRater`.
     withstands_chosen
-        True if the value hardly moves where raters were added to items because of what others
-        said there.
+        True if the value hardly moves where raters were added to items because of what others said.
     crossed
         True if only items rated by every rater are used.
-    expensive
-        True if it takes more than linear time. Its interval then comes from few resamples.
-    by_pair
-        True if it computes a value for each pair of raters. Where there are many pairs, its
-        interval comes from fewer resamples.
+    expensive, by_pair
+        True if it takes more than linear time, or has a value for each pair of raters. Its interval
+        then comes from fewer resamples.
     sums_of_raters
-        From a statistic to True if the measure asks who gave which label in sums over all rows
-        alone, which it reads by the method `sums`. Of each row it reads no more than how often each
-        category was given, and the classifier's label.
+        From a statistic to True if it asks who gave which label only in sums over all rows, by the
+        method `sums`, and of a row only the counts and the classifier's label.
     classifiers_only
         True if it compares a classifier with the raters. Then no rater has it.
-    raters_left_out
-        From a statistic to the names of the raters that the measure cannot use. Their replicates or
-        their confidence are missing, or show nothing.
-    rests_on
-        The rows it is computed from.
-    convention
-        How missing ratings count.
-    source
-        Where the formula comes from, with DOI.
     weighting
         How much two different categories agree, for a measure with weights.
     split
@@ -217,6 +189,10 @@ class Measure:
         where the level of the scale decides.
     alias_of
         The name of the same measure, if this record is an alias.
+    raters_left_out
+        From a statistic to the raters whose replicates or confidence are missing or show nothing.
+    rests_on
+        The rows it is computed from.
     """
 
     name: str
@@ -228,7 +204,7 @@ class Measure:
     undefined: tuple[Condition, ...]
     source: str
     convention: str
-    levels: frozenset[Level] = field(default_factory=lambda: frozenset(UNIVARIATE))
+    levels: frozenset[Level] = frozenset(UNIVARIATE)
     per_category: bool = False
     chance_corrected: bool = True
     exchangeable: bool = False
@@ -244,7 +220,7 @@ class Measure:
     weighting: Weighting | None = None
     split: Split | None = None
     alias_of: str | None = None
-    raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody
+    raters_left_out: Callable[[Any], tuple[str, ...]] = lambda _: ()
     rests_on: RestsOn = USED
 
     def __call__(self, statistic: Any) -> Coefficient:
@@ -269,9 +245,10 @@ class Measure:
 
     def why_undefined(self, statistic: Any) -> str | None:
         """The first declared condition that holds on `statistic`, in words."""
-        return next(
-            (condition.reason for condition in self.undefined if condition.holds(statistic)), None
-        )
+        for reason, holds in self.undefined:
+            if holds(statistic) or (holds is never and np.isnan(self(statistic).value).all()):
+                return reason
+        return None
 
 
 MEASURES: dict[str, Measure] = {}
@@ -329,7 +306,6 @@ def register(
     return register
 
 
-@cache
 def measure_named(name: str) -> Measure | None:
     """The measure of a name; None if there is none.
 
@@ -344,6 +320,7 @@ def measure_named(name: str) -> Measure | None:
     return _weighted(FAMILIES[family], name, WEIGHTINGS[distance])
 
 
+@cache
 def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
     """The form of that weighting. Its distances also say how unseen items are split."""
     split = record.split or (None if weighting is IDENTITY else most_used_and_farthest)
@@ -352,7 +329,6 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
         name=name,
         title=record.title + weighting.title,
         function=update_wrapper(partial(record.function, weighting=weighting), record.function),
-        undefined=tuple(condition.under(weighting) for condition in record.undefined),
         levels=weighting.levels,
         weighting=weighting,
         split=split and partial(split, weighting=weighting),

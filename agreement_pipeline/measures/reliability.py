@@ -7,6 +7,7 @@ every agreement between two raters, only the part in which both decided is kept.
 comes from the raters' own inconsistency, and not from a model of chance alone.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -164,11 +165,22 @@ PAIRED_ITEMS = RestsOn(
 )
 
 
-@register(
-    "Campagner and Cabitza's ρ",
+_less_guessing = partial(
+    register,
     question="inter-rater",
     needs="replicates",
     bounds=(0.0, 1.0),
+    levels={"nominal", "ordinal"},
+    chance_corrected=False,
+    raters_left_out=_without_shares,
+    rests_on=PAIRED_ITEMS,
+    convention=CONVENTION,
+    passed_by_guessing=True,
+)
+
+
+@_less_guessing(
+    "Campagner and Cabitza's ρ",
     undefined=(
         NO_REPLICATES,
         FEWER_THAN_TWO_CATEGORIES,
@@ -176,13 +188,7 @@ PAIRED_ITEMS = RestsOn(
         NEVER_MET,
         NEVER_GIVEN,
     ),
-    levels={"nominal", "ordinal"},
-    chance_corrected=False,
-    raters_left_out=_without_shares,
-    rests_on=PAIRED_ITEMS,
-    convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
-    passed_by_guessing=True,
 )
 def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement between raters less the guessing that each rater's replicates show.
@@ -221,19 +227,10 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     return _discounted(replicates, _exact(_guessing(replicates)))
 
 
-@register(
+@_less_guessing(
     "Campagner and Cabitza's ρ, robust form",
-    question="inter-rater",
-    needs="replicates",
-    bounds=(0.0, 1.0),
     undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET),
-    levels={"nominal", "ordinal"},
-    chance_corrected=False,
-    raters_left_out=_without_shares,
-    rests_on=PAIRED_ITEMS,
-    convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
-    passed_by_guessing=True,
 )
 def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement between raters less guessing, with one share of guessing for all categories.

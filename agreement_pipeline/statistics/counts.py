@@ -19,7 +19,7 @@ from agreement_pipeline.statistics.unseen import (
 )
 from agreement_pipeline.statistics.weighted import (
     OfRows,
-    RowMemory,
+    Statistic,
     born,
     changed,
     checked_weights,
@@ -34,7 +34,7 @@ WHAT = "category counts"
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryCounts(RowMemory):
+class CategoryCounts(Statistic):
     """Distinct item rows of counts by category; raters are forgotten.
 
     Parameters
@@ -125,22 +125,9 @@ class CategoryCounts(RowMemory):
         return total(self.weights[..., self.sizes > 0])
 
     @property
-    def n_used(self) -> int:
-        """Items with two ratings or more."""
-        return total(self.weights[..., self.pairable])
-
-    @property
     def n_ratings(self) -> int:
         """Ratings in all."""
         return total(self.weights * self.sizes)
-
-    def reweighted(self, weights: Array) -> Self:
-        """Give the rows other weights."""
-        return self.with_same_rows(weights=weights)
-
-    def in_clusters(self, clusters: Clusters) -> Self:
-        """Put each row into its cluster."""
-        return changed(self, clusters=checked_clusters(clusters, len(self.counts)))
 
     def split_between(self, split: tuple[int, int]) -> Self:
         """Split unseen items between these two categories."""
@@ -276,7 +263,7 @@ STRATUM = "stratum"
 
 
 @dataclass(frozen=True, eq=False)
-class CountsOfStratum(RowMemory):
+class CountsOfStratum(Statistic):
     """The counts of a whole round, and which rows are of the stratum that is spoken of.
 
     The round says how often its labels differ by chance. The stratum says how often they do.
@@ -340,11 +327,6 @@ class CountsOfStratum(RowMemory):
     def n_items(self) -> int:
         """Items of the stratum with at least one rating."""
         return total(self.weights[..., self.inside & (self.whole.sizes > 0)])
-
-    @property
-    def n_used(self) -> int:
-        """Items of the stratum that show agreement."""
-        return total(self.weights[..., self.readable])
 
     @property
     def n_ratings(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -112,6 +112,24 @@ def _refuse_other_parts(one: "LabelsByRater", other: "LabelsByRater") -> None:
 UNREAD = "rows of equal counts: found a sum of another measure; expected those of their own"
 
 
+class Unseen(NamedTuple):
+    """How unseen rows are made.
+
+    Attributes
+    ----------
+    split
+        The two categories between which they are split. None if the ratings decide.
+    category
+        The only category whose value is asked for. None if the values of all are.
+    turned
+        True if each is turned through the columns. A column may stand for a place and no rater.
+    """
+
+    split: tuple[int, int] | None = None
+    category: int | None = None
+    turned: bool = True
+
+
 @dataclass(frozen=True, eq=False)
 class LabelsByRater(ByRater):
     """Distinct item rows of codes by rater; raters keep their names.
@@ -141,11 +159,8 @@ class LabelsByRater(ByRater):
         The names of the second group. All others are the first. None if there are no groups.
     confidence
         Shape (P, R): from 0 (a guess) to 1. It is nan if none was stated. None if it is not read.
-    category
-        The only category whose value is asked for, since unseen rows are made for it. None if the
-        values of all are.
-    named
-        True if a column stands for a rater; False for a place among an item's ratings.
+    unseen
+        How unseen rows are made.
     together
         What is summed of the first rows, if they stand for items of equal counts. None if each row
         has its own codes.
@@ -169,9 +184,7 @@ class LabelsByRater(ByRater):
     labels: Codes
     second: tuple[str, ...] | None
     confidence: Array | None
-    named: bool
-    split: tuple[int, int] | None
-    category: int | None
+    unseen: Unseen
     together: Together | None
 
     def __init__(
@@ -200,9 +213,7 @@ class LabelsByRater(ByRater):
             labels=np.full(len(rows), MISSING),
             second=None,
             confidence=None,
-            named=True,
-            split=None,
-            category=None,
+            unseen=Unseen(),
             together=None,
         )
 
@@ -318,12 +329,13 @@ class LabelsByRater(ByRater):
 
     def split_between(self, split: tuple[int, int]) -> Self:
         """Split unseen items between these two categories."""
-        return changed(self, split=split)
+        return changed(self, unseen=self.unseen._replace(split=split))
 
     @property
     def asked(self) -> Sequence[int]:
         """The categories whose values are asked for."""
-        return range(len(self.scale.names)) if self.category is None else (self.category,)
+        category = self.unseen.category
+        return range(len(self.scale.names)) if category is None else (category,)
 
     @property
     def hashes(self) -> Hashes:
@@ -358,7 +370,8 @@ class LabelsByRater(ByRater):
         or with confidence stay as they are.
         """
         if self.classifier is not None:
-            return changed(self, codes=-np.sort(-self.codes, axis=1), named=False)
+            places = self.unseen._replace(turned=False)
+            return changed(self, codes=-np.sort(-self.codes, axis=1), unseen=places)
         return self if self.second is not None or self.confidence is not None else self.counts()
 
     def with_scale(self, scale: Scale) -> Self:
@@ -371,7 +384,7 @@ class LabelsByRater(ByRater):
             codes=places[self.codes],
             labels=places[self.labels],
             scale=scale,
-            split=split_at(self.split, places),
+            unseen=self.unseen._replace(split=split_at(self.unseen.split, places)),
         )
 
     def merged(self) -> Self:
@@ -408,8 +421,8 @@ class LabelsByRater(ByRater):
         the mean confidence of their rater. If a classifier stands apart, each row is there twice:
         once with the classifier on each category.
         """
-        pair = self.split or split_between(self.meeting, self.scale, category)
-        form = changed(self, category=category)
+        pair = self.unseen.split or split_between(self.meeting, self.scale, category)
+        form = changed(self, unseen=self.unseen._replace(category=category))
         if self.classifier is not None:
             return form._with_unseen_beside_classifier(mass, pair)
         rows = splits_like(self.given, self.weights, pair, MAX_TURNS)
@@ -418,7 +431,7 @@ class LabelsByRater(ByRater):
     def _with_unseen_beside_classifier(self, mass: float, split: tuple[int, int]) -> Self:
         """The rows that the classifier labelled say how unseen rows look and who rates them."""
         rows = splits_met(
-            self.given, self.labelled, self.weights, split, MAX_TURNS if self.named else 1
+            self.given, self.labelled, self.weights, split, MAX_TURNS if self.unseen.turned else 1
         )
         return self.with_rows(np.vstack([rows, rows]), np.repeat(split, len(rows)), mass)
 

@@ -34,7 +34,7 @@ from agreement_pipeline.statistics.unseen import (
 )
 from agreement_pipeline.statistics.weighted import (
     OfRows,
-    RowMemory,
+    Statistic,
     born,
     changed,
     checked_raters,
@@ -49,7 +49,7 @@ from agreement_pipeline.statistics.weighted import (
 from agreement_pipeline.text import listed
 
 
-class Cells(RowMemory):
+class Cells(Statistic):
     """Cells of items that raters met again; weights belong to the items.
 
     A class that builds on this one holds the `weights` of the items and the `sizes` of the cells.
@@ -60,10 +60,6 @@ class Cells(RowMemory):
     rater: Codes
 
     if TYPE_CHECKING:
-
-        @property
-        def weights(self) -> Array:
-            """How many items stand behind each item. Shape (..., P)."""
 
         @property
         def raters(self) -> tuple[str, ...]:
@@ -95,11 +91,6 @@ class Cells(RowMemory):
     def n_items(self) -> int:
         """Items that some rater met again."""
         return total(self.weights[..., self.readable])
-
-    @property
-    def n_used(self) -> int:
-        """Items that show agreement: all that some rater met again."""
-        return self.n_items
 
     @property
     def n_ratings(self) -> int:
@@ -304,14 +295,6 @@ class ReplicatedNumbers(Cells):
     def in_numbers(self) -> Self:
         """The replicates themselves: they are numbers already."""
         return self
-
-    def reweighted(self, weights: Array) -> Self:
-        """Give the items other weights."""
-        return self.with_same_rows(weights=weights)
-
-    def in_clusters(self, clusters: Clusters) -> Self:
-        """Put each item into its cluster."""
-        return changed(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
 
     def of_cells(self, kept: NDArray[np.bool_]) -> Self:
         """Keep some of the cells; items and raters stay."""
@@ -534,7 +517,7 @@ class ReplicatedLabels(Cells):
         if not len(self.counts):
             return self
         used, m = self.meeting, self._typical_size()
-        pair = self.first.split or split_between(used, self.scale, category)
+        pair = self.first.unseen.split or split_between(used, self.scale, category)
         raters = np.unique(self.rater)
         again = np.array(met_again(self.rater, self.item, self.weights))
         turns, typical = again.shape

@@ -11,14 +11,14 @@ resamples, `D` dimensions.
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes, Scale
-from agreement_pipeline.statistics.clusters import Clusters
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.text import listed
 
 
@@ -144,78 +144,66 @@ class Beside(NamedTuple):
 T = TypeVar("T")
 
 
-class Statistic(Protocol):
-    """What every statistic offers."""
-
-    @property
-    def weights(self) -> Array:
-        """How many items show each row. Shape (..., P)."""
-
-    @property
-    def scale(self) -> Scale:
-        """The scale of the labels or numbers."""
-
-    @property
-    def clusters(self) -> Clusters | None:
-        """The cluster of each row; None if items come one by one, or some rows are unseen."""
-
-    @property
-    def raters(self) -> tuple[str, ...] | None:
-        """The rater names; None if the statistic has forgotten them."""
-
-    @property
-    def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement. Shape (P,)."""
-
-    @property
-    def normal(self) -> Codes:
-        """The places of rows whose weights are standard normal numbers in each resample."""
-
-    @property
-    def n_items(self) -> int:
-        """How many items the statistic rests on."""
-
-    @property
-    def n_used(self) -> int:
-        """How many of these items show agreement."""
-
-    @property
-    def n_ratings(self) -> int:
-        """How many ratings the statistic rests on."""
-
-    def reweighted(self, weights: Array) -> Self:
-        """Give the rows other weights."""
-
-    def beside(self, known: Beside) -> Self:
-        """Say what is known of the weights, so that sums over the rows cost less."""
-
-    def in_clusters(self, clusters: Clusters) -> Self:
-        """Put each row into its cluster."""
-
-    def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add rows that nobody saw but that could occur. Their total weight is `mass`.
-
-        With `category` they are the rows for the value of that category.
-        """
-
-    def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn. One table is made at a time."""
-
-    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some rows each rater of `without_each_rater` rated."""
-
-    def unnamed(self) -> Any:
-        """Forget row by row who gave which label, if the statistic has such a form."""
-
-
-class RowMemory:
-    """A statistic that remembers what was read off its rows."""
+class Statistic:
+    """What every statistic offers. It remembers what was read off its rows."""
 
     if TYPE_CHECKING:
 
         @property
         def weights(self) -> Array:
             """How many items show each row. Shape (..., P)."""
+
+        @property
+        def scale(self) -> Scale:
+            """The scale of the labels or numbers."""
+
+        @property
+        def clusters(self) -> Clusters | None:
+            """The cluster of each row; None if items come one by one, or some are unseen."""
+
+        @property
+        def raters(self) -> tuple[str, ...] | None:
+            """The rater names; None if the statistic has forgotten them."""
+
+        @property
+        def readable(self) -> NDArray[np.bool_]:
+            """True for rows that show agreement. Shape (P,)."""
+
+        @property
+        def n_items(self) -> int:
+            """How many items the statistic rests on."""
+
+        @property
+        def n_ratings(self) -> int:
+            """How many ratings the statistic rests on."""
+
+        def with_unseen(self, mass: float, category: int | None = None) -> Self:
+            """Add rows that nobody saw but that could occur. Their total weight is `mass`.
+
+            With `category` they are the rows for the value of that category.
+            """
+
+        def without_each_rater(self) -> Iterator[Self]:
+            """Leave out each rater of the panel in turn. One table is made at a time."""
+
+        def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
+            """How many items of some rows each rater of `without_each_rater` rated."""
+
+        def unnamed(self) -> Any:
+            """Forget row by row who gave which label, if the statistic has such a form."""
+
+    @property
+    def n_used(self) -> int:
+        """Items that show agreement."""
+        return total(self.weights[..., self.readable])
+
+    def reweighted(self, weights: Array) -> Self:
+        """Give the rows other weights."""
+        return self.with_same_rows(weights=weights)
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """Put each row into its cluster."""
+        return changed(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
 
     def kept(self, read: Callable[[Self], T]) -> T:
         """Read something off the rows once for this statistic and all its reweighted copies.
@@ -302,9 +290,9 @@ class OfRows(Generic[T]):
     def __get__(self, statistic: None, owner: type) -> Self: ...
 
     @overload
-    def __get__(self, statistic: RowMemory, owner: type) -> T: ...
+    def __get__(self, statistic: Statistic, owner: type) -> T: ...
 
-    def __get__(self, statistic: RowMemory | None, owner: type) -> Self | T:
+    def __get__(self, statistic: Statistic | None, owner: type) -> Self | T:
         return self if statistic is None else statistic.kept(self.read)
 
 
