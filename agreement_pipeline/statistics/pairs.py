@@ -76,6 +76,3 @@ def _mean(total: Array, met: Array) -> Array:
     mean = np.full(met.shape, np.nan)
     np.divide(total, met, out=mean, where=met > 0)
     return mean
-
-
-__all__ = ["Apart", "raters_apart"]

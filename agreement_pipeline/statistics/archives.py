@@ -12,8 +12,7 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics.clusters import Clusters
 from agreement_pipeline.statistics.labels import LabelsByRater
 from agreement_pipeline.statistics.numbers import NumbersByRater
-from agreement_pipeline.statistics.replicated_labels import ReplicatedLabels
-from agreement_pipeline.statistics.replicated_numbers import ReplicatedNumbers
+from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
 
 Counted = LabelsByRater | NumbersByRater | ReplicatedLabels | ReplicatedNumbers
 Arrays = Mapping[str, NDArray[Any]]

@@ -156,12 +156,3 @@ WEIGHTINGS = {
     "circular": CIRCULAR,
     "bipolar": BIPOLAR,
 }
-
-
-def forms(family: str) -> dict[str, Weighting]:
-    """The registry names of a family's weighted forms.
-
-    >>> list(forms("cohen_kappa"))[:2]
-    ['cohen_kappa_linear', 'cohen_kappa_quadratic']
-    """
-    return {f"{family}_{name}": weighting for name, weighting in WEIGHTINGS.items()}
