@@ -1,4 +1,4 @@
-"""Write the results of the coverage study into docs/coverage.md, and draw two pictures.
+"""Write the results of the coverage study into docs/proofs/coverage.md, and draw two pictures.
 
 `python benchmarks/coverage_report.py` first sums the passes in benchmarks/coverage.csv.
 This keeps the file small. So it does in benchmarks/coverage_again.csv, where the default is drawn
@@ -25,7 +25,7 @@ from agreement_pipeline.statistics import CategoryCounts
 
 AGAIN = TABLE.with_name("coverage_again.csv")
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE = DOCS / "coverage.md"
+PAGE = DOCS / "proofs" / "coverage.md"
 PLOT, PICTURE = DOCS / "images" / "coverage.png", DOCS / "images" / "held-round.png"
 START, END = (
     "<!-- coverage: written by benchmarks/coverage_report.py -->",

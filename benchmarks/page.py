@@ -1,4 +1,4 @@
-"""Write docs/benchmarks.md and its plot from the results: `python -m benchmarks.page FOLDER`."""
+"""Write docs/proofs/benchmarks.md and its plot from results: `python -m benchmarks.page FOLDER`."""
 
 import sys
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from benchmarks.cases import (
 )
 from benchmarks.measuring import HERE, Bench, Result, median, runs_of
 
-PAGE = HERE.parent / "docs/benchmarks.md"
+PAGE = HERE.parent / "docs/proofs/benchmarks.md"
 PLOT = HERE.parent / "docs/images/benchmarks.svg"
 README = HERE.parent / "README.md"
 START, END = "<!-- benchmarks: written by `make benchmarks` -->", "<!-- end of benchmarks -->"
@@ -41,7 +41,7 @@ The same command measures again on your machine.
 
 {machine}
 
-![CPU seconds from a long table to α, by number of ratings](images/benchmarks.svg)
+![CPU seconds from a long table to α, by number of ratings](../images/benchmarks.svg)
 """
 
 

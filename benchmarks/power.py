@@ -1,7 +1,7 @@
 """How many items a gate at α 0.8 needs to admit nine good rounds in ten.
 
-`python benchmarks/power.py` writes a table into docs/intervals.md. Three raters know an item or
-guess it, all alike. The exact test knows the population but for α: it admits a round whose α is
+`python benchmarks/power.py` writes a table into docs/proofs/intervals.md. Three raters know an item
+or guess it, all alike. The exact test knows the population but for α: it admits a round whose α is
 among the greatest 2.5 % of rounds of true α 0.8. No honest gate needs fewer items. Somebody who
 knows the standard error admits a round whose α lies 1.96 standard errors above the cut-off.
 "Before" is version 0.5.0: unseen disagreement weighed the same however often it was seen.
@@ -28,7 +28,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.statistics import CategoryCounts
 
-PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
+PAGE = Path(__file__).parents[1] / "docs" / "proofs" / "intervals.md"
 START, END = "<!-- power: written by benchmarks/power.py -->", "<!-- end of power -->"
 ALPHA = "krippendorff_alpha"
 POWER, TAIL = 0.9, 0.025

@@ -1,6 +1,6 @@
-"""Writes docs/degenerate-inputs.md: the answer of every measure to degenerate inputs.
+"""Writes docs/proofs/degenerate-inputs.md: the answer of every measure to degenerate inputs.
 
-`python -m tools.pages.degenerate_page [--check] docs/degenerate-inputs.md`
+`python -m tools.pages.degenerate_page [--check] docs/proofs/degenerate-inputs.md`
 """
 
 import sys
@@ -27,7 +27,7 @@ HEADLINE = (
 )
 INTRODUCTION = f"""# Degenerate inputs
 
-<!-- Written by `python -m {COMMAND} docs/degenerate-inputs.md`. -->
+<!-- Written by `python -m {COMMAND} docs/proofs/degenerate-inputs.md`. -->
 
 This page lists inputs for which agreement is hard to define. For each input it shows the answer
 of every measure. Four rules decide every answer:
@@ -54,7 +54,7 @@ How to read the inputs:
 How to read the answers:
 
 - A measure that gives a value for each category is shown by its lowest category.
-- A name followed by `+` stands for [all forms](measures.md) of that measure.
+- A name followed by `+` stands for [all forms](../measures.md) of that measure.
 """
 
 

@@ -1,6 +1,6 @@
-"""Writes docs/reproduction.md: every figure that the sources print, beside our own.
+"""Writes docs/proofs/reproduction.md: every figure that the sources print, beside our own.
 
-`python -m tools.pages.reproduction_page [--check] docs/reproduction.md`
+`python -m tools.pages.reproduction_page [--check] docs/proofs/reproduction.md`
 """
 
 import sys
@@ -13,7 +13,7 @@ from tools.pages.sources import SOURCES, Figure, Source
 COMMAND = "tools.pages.reproduction_page"
 INTRODUCTION = f"""# Reproduction
 
-<!-- Written by `python -m {COMMAND} docs/reproduction.md`. -->
+<!-- Written by `python -m {COMMAND} docs/proofs/reproduction.md`. -->
 
 The measures were first taken from five sources. Five more are about units that raters mark. This
 page shows the printed figures of these sources beside our own. This package computes our figure
