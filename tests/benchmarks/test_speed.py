@@ -136,8 +136,8 @@ def test_a_ratio_is_one_of_medians_and_other_values_are_named():
     ]
     assert [median(known[:3]).cpu, median(known[3:]).cpu] == [2, 8]
     assert table(known, one).splitlines()[4:] == [
-        "| 1,000 | ours | 2.00 | 1.00 | 50 | 1 |  |",
-        "| 1,000 | other | 8.00 | 1.00 | 50 | 4 | its value is 0.60000, not 0.50000 |",
+        "| 1,000 | ours | 2.00 | 50 | 1 |",
+        "| 1,000 | other | 8.00 | 50 | 4; its value is 0.60000, not 0.50000 |",
     ]
 
 
