@@ -183,17 +183,14 @@ TOPICS = (
             peer("statsmodels", "with analytic interval", "statsmodels_cohen"),
         ),
     ),
-    *(
-        Topic(
-            level,
-            f"{level.capitalize()} α of grades from 1 to 5",
-            sizes(1e4, 1e6, labels="grades"),
-            (
-                measure("with its interval", *ALPHA, "--level", level),
-                peer("krippendorff", "alone", f"krippendorff_{level}"),
-            ),
-        )
-        for level in ("ordinal", "interval")
+    Topic(
+        "ordinal",
+        "Ordinal α of grades from 1 to 5",
+        sizes(1e4, 1e6, labels="grades"),
+        (
+            measure("with its interval", *ALPHA, "--level", "ordinal"),
+            peer("krippendorff", "alone", "krippendorff_ordinal"),
+        ),
     ),
     Topic(
         "numbers",
@@ -234,25 +231,19 @@ TOPICS = (
             ),
         ),
     ),
-    *(
-        Topic(
-            name,
-            f"Intervals alone, from counts in memory, {what}",
-            tuple(Round(items, 5, missing) for items in (10**4, 10**7)),
-            (
-                own("α, Fleiss' κ, AC1 and percent agreement", *DRAWS, "counts"),
-                own("κ_va of a classifier", *DRAWS, "isolated"),
-                own("κ_S", *DRAWS, "patterns"),
-                own("Light's κ", *DRAWS, "pairs"),
-                own("S of a classifier", *DRAWS, "panel"),
-                own("recall of a classifier by category", *DRAWS, "recall"),
-            ),
-            counted="items",
-            growth=True,
-        )
-        for name, what, missing in (
-            ("draws", "all ratings there", 0.0),
-            ("draws_missing", "10 % of ratings missing", 0.1),
-        )
+    Topic(
+        "draws_missing",
+        "Intervals alone, from counts, 10 % of ratings missing",
+        tuple(Round(items, 5, 0.1) for items in (10**4, 10**7)),
+        (
+            own("α, Fleiss' κ, AC1 and percent agreement", *DRAWS, "counts"),
+            own("κ_va of a classifier", *DRAWS, "isolated"),
+            own("κ_S", *DRAWS, "patterns"),
+            own("Light's κ", *DRAWS, "pairs"),
+            own("S of a classifier", *DRAWS, "panel"),
+            own("recall of a classifier by category", *DRAWS, "recall"),
+        ),
+        counted="items",
+        growth=True,
     ),
 )
