@@ -149,8 +149,8 @@ def _aligned(table: str) -> str:
 
 
 def _refusals() -> str:
-    rows = [f"| {each.title} | {each.message} |" for each in REFUSALS]
-    note = "On a nominal scale `inf` is an ordinary name."
+    rows = [f"| {each.title} | {each.message.partition('. ')[0]} |" for each in REFUSALS]
+    note = "Each error also says what to do. On a nominal scale `inf` is an ordinary name."
     return "\n".join(["## Refused\n", "| input | error |", "| --- | --- |", *rows, "", note, ""])
 
 
