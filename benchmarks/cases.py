@@ -107,7 +107,7 @@ TOPICS = (
     Topic(
         "alpha",
         "From a long table to α (Parquet)",
-        (*sizes(1e3, 1e4, 1e5, 1e6, 5e6), LARGEST),
+        (*sizes(1e3, 1e5, 1e6, 5e6), LARGEST),
         (
             ALPHA_WITH_INTERVAL,
             KRIPPENDORFF,
@@ -157,7 +157,7 @@ TOPICS = (
     Topic(
         "fleiss",
         "Fleiss' κ",
-        sizes(1e4, 1e6),
+        sizes(1e6),
         (
             measure("with its interval", "--measure", "fleiss_kappa"),
             peer("statsmodels", "alone", "statsmodels_fleiss"),
@@ -167,7 +167,7 @@ TOPICS = (
     Topic(
         "kappa_s",
         "Shah's κ_S, which is Conger's κ",
-        sizes(1e4, 1e6),
+        sizes(1e6),
         (
             measure("with its interval", "--measure", "shah_kappa_s"),
             peer("irrCAC", "with analytic interval", "irrcac_conger", "irrcac"),
@@ -176,7 +176,7 @@ TOPICS = (
     Topic(
         "cohen",
         "Cohen's κ of two raters",
-        sizes(1e4, 1e6, raters=2),
+        sizes(1e6, raters=2),
         (
             measure("with its interval", "--measure", "cohen_kappa"),
             peer("scikit-learn", "alone", "sklearn_cohen"),
@@ -186,7 +186,7 @@ TOPICS = (
     Topic(
         "ordinal",
         "Ordinal α of grades from 1 to 5",
-        sizes(1e4, 1e6, labels="grades"),
+        sizes(1e6, labels="grades"),
         (
             measure("with its interval", *ALPHA, "--level", "ordinal"),
             peer("krippendorff", "alone", "krippendorff_ordinal"),

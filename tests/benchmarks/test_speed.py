@@ -168,7 +168,7 @@ def test_the_readme_shows_three_lines_of_the_largest_round_that_all_three_progra
         "before",
         START,
         "",
-        "| 10,000 ratings, Parquet | CPU s | MB |",
+        "| 100,000 ratings, Parquet | CPU s | MB |",
         "| --- | ---: | ---: |",
         *(f"| {name} | 3.0 | 1,500 |" for name in names),
         "",
