@@ -254,3 +254,14 @@ def test_links_into_pages_lead_to_a_heading():
         for page, path, name in links
         if not re.search(rf"^#+ {name}$", (page.parent / path).read_text(), re.MULTILINE)
     ] == []
+
+
+def test_a_page_that_the_package_names_is_there():
+    package = DOCS.parent / "agreement_pipeline"
+    named = {
+        page
+        for path in package.rglob("*.py")
+        for page in re.findall(r"docs/[\w/-]+\.md", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 5
+    assert {page for page in named if not (DOCS.parent / page).exists()} == set()
