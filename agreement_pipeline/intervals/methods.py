@@ -119,7 +119,7 @@ class IntervalMethod:
         True if the method uses values with items left out.
     decides
         True if a policy may use the method. Its lower limit must hold in the coverage study
-        (docs/intervals.md).
+        (docs/proofs/intervals.md).
     """
 
     name: str
