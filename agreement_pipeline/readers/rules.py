@@ -20,6 +20,11 @@ Rejected = Literal["kept", "left out"]
 ALIKE = 0.85
 FIELD = "field:"
 """How the names of columns begin that a rule reads and that hold no rating."""
+OFFSET = (
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
+    " ?(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)$"
+)
+"""A time with its offset from UTC, as all engines read it."""
 
 
 @dataclass(frozen=True)
@@ -265,4 +270,20 @@ def _in_time(rows: Rows) -> str:
     is_timed = "timestamp" in rows.names and not rows.any(f"{time} IS NULL")
     is_numbered = "occurrence" in rows.names
     order = ["again", *([f"{occurrence} NULLS LAST"] if is_numbered else []), "nth"]
-    return ", ".join([time, *order] if is_timed else order)
+    return ", ".join([*_instants(rows, time), *order] if is_timed else order)
+
+
+def _instants(rows: Rows, time: str) -> list[str]:
+    """What times are ordered by. Times of several zones are not in the order of their texts."""
+    session = rows.relation.session
+    if rows.kinds.get("timestamp") != "text":
+        return [time]
+    clock = f"REPLACE(SUBSTR({time}, 12), ' ', '')"
+    seconds = f"CASE WHEN SUBSTR({clock}, 6, 1) = ':' THEN '' ELSE ':00' END"
+    whole = f"SUBSTR({time}, 1, 10), ' ', SUBSTR({clock}, 1, 5), {seconds}, SUBSTR({clock}, 6)"
+    kind = "TIMESTAMP_LTZ" if session.engine == "spark" else "TIMESTAMPTZ"
+    instant = f"TRY_CAST(CONCAT({whole}) AS {kind})"
+    are_told = f"{session.matches(time, OFFSET)} AND {instant} IS NOT NULL"
+    if rows.any(f"NOT ({are_told})"):
+        return [time]
+    return [instant, f"REGEXP_EXTRACT({time}, '[.][0-9]{{6}}([0-9]*)', 1)"]
