@@ -47,6 +47,7 @@ FRAME = "DataFrame"
 TEXT = pa.large_string()
 BINARY = (bytes, bytearray, memoryview)
 NO_VALUES = (list, tuple, dict, *BINARY)
+TIME_LENGTH = len("2026-11-01 10:00:00.123000")
 ODD_LIST = "found a list with a member that is no label"
 Batches = tuple[pa.Schema, Iterator[Any]]
 """The types of columns, and the columns in parts."""
@@ -351,6 +352,8 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None
     if not _is_odd(kind):
         is_kept = plain_type(kind) == kind or is_text(kind) or is_time(kind)
         is_kept = is_kept and (name == "timestamp" or not is_time(kind))
+        if not is_kept and pa.types.is_timestamp(kind):
+            return _time_in_sql(column, is_of_zone=not is_time(kind))
         return None if is_kept else f"CAST({column} AS STRING)"
     if not (lists and rows.relation.session.engine == "spark" and _is_list_of_labels(kind)):
         raise RatingsError(
@@ -362,6 +365,16 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None
         f"CASE WHEN {column} IS NULL THEN NULL WHEN {odd} THEN RAISE_ERROR('{ODD_LIST}') "
         f"WHEN SIZE({column}) = 0 THEN '|' ELSE ARRAY_JOIN({texts}, '|') END"
     )
+
+
+def _time_in_sql(column: str, *, is_of_zone: bool) -> str:
+    """A time of Spark as `category_text` writes it. The zone of its session does not matter."""
+    if is_of_zone:
+        seconds = f"CAST(UNIX_MICROS({column}) AS DECIMAL(20)) / 1000000"
+        column = f"TIMESTAMP_NTZ '1970-01-01 00:00:00' + MAKE_DT_INTERVAL(0, 0, 0, {seconds})"
+    text = f"CAST({column} AS STRING)"
+    length = f"CASE WHEN CONTAINS({text}, '.') THEN {TIME_LENGTH} ELSE LENGTH({text}) END"
+    return f"CONCAT(RPAD({text}, {length}, '0'), '{'+00:00' if is_of_zone else ''}')"
 
 
 def _is_list_of_labels(kind: pa.DataType) -> bool:
