@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
@@ -18,6 +19,13 @@ UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 WAIT = "Wait until it is complete, or export it again."
 START = 65_536
 """How many bytes tell what a file is."""
+FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
+MAGIC: dict[bytes, FileKind] = {
+    b"PAR1": "parquet",
+    b"PK\x03\x04": "excel",
+    b"\xff\xff\xff\xff": "arrow",
+}
+MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 BLOCK_BYTES = 1_000_000
 ZIP = b"PK\x03\x04"
 WORKBOOK = "[Content_Types].xml"
@@ -138,6 +146,14 @@ def start_of(path: Path) -> bytes:
     """
     with readable(path), path.open("rb") as file:
         return file.read(START)
+
+
+def kind_of(path: Path) -> FileKind:
+    """What a file is, by its first bytes."""
+    start = start_of(path)
+    text = start.removeprefix(BOM_UTF8).lstrip()
+    known = (kind for magic, kind in MAGIC.items() if start.startswith(magic))
+    return next(known, MARKS.get(text[:1], "text"))
 
 
 def blocks_of(path: Path) -> Iterator[bytes]:

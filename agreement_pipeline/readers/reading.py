@@ -23,16 +23,13 @@ from agreement_pipeline.ratings import (
     Level,
     Limits,
     NoRatingError,
-    Origin,
     Ratings,
     Scale,
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
-from agreement_pipeline.readers.exports import Export, kind_of
-from agreement_pipeline.readers.files import is_packed, refuse_unfinished, unpacked
-from agreement_pipeline.readers.registry import Asked, Reader, Source, reader_of
-from agreement_pipeline.readers.rows import Rows
-from agreement_pipeline.readers.rules import RULES, Rules
+from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
+from agreement_pipeline.readers.files import is_packed, kind_of, refuse_unfinished, unpacked
+from agreement_pipeline.readers.rules import RULES, Rows, Rules
 from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
 from agreement_pipeline.text import called, counted, listed
 
@@ -182,7 +179,7 @@ def _marked_in(
     source: str | Source, kind: str, asked: Asked, round_name: str | None
 ) -> "tuple[Rows, list[Marked]]":
     """The rows of an export, and what is marked in each of them."""
-    from agreement_pipeline.readers.tool import Tool
+    from agreement_pipeline.readers.submissions import Tool
     from agreement_pipeline.units import Marked
 
     if not isinstance(source, str | Path):
@@ -394,11 +391,6 @@ def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) ->
     if reader_of(source, rules.reader) is not TABLE:
         return {}
     return unnamed_columns([str(name) for name in Export(source).first], columns)
-
-
-def origin_of_table(columns: Container[str]) -> Origin:
-    """The origin of the ratings in a plain table, of which these columns were read."""
-    return Origin.of(TABLE.name, _shown_by(columns), {})
 
 
 def _shown_by(columns: Container[str]) -> frozenset[str]:

@@ -9,10 +9,16 @@ from itertools import chain
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Drawn, Status, Submission, spans_in, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import (
+    Data,
+    Drawn,
+    Status,
+    Submission,
+    Tool,
+    spans_in,
+    utc,
+)
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
 

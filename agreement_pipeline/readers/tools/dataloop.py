@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Submission, grouped, has, plain, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Submission, Tool, grouped, has, plain, utc
 
 CLASS = "class"
 

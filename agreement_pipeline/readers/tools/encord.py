@@ -3,10 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Status, Submission, grouped, has, plain, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import (
+    Status,
+    Submission,
+    Tool,
+    grouped,
+    has,
+    plain,
+    utc,
+)
 
 STATUSES: dict[str, Status] = {"NOT_LABELLED": "draft", "LABEL_IN_PROGRESS": "draft"}
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, kind_of
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Submission, plain, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.files import kind_of
+from agreement_pipeline.readers.submissions import Data, Submission, Tool, plain, utc
 
 MANIFEST = "output.manifest"
 

@@ -12,12 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.readers.cells import Table, arrow_table
-from agreement_pipeline.readers.exports import INFO, STATE
+from agreement_pipeline.readers.exports import INFO, STATE, Asked, Reader, Source, register
 from agreement_pipeline.readers.parquet import Named, named_in
-from agreement_pipeline.readers.registry import Asked, Reader, Source, register
-from agreement_pipeline.readers.rows import Rows
-from agreement_pipeline.readers.table import rounds_in, rows_in
+from agreement_pipeline.readers.rules import Rows
+from agreement_pipeline.readers.table import Table, arrow_table, rounds_in, rows_in
 
 SPLIT = "split"
 Data = Mapping[str, Any]

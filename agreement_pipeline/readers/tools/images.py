@@ -14,11 +14,9 @@ from xml.etree import ElementTree as Xml
 from xml.parsers import expat
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.files import START, start_of
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import DECIMALS, Data, Drawn, Submission, has
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.submissions import DECIMALS, Data, Drawn, Submission, Tool, has
 from agreement_pipeline.units import Box, Keypoints, LabelObject, Polygon
 
 TAG, KEYPOINTS = "tag", "keypoints"

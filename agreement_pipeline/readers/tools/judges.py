@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Kind, Submission, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Data, Kind, Submission, Tool, utc
 
 HEADER = "header.json"
 LANGFUSE = {

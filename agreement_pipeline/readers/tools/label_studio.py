@@ -14,10 +14,17 @@ from typing import Any, Literal
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Drawn, Status, Submission, has, pixels, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import (
+    Data,
+    Drawn,
+    Status,
+    Submission,
+    Tool,
+    has,
+    pixels,
+    utc,
+)
 from agreement_pipeline.units import (
     Box,
     LabelObject,

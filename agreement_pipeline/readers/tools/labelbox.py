@@ -4,10 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Submission, has, plain, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Data, Submission, Tool, has, plain, utc
 
 
 def submissions(export: Export) -> Iterator[Submission]:

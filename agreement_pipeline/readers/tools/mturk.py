@@ -4,10 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Submission, has, part, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Data, Submission, Tool, has, part, utc
 
 INPUT, ANSWER, WHOLE = "Input.", "Answer.", "Answer.taskAnswers"
 LABEL, LABELS = ".label", ".labels"

@@ -9,18 +9,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.submissions import (
     Data,
     Drawn,
     Submission,
+    Tool,
     has,
     plain,
     spans_in,
     utc,
 )
-from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.units import Box, LabelObject, Polygon
 
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")

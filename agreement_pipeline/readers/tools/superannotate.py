@@ -4,18 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.submissions import (
     Data,
     Status,
     Submission,
+    Tool,
     grouped,
     has,
     plain,
     utc,
 )
-from agreement_pipeline.readers.tool import Tool
 
 TAG = "tag"
 STATUSES: dict[str, Status] = {
