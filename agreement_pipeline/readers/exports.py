@@ -17,6 +17,7 @@ from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.delimited import delimited_rows
 from agreement_pipeline.readers.files import (
+    DESCRIBING,
     START,
     UNFINISHED,
     CutOffError,
@@ -29,8 +30,6 @@ from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
     from agreement_pipeline.readers.submissions import Submission
-
-DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
 
 
 class Record(NamedTuple):
@@ -157,7 +156,6 @@ SIGNS = {
     "doccano": ("Comments",),
     "encord": ("label_hash",),
     "ground_truth": ("datasetObjectId",),
-    "hugging_face": (),
     "images": ("images",),
     "inception": ("Layer",),
     "judges": ("traceId", "trace_id", "assessments"),
@@ -304,7 +302,7 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
             f"{path.name}: found no format that is known; expected an export of one of "
             f"{listed([each.title for each in READERS.values()], 40)}. Save the ratings as a table."
         )
-    return min(found, key=lambda each: each.name == TABLE)
+    return min(found, key=lambda each: each.submissions is None)
 
 
 def _is_plain(export: Export) -> bool:

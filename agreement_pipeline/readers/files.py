@@ -25,6 +25,8 @@ MAGIC: dict[bytes, FileKind] = {
     b"PK\x03\x04": "excel",
     b"\xff\xff\xff\xff": "arrow",
 }
+DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
+"""The files that describe a data set of Hugging Face's library."""
 MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 BLOCK_BYTES = 1_000_000
 ZIP = b"PK\x03\x04"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.engine import Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
@@ -24,7 +25,8 @@ from agreement_pipeline.ratings import (
     plain_type,
 )
 from agreement_pipeline.readers.columns import refuse_twice
-from agreement_pipeline.readers.files import WAIT, Steady, no_row
+from agreement_pipeline.readers.files import INFO, STATE, WAIT, Steady, no_row
+from agreement_pipeline.readers.json_files import json_objects
 
 BATCH = 65_536
 FEW = 64
@@ -32,6 +34,7 @@ FEW = 64
 PATTERN = "*?[{"
 """Marks in a path that engines take for those of a pattern."""
 KEY = b"huggingface"
+SPLIT = "split"
 NO_LABEL = -1
 Data = Mapping[str, Any]
 Named = Callable[[Any], Any]
@@ -174,6 +177,50 @@ def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
             f"{path.name}: found no whole {kind} file ({str(error).splitlines()[0]}); expected a "
             "finished one. Export it again."
         ) from None
+
+
+def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
+    """A data set that `save_to_disk` wrote, and what names the numbers of its labels.
+
+    If it has several splits, the column `split` names them.
+
+    Raises
+    ------
+    RatingsError
+        A part of it is absent or broken.
+    """
+    places = sorted(path.parent for path in folder.rglob(STATE))
+    tables, named = [], dict[str, Named]()
+    for place in places:
+        table, names = _split(place, folder.name)
+        if len(places) > 1 and SPLIT not in table.column_names:
+            texts = pa.array([place.name] * len(table), pa.large_string())
+            table = table.append_column(SPLIT, texts)
+        tables.append(table)
+        named = {**names, **named}
+    return pa.concat_tables(tables, promote_options="permissive"), named
+
+
+def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
+    """One split of a data set."""
+    try:
+        (_, state), (_, info) = (next(json_objects(folder / each)) for each in (STATE, INFO))
+        tables = [
+            pa.ipc.open_stream(pa.memory_map(str(folder / each["filename"]))).read_all()
+            for each in state["_data_files"]
+        ]
+        table = pa.concat_tables(tables)
+    except (pa.ArrowException, OSError, KeyError, TypeError, StopIteration) as error:
+        raise RatingsError(
+            f"{name}: found no whole data set ({error}); expected the Arrow files that {STATE} "
+            "lists. Save the data set again."
+        ) from None
+    for at, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):  # the library writes missing numbers as NaN
+            numbers = table.column(at)
+            known = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
+            table = table.set_column(at, field, known)
+    return table, named_in(info, name)
 
 
 def named_in(info: Data, source: str) -> dict[str, Named]:

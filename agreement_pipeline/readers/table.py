@@ -7,9 +7,8 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -152,10 +151,10 @@ class Table:
             if not _is_odd(cells.type):
                 return plain(cells)
             cells = cells.to_pylist()
-        texts = [_as_text(each) if lists else each for each in cells]
-        for at, each in enumerate(texts):
-            if isinstance(each, NO_VALUES):
-                _refuse_no_single_value(self.source, start + at, name, each, lists)
+        texts = [
+            _single_value(each, lists, f"{self.source}: row {start + at}, column {name!r}")
+            for at, each in enumerate(cells)
+        ]
         return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
 
     def _of_seen(self, rows: Rows, columns: Mapping[str, str], lists: Collection[str]) -> Rows:
@@ -222,11 +221,6 @@ def _text_table(
         return pa.schema([(name, TEXT) for name in names]), batches(names)
 
     return Table(source, header, read, first=first)
-
-
-def is_named_table(path: Path) -> bool:
-    """True for a file that its name calls a table."""
-    return path.suffix.lower() in KINDS
 
 
 def table_of(source: Any, limits: Limits) -> Table:
@@ -310,9 +304,7 @@ def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
 
 
 def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
-    """A column of objects. Lists become text. What is then no single value is refused."""
-    import numpy as np
-
+    """A column of objects with single values. Vectors of numbers stay what they are."""
     odd = (np.ndarray, list, dict, *BINARY)
     if not values.map(lambda each: isinstance(each, odd)).any():
         return values
@@ -320,9 +312,7 @@ def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
     for at, cell in enumerate(cells):
         if isinstance(cell, odd):
             each = np.atleast_1d(cell).tolist() if isinstance(cell, np.ndarray) else cell
-            cells[at] = _as_text(each) if lists else each
-            if not isinstance(cells[at], str):
-                _refuse_no_single_value(FRAME, at + 1, str(values.name), cells[at], lists)
+            cells[at] = _single_value(each, lists, f"{FRAME}: row {at + 1}, column {values.name!r}")
     return type(values)(cells, index=values.index, dtype=object, name=values.name)
 
 
@@ -399,32 +389,30 @@ def _is_list_of_labels(kind: pa.DataType) -> bool:
     return bool(is_text(kind.value_type) or pa.types.is_integer(kind.value_type))
 
 
-def _as_text(cell: object) -> object:
-    """A list as text with `|` between its members. A list with an odd member stays a list."""
-    if not isinstance(cell, list):
-        return cell
-    if any(
-        each is None
-        or isinstance(each, NO_VALUES)
-        or (isinstance(each, float) and math.isnan(each))
-        for each in cell
-    ):
-        return cell
-    texts = list(map(category_text, cell))
-    return cell if any(not text or "|" in text for text in texts) else "|".join(texts) or "|"
+def _single_value(cell: object, lists: bool, where: str) -> object:
+    """A cell as it is. A list of labels becomes text with `|` between them, if lists may stand.
 
-
-def _refuse_no_single_value(
-    source: str, row: int, column: str, found: object, lists: bool
-) -> NoReturn:
-    """Refuse a cell that holds several values, or none that is text."""
-    several = "one label, a list of labels (none empty, none with |)"
-    expected = several if lists and isinstance(found, list) else "one value"
-    expected = "text" if isinstance(found, BINARY) else expected
+    Raises
+    ------
+    RatingsError
+        The cell holds several values, or none that is text.
+    """
+    if not isinstance(cell, NO_VALUES):
+        return cell
+    expected = "text" if isinstance(cell, BINARY) else "one value"
+    if lists and isinstance(cell, list):
+        is_odd = any(isinstance(each, (*NO_VALUES, type(None))) or _is_nan(each) for each in cell)
+        texts = [""] if is_odd else list(map(category_text, cell))
+        if not any(not text or "|" in text for text in texts):
+            return "|".join(texts) or "|"
+        expected = "one label, a list of labels (none empty, none with |)"
     raise RatingsError(
-        f"{source}: row {row}, column {column!r}: found {shown(found)}; "
-        f"expected {expected}, or null. Correct the row."
+        f"{where}: found {shown(cell)}; expected {expected}, or null. Correct the row."
     )
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _is_odd(kind: pa.DataType) -> bool:
@@ -432,8 +420,8 @@ def _is_odd(kind: pa.DataType) -> bool:
     types = pa.types
     if types.is_dictionary(kind):
         return _is_odd(kind.value_type)
-    tests = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
-    return any(test(kind) for test in (*tests, types.is_binary_view))
+    is_binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
+    return bool(types.is_nested(kind) or is_binary or types.is_fixed_size_binary(kind))
 
 
 def _refuse_large(header: list[str], n_rows: int, source: str, limits: Limits) -> None:
@@ -449,26 +437,20 @@ RATER = "rater:"
 TOGETHER = 32
 """How many columns of raters a part of a query looks at."""
 AFAR = "://"
+WHOLE = ""
+"""The name of a table that is no part of a folder."""
 
 
 class Tables(Reader):
-    """The reader of tables."""
+    """The reader of tables.
+
+    Cells of text are kept as they are written. So `NA` and `001` are text. Only an empty cell is
+    missing. A list of labels becomes text with `|` between them; `|` alone is the empty list.
+    Columns that nothing names are left out. The files of a folder or a pattern are one table.
+    """
 
     def rows(self, source: Source, asked: Asked) -> Rows:
         """The ratings in a table under their canonical names, one row a rating.
-
-        Cells of text are kept as they are written. So `NA` and `001` are text. Only an empty cell
-        is missing. A list of labels becomes text with `|` between them; `|` alone is the empty
-        list. Columns that nothing names are left out.
-
-        Parameters
-        ----------
-        source
-            A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame. Or a folder of
-            such files, or a pattern, which are one table. For Spark also the URL of a
-            Parquet file.
-        asked
-            What its columns are called, and which rows count.
 
         Raises
         ------
@@ -477,15 +459,14 @@ class Tables(Reader):
         ProjectError
             The columns belong to the other layout.
         """
-        if isinstance(source, str) and AFAR in source:
-            return rows_in(far_table(source, asked.session, asked.limits), asked)
-        source = Path(source) if isinstance(source, str) else source
-        files = _files_of(source) if isinstance(source, Path) else None
-        if files is None:
-            return rows_in(table_of(source, asked.limits), asked)
         _refuse_of_other_layout(asked)
-        parts = {name: _rows(file_table(each, asked.limits), asked) for name, each in files.items()}
-        return _ruled(_joined(parts, source.name, asked.limits), asked)
+        parts = {name: _rows(table, asked) for name, table in _tables_of(source, asked)}
+        several = [*parts] != [WHOLE]
+        rows = _joined(parts, Path(source).name, asked.limits) if several else parts[WHOLE]
+        models = asked.columns.models
+        if asked.rules.plain and not models:
+            return rows
+        return arranged(kept(rows, asked.rules), asked.rules, models)
 
     def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
         """The rounds that a table with a column of rounds names, sorted.
@@ -495,19 +476,36 @@ class Tables(Reader):
         RatingsError
             The file is broken. Or it has no such column, or a row without a round.
         """
-        if path.is_dir():
-            each = [self.rounds(file, asked) for file in Export(path).files]
-            return tuple(sorted({*chain.from_iterable(each)}))
-        return rounds_in(file_table(path, asked.limits), asked)
+        found = set[str]()
+        for _, table in _tables_of(path, asked):
+            found.update(_rounds_in(table, asked))
+        return tuple(sorted(found))
 
 
-def _files_of(source: Path) -> Mapping[str, Path] | None:
-    """The files of a folder or a pattern, by the names that errors use. None for one file."""
+def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
+    """The tables of a source, each with its name in a folder or a pattern."""
+    if isinstance(source, str) and AFAR in source:
+        yield WHOLE, far_table(source, asked.session, asked.limits)
+        return
+    path = Path(source) if isinstance(source, str) else source
+    if not isinstance(path, Path) or not (path.is_dir() or is_pattern(path)):
+        yield WHOLE, table_of(path, asked.limits)
+    elif is_data_set(Export(path)):
+        from agreement_pipeline.readers.parquet import data_set
+
+        whole, named = data_set(path)
+        yield WHOLE, arrow_table(whole, path.name, asked.limits, named)
+    else:
+        for name, file in _files_of(path):
+            yield name, file_table(file, asked.limits)
+
+
+def _files_of(source: Path) -> Iterator[tuple[str, Path]]:
+    """The files of a folder or a pattern, with the names that errors use."""
     if source.is_dir():
         export = Export(source)
-        return {export.place(each): each for each in export.files}
-    if not is_pattern(source):
-        return None
+        yield from ((export.place(each), each) for each in export.files)
+        return
     anchor = Path(source.anchor or ".")
     within = source.relative_to(source.anchor) if source.anchor else source
     found = [each for each in sorted(anchor.glob(str(within))) if each.is_file()]
@@ -518,7 +516,7 @@ def _files_of(source: Path) -> Mapping[str, Path] | None:
         )
     for each in found:
         refuse_unfinished(each)
-    return {each.name: each for each in found}
+    yield from ((each.name, each) for each in found)
 
 
 def is_pattern(source: Path) -> bool:
@@ -526,14 +524,7 @@ def is_pattern(source: Path) -> bool:
     return not source.exists() and any(mark in str(source) for mark in "*?[")
 
 
-def rows_in(table: Table, asked: Asked) -> Rows:
-    """The ratings in a table, as the reader of tables gives them."""
-    _refuse_of_other_layout(asked)
-    return _ruled(_rows(table, asked), asked)
-
-
-def rounds_in(table: Table, asked: Asked) -> tuple[str, ...]:
-    """The rounds that a table names, as the reader of tables gives them."""
+def _rounds_in(table: Table, asked: Asked) -> list[str]:
     column = asked.columns.round or "round"
     if column not in table.header:
         raise RatingsError(
@@ -547,7 +538,7 @@ def rounds_in(table: Table, asked: Asked) -> tuple[str, ...]:
             f"{table.source}: {called('row', absent)}, column {column!r}: found no round; "
             "expected one in every row. Fill it in."
         )
-    return tuple(rows.distinct("round"))
+    return rows.distinct("round")
 
 
 def labels_left_out(
@@ -671,14 +662,6 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
     )
 
 
-def _ruled(rows: Rows, asked: Asked) -> Rows:
-    """The rows that count, with the models' labels beside those of the raters."""
-    models = asked.columns.models
-    if asked.rules.plain and not models:
-        return rows
-    return arranged(kept(rows, asked.rules), asked.rules, models)
-
-
 def _refuse_of_other_layout(asked: Asked) -> None:
     columns, layout = asked.columns, asked.layout
     if layout == "long" and columns.raters:
@@ -701,11 +684,17 @@ def _refuse_of_other_layout(asked: Asked) -> None:
 def _is_table(export: Export) -> bool:
     """True for what has rows of single values: delimited text, JSON Lines, Parquet, Excel."""
     if export.path.is_dir():
-        return bool(export.files) and all(is_named_table(each) for each in export.files)
+        return bool(export.files) and all(each.suffix.lower() in KINDS for each in export.files)
     return export.kind in ("text", "json", "parquet", "excel")
 
 
+def is_data_set(export: Export) -> bool:
+    """True for a folder that `save_to_disk` of Hugging Face's library wrote."""
+    return export.path.is_dir() and any(each.parent in export.data_sets for each in export.files)
+
+
 TABLE = register(Tables(NAME, "a table", _is_table))
+register(Tables("hugging_face", "a Hugging Face data set", is_data_set))
 
 
 # Tables of whole numbers
