@@ -137,7 +137,7 @@ def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Recor
     elif kind == "json":
         from agreement_pipeline.readers.json_files import json_objects
 
-        for number, value in json_objects(path):
+        for number, value in json_objects(path, place):
             yield Record(f"{place}: record {number}", value)
     elif kind in ("parquet", "arrow"):
         from agreement_pipeline.readers.parquet import columnar_rows

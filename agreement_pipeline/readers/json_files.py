@@ -65,8 +65,10 @@ def _half(found: object) -> str | None:
 # Records: an array, lines, or a single object
 
 
-def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file, numbered from 1. No more than a few are in memory.
+
+    `place` is the name of the file in an export, for errors.
 
     Raises
     ------
@@ -76,7 +78,7 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         The file is no JSON, or is not UTF-8.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
-        stream = _Stream(path, file)
+        stream = _Stream(path, file, place or path.name)
         try:
             yield from stream.objects()
         finally:
@@ -84,8 +86,9 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class _Stream:
-    def __init__(self, path: Path, file: TextIO) -> None:
-        self.path, self.file, self.buffer, self.at = path, file, "", 0
+    def __init__(self, path: Path, file: TextIO, place: str) -> None:
+        self.path, self.file, self.place = path, file, place
+        self.buffer, self.at = "", 0
         self.size, self.decoder = path.stat().st_size, json.JSONDecoder()
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -104,7 +107,7 @@ class _Stream:
             self.at += 1
         if mark and (not array or self._next_mark()):
             raise RatingsError(
-                f"{self.path.name}: record {number}: found text after the last record; expected "
+                f"{self.place}: record {number}: found text after the last record; expected "
                 "the end of the file. Remove the text, or export the file again."
             )
 
@@ -123,7 +126,7 @@ class _Stream:
         try:
             read = self.file.read(max(CHUNK, len(self.buffer)))
         except UnicodeDecodeError:
-            text_of(self.path.read_bytes(), self.path.name)
+            text_of(self.path.read_bytes(), self.place)
             raise
         if self.size >= LARGE:
             _now[self] = f"{self.file.buffer.tell() / self.size:.0%} of {self.path.name}"
@@ -146,20 +149,20 @@ class _Stream:
                     raise self._wrong(number, shown(found))
                 if HALF.search(self.buffer, start, self.at) and (half := _half(found)):
                     raise RatingsError(
-                        f"{self.path.name}: record {number}: found half a character ({half}); "
+                        f"{self.place}: record {number}: found half a character ({half}); "
                         "expected whole characters. Correct the record, or export the file again."
                     )
                 return found
 
     def _cut(self, number: int, where: str) -> CutOffError:
         return CutOffError(
-            f"{self.path.name}: record {number}: found a file that is cut off {where} this "
+            f"{self.place}: record {number}: found a file that is cut off {where} this "
             f"record; expected whole records and the end of the list. {WAIT}"
         )
 
     def _wrong(self, number: int, found: str) -> RatingsError:
         return RatingsError(
-            f"{self.path.name}: record {number}: found {found}; expected a JSON object. "
+            f"{self.place}: record {number}: found {found}; expected a JSON object. "
             "Correct the record, or export the file again."
         )
 

@@ -204,7 +204,9 @@ def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
 def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
     """One split of a data set."""
     try:
-        (_, state), (_, info) = (next(json_objects(folder / each)) for each in (STATE, INFO))
+        (_, state), (_, info) = (
+            next(json_objects(folder / each, f"{name}: {each}")) for each in (STATE, INFO)
+        )
         tables = [
             pa.ipc.open_stream(pa.memory_map(str(folder / each["filename"]))).read_all()
             for each in state["_data_files"]

@@ -4,13 +4,10 @@ An item is an output. A rater is a person, a scorer or an assertion. Inspect and
 say which of these are models, so a project names them in `classifiers`.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.submissions import Data, Kind, Submission, Tool, utc
 
@@ -38,9 +35,10 @@ def inspect(export: Export) -> Iterator[Submission]:
     """The scores of all samples of all logs: of a task, answered by a model in an epoch."""
     packed = {path.parent for path in export.files if path.name == HEADER}
     for folder in sorted(packed):
-        header = _json(folder / HEADER, export)
+        ((_, header),) = export.records_in(folder / HEADER)
         for path in sorted((folder / "samples").glob("*.json")):
-            yield from _sample(_json(path, export), header["eval"], export.place(path))
+            for _, sample in export.records_in(path):
+                yield from _sample(sample, header["eval"], export.place(path))
     for path in export.files:
         if not any(folder in path.parents for folder in packed):
             for place, log in export.records_in(path):
@@ -64,18 +62,6 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
             created=utc(run.get("created"), place),
             fields=fields,
         )
-
-
-def _json(path: Path, export: Export) -> Data:
-    export.at = export.place(path)
-    try:
-        found: Data = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise RatingsError(
-            f"{export.at}: found text that is not readable as JSON ({error}); expected a part of a "
-            "log. Export the log again."
-        ) from None
-    return found
 
 
 def _is_inspect(export: Export) -> bool:
