@@ -10,12 +10,11 @@ Missing, skipped and "none of them" are three things:
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from types import MappingProxyType
@@ -58,9 +57,10 @@ NONE = "|"
 """The label of a rater who ticked nothing: the empty set."""
 UNKNOWN = "unknown ("
 """How the name of a rater begins whom the export does not name. The record follows."""
-MADE = ("item", "rater", "label")
 CANONICAL = (
-    *MADE,
+    "item",
+    "rater",
+    "label",
     "status",
     "kind",
     "created",
@@ -233,15 +233,13 @@ class Gathered:
         The question. None: the first one, and there must not be another.
     wanted
         The fields that are wanted.
-    own
-        The columns of `CANONICAL` that are wanted, in their order. `MADE` are among them.
     omits_none
         True if the export writes nothing where a rater ticked nothing.
 
     Attributes
     ----------
     rows
-        The columns of `own`, and those of fields.
+        The columns of `CANONICAL`, and those of fields.
     columns
         The column of each field that was asked for.
     fields
@@ -263,16 +261,15 @@ class Gathered:
         session: Session,
         *,
         omits_none: bool,
-        own: Sequence[str] = CANONICAL,
     ) -> None:
         self.columns = {name: f"field{number}" for number, name in enumerate(dict.fromkeys(wanted))}
         self.fields, self._questions = dict[str, None](), dict[str, None]()
         self._question, self._source = question, source
         self._sets, self._odd = False, ""
-        names = [*own, "ticked", *self.columns.values()]
+        names = [*CANONICAL, "ticked", *self.columns.values()]
         schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
-        made = self._made(submissions, own[len(MADE) :], limits)
-        rows = Rows(_put(session, schema, _batches(made, schema, source)), source)
+        made = self._made(submissions, limits)
+        rows = Rows(_put(session, schema, _batches(made, schema)), source)
         self._refuse_several()
         others = ", ".join(name for name in names if name not in ("label", "ticked"))
         label = self._label_in_sql(omits_none)
@@ -284,11 +281,9 @@ class Gathered:
             return self.columns[name]
         return self.rows.text(name) if name in CANONICAL else None
 
-    def _made(
-        self, submissions: Iterable[Submission], as_told: Sequence[str], limits: Limits
-    ) -> Iterator[tuple[Any, ...]]:
+    def _made(self, submissions: Iterable[Submission], limits: Limits) -> Iterator[tuple[Any, ...]]:
         """A row for each submission. The first question counts if none was chosen."""
-        told, asked = attrgetter(*as_told), self._question
+        asked = self._question
         for row, each in enumerate(submissions, 1):
             if row > limits.rows:
                 limits.refuse_beyond("rows", row, self._source, "submissions or more")
@@ -299,8 +294,22 @@ class Gathered:
             item = None if each.item is None else category_text(each.item)
             rater = _text(each.rater) or f"{UNKNOWN}{each.record})"
             label, ticked = self._label(each.values.get(asked or ""), each.record)
+            seconds, confidence = self._number(each, "seconds"), self._number(each, "confidence")
+            told = (each.status, each.kind, each.created, each.updated)
             said = [_text(each.fields.get(name)) for name in self.columns]
-            yield (item, rater, label, *told(each), ticked, *said)
+            how = (seconds, confidence, each.assisted, each.record, ticked)
+            yield (item, rater, label, *told, *how, *said)
+
+    def _number(self, submission: Submission, name: str) -> float | None:
+        value = getattr(submission, name)
+        try:
+            number = math.nan if value is None else float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise RatingsError(
+                f"{self._source}: {submission.record}: found {name} {value!r}; expected a number, "
+                "or nothing. Correct the export."
+            ) from None
+        return None if math.isnan(number) else number
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
         """The label as text, and False for a list of ticks without a tick."""
@@ -374,9 +383,7 @@ def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa
         yield pa.Table.from_batches(some, schema)
 
 
-def _batches(
-    rows: Iterable[tuple[Any, ...]], schema: pa.Schema, source: str
-) -> Iterator[pa.RecordBatch]:
+def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Rows in batches. So few of them are Python objects at once."""
     new: list[tuple[Any, ...]] = []
     letters = 0
@@ -384,19 +391,15 @@ def _batches(
         new.append(row)
         letters += sum([len(each) for each in row if type(each) is str])
         if len(new) >= AT_ONCE or letters >= LETTERS:
-            yield _batch(new, schema, source)
+            yield _batch(new, schema)
             new.clear()
             letters = 0
     if new:
-        yield _batch(new, schema, source)
+        yield _batch(new, schema)
 
 
-def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema, source: str) -> pa.RecordBatch:
+def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     columns = dict(zip(schema.names, zip(*rows, strict=True), strict=True))
-    for name, values in columns.items():
-        if KINDS.get(name) == NUMBER:
-            places = (f"{source}: {record}: found {name}" for record in columns["record"])
-            columns[name] = tuple(map(_number, values, places))
     try:
         return pa.record_batch(columns, schema)
     except UnicodeEncodeError as error:
@@ -408,16 +411,6 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema, source: str) -> pa.Re
         ) from None
 
 
-def _number(value: Any, found: str) -> float | None:
-    try:
-        number = math.nan if value is None else float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise RatingsError(
-            f"{found} {value!r}; expected a number, or nothing. Correct the export."
-        ) from None
-    return None if math.isnan(number) else number
-
-
 def _text(value: object) -> str | None:
     return None if value in (None, "") else category_text(value)
 
@@ -427,8 +420,6 @@ def _text(value: object) -> str | None:
 GOLD = "gold"
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
-NEEDED = ("item", "rater", "label", "status", "kind", "created", "updated", "record")
-"""What of `CANONICAL` is read always."""
 Finds = Callable[..., Iterator[Submission]]
 """Finds the submissions of an export. Of a kind of label objects, if it has kinds."""
 
@@ -491,7 +482,7 @@ class Tool(Reader):
         found = self._gathered(Path(str(source)), question, (*named.values(), *others), asked)
         said = [value for name, value in columns.named.items() if name in named]
         _refuse_unknown(found, said, list(others))
-        return _rated(found, named, others, asked)
+        return _rated(found, named, others, asked, is_assisted="assisted" in self.shows)
 
     def drawn(self, path: Path, kind: str, asked: Asked) -> tuple[Rows, list[Drawn]]:
         """The label objects of one question. All rules for submissions hold for them too.
@@ -554,7 +545,6 @@ class Tool(Reader):
     def _gathered(
         self, path: Path, question: str | None, wanted: Iterable[str], asked: Asked
     ) -> Gathered:
-        names = {*NEEDED, *wanted, *({"assisted"} & self.shows)}
         found = Gathered(
             self._checked(Export(path)),
             question,
@@ -563,7 +553,6 @@ class Tool(Reader):
             asked.limits,
             asked.session,
             omits_none=self.omits_none,
-            own=[name for name in CANONICAL if name in names],
         )
         _refuse_repeated(found.rows)
         _refuse_mixed_zones(found.rows)
@@ -639,7 +628,12 @@ def _fields_of(columns: Columns) -> dict[str, str]:
 
 
 def _rated(
-    gathered: Gathered, named: Mapping[str, str], others: Iterable[str], asked: Asked
+    gathered: Gathered,
+    named: Mapping[str, str],
+    others: Iterable[str],
+    asked: Asked,
+    *,
+    is_assisted: bool,
 ) -> Rows:
     """The ratings among the submissions, under canonical names."""
     columns, rules = asked.columns, asked.rules
@@ -652,7 +646,8 @@ def _rated(
     names = [
         name
         for name in rated.names
-        if name in (*OWN, "label", "timestamp", "assisted", "occurrence", *named)
+        if name in (*OWN, "label", "timestamp", "occurrence", *named)
+        or (name == "assisted" and is_assisted)
         or name.startswith(STRATUM)
     ]
     told = {"timestamp": "created", **named, "label": columns.label}
@@ -663,10 +658,8 @@ def _rated(
 def _canonical(gathered: Gathered, named: Mapping[str, str], others: Iterable[str]) -> Rows:
     """The submissions under canonical names. What a rule reads keeps a name of its own."""
     rows = gathered.rows
-    made = {name: name for name in (*NEEDED, "nth") if name != "record"}
+    made = {name: name for name in (*CANONICAL, "nth") if name not in ("record", "confidence")}
     made |= {"row": "record", "timestamp": "created"}
-    if "assisted" in rows.names:
-        made["assisted"] = "assisted"
     for name, of in named.items():
         if (told := gathered.told(of)) is not None:
             made[name] = of if name == of and name not in gathered.fields else told
