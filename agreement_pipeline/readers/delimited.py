@@ -20,12 +20,8 @@ from agreement_pipeline.ratings import Limits
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import (
     Steady,
-    blank,
-    blocks_of,
     readable,
-    refuse_nul,
     start_of,
-    text_bytes,
     text_of,
 )
 from agreement_pipeline.text import counted
@@ -136,25 +132,20 @@ class Delimited:
         limits.refuse_beyond("rows", self._n_lines, self._source, "lines")
         _refuse_no_header(self.header, separator, self._source)
         refuse_twice(self.header, f"{self._source}: row 1")
-        self._file.refuse_change()
 
     def _look(self) -> None:
         """One pass over the lines: their number, and if Arrow must find the same cells as Python.
 
         A block of lines at a time is in memory.
         """
-        self._n_lines, self._regular, n_quotes, is_blank, head = 0, True, 0, True, b""
-        for block in blocks_of(self._file.path):
-            refuse_nul(block, self._source, self._n_lines)
+        self._n_lines, self._regular, n_quotes, head = 0, True, 0, b""
+        for block in self._file.blocks():
             text = np.frombuffer(block, dtype=np.uint8)
             quotes = np.flatnonzero(text == QUOTE) if b'"' in block else np.empty(0, dtype=np.int64)
             self._regular &= _is_regular(block, text, quotes, n_quotes, self._separator)
             self._n_lines += int(np.count_nonzero(text == FEED)) + _lone_returns(block)
             n_quotes += len(quotes)
-            is_blank &= block.isspace()
             head = head or block
-        if is_blank:
-            raise blank(self._source)
         self._first = head[: head.find(b"\n") + 1 or len(head)]
         in_first = self._first.count(b'"')
         self._quoted = n_quotes > in_first
@@ -164,7 +155,7 @@ class Delimited:
         """The cells of the first row, which may span several lines."""
         line = self._first
         spans = line.count(b'"') % 2 or b"\r" in line.rstrip(b"\n")[:-1]
-        text = text_of(text_bytes(self._file.path) if spans else line, self._source)
+        text = self._file.text() if spans else text_of(line, self._source)
         rows = _rows(StringIO(text, newline=""), self._separator, self._source)
         return next(rows, (1, []))[1]
 
@@ -209,7 +200,7 @@ class Delimited:
 
     def _row_by_row(self, names: Sequence[str], start: int) -> Iterator[pa.RecordBatch]:
         """The rows from one on, read by the standard library."""
-        text = StringIO(text_of(text_bytes(self._file.path), self._source), newline="")
+        text = StringIO(self._file.text(), newline="")
         places, blank_row = list(map(self.header.index, names)), [""] * len(self.header)
         rows = islice(_rows(text, self._separator, self._source), start + 1, None)
         data = (cells or blank_row for _, cells in rows)

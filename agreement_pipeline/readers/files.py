@@ -103,6 +103,39 @@ class Steady:
             )
         return cls(path, was)
 
+    def blocks(self) -> Iterator[bytes]:
+        """The bytes of a text in blocks of whole lines, without a byte order mark.
+
+        Raises
+        ------
+        RatingsError
+            The file changed, cannot be read, is blank, or holds a NUL byte.
+        """
+        name, n_lines, is_blank = self.path.name, 0, True
+        with readable(self.path), self.path.open("rb") as file:
+            block = (file.read(BLOCK_BYTES) + file.readline()).removeprefix(BOM_UTF8)
+            while block:
+                if b"\0" in block:
+                    line = n_lines + block.count(b"\n", 0, block.index(b"\0")) + 1
+                    raise RatingsError(
+                        f"{name}: line {line}: found a NUL byte; expected text. "
+                        "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
+                    )
+                yield block
+                n_lines += block.count(b"\n")
+                is_blank = is_blank and block.isspace()
+                block = file.read(BLOCK_BYTES) + file.readline()
+        self.refuse_change()
+        if is_blank:
+            raise RatingsError(
+                f"{name}: found nothing but blanks; expected a table with at least one rating. "
+                "Check that the export is complete."
+            )
+
+    def text(self) -> str:
+        """The whole text."""
+        return text_of(b"".join(self.blocks()), self.path.name)
+
     def refuse_change(self) -> None:
         """Refuse the file if it changed.
 
@@ -156,63 +189,6 @@ def kind_of(path: Path) -> FileKind:
     text = start.removeprefix(BOM_UTF8).lstrip()
     known = (kind for magic, kind in MAGIC.items() if start.startswith(magic))
     return next(known, MARKS.get(text[:1], "text"))
-
-
-def blocks_of(path: Path) -> Iterator[bytes]:
-    """The bytes of a file in blocks of whole lines, without a byte order mark.
-
-    Raises
-    ------
-    RatingsError
-        The file cannot be read.
-    """
-    with readable(path), path.open("rb") as file:
-        block = (file.read(BLOCK_BYTES) + file.readline()).removeprefix(BOM_UTF8)
-        while block:
-            yield block
-            block = file.read(BLOCK_BYTES) + file.readline()
-
-
-def text_bytes(path: Path) -> bytes:
-    """The bytes of a file of text, without a byte order mark.
-
-    Raises
-    ------
-    RatingsError
-        The file changed while it was read, is blank, or holds a NUL byte.
-    """
-    file = Steady.at(path)
-    with readable(path):
-        data = path.read_bytes().removeprefix(BOM_UTF8)
-    file.refuse_change()
-    refuse_nul(data, path.name)
-    if data.isspace() or not data:
-        raise blank(path.name)
-    return data
-
-
-def refuse_nul(data: bytes, source: str, lines_before: int = 0) -> None:
-    """Refuse a part of a text that holds a NUL byte.
-
-    Raises
-    ------
-    RatingsError
-        It does.
-    """
-    if b"\0" in data:
-        line = lines_before + data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise RatingsError(
-            f"{source}: line {line}: found a NUL byte; expected text. "
-            "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
-        )
-
-
-def blank(source: str) -> RatingsError:
-    """The refusal of a text of nothing but blanks."""
-    return RatingsError(
-        f"{source}: found nothing but blanks; expected a table with at least one rating. "
-        "Check that the export is complete."
-    )
 
 
 def no_row(source: str) -> RatingsError:

@@ -17,9 +17,6 @@ from agreement_pipeline.readers.files import (
     WAIT,
     CutOffError,
     Steady,
-    blank,
-    blocks_of,
-    refuse_nul,
     text_of,
 )
 
@@ -236,20 +233,16 @@ def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
     RatingsError
         The file changed while it was read, is blank or too long, or a line holds no record.
     """
-    file, source, row, waiting = Steady.at(path), path.name, 0, list[str]()
-    for block in blocks_of(path):
-        refuse_nul(block, source, row + len(waiting))
+    source, row, waiting = path.name, 0, list[str]()
+    for block in Steady.at(path).blocks():
         for line in text_of(block, source, row + len(waiting)).removesuffix("\n").split("\n"):
             if line.strip() and waiting:
                 for row, each in enumerate(waiting, row + 1):  # noqa: B020
                     yield _record(each, row, False, source)
                 waiting.clear()
             waiting.append(line)
-    if not waiting[0].strip():
-        raise blank(source)
     yield _record(waiting[0], row + 1, True, source)
     limits.refuse_beyond("rows", row + len(waiting), source, "lines")
-    file.refuse_change()
 
 
 def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
