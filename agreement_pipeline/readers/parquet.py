@@ -134,17 +134,17 @@ class ParquetTable:
 
 
 @contextmanager
-def _as_refusal(source: str) -> Iterator[None]:
+def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
     """Whatever Arrow says of a broken file, as one refusal."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _broken(source, error) from None
+        raise _broken(source, error, kind) from None
 
 
-def _broken(source: str, error: BaseException) -> RatingsError:
+def _broken(source: str, error: BaseException, kind: str = "Parquet") -> RatingsError:
     return RatingsError(
-        f"{source}: found no whole Parquet file ({str(error).splitlines()[0]}); expected a "
+        f"{source}: found no whole {kind} file ({str(error).splitlines()[0]}); expected a "
         f"finished one. {WAIT}"
     )
 
@@ -159,7 +159,7 @@ def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
     """
     import pyarrow.parquet as pq
 
-    try:
+    with _as_refusal(path.name, kind.capitalize()):
         if kind == "parquet":
             footer_of(path)
             file = pq.ParquetFile(path)
@@ -172,11 +172,6 @@ def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
             for row in batch.to_pylist():
                 row.update({name: of(row[name]) for name, of in named.items() if name in row})
                 yield row
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise RatingsError(
-            f"{path.name}: found no whole {kind} file ({str(error).splitlines()[0]}); expected a "
-            "finished one. Export it again."
-        ) from None
 
 
 def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
@@ -275,7 +270,9 @@ def _named(names: Sequence[str | None], where: str) -> Named:
     """A number, or a list of numbers, as names. -1 stands for no label, and so does no name."""
     known: dict[Any, str | None] = {NO_LABEL: None, **dict(enumerate(names))}
 
-    def name(value: Any) -> str | None:
+    def named(value: Any) -> Any:
+        if hasattr(value, "__len__") and not isinstance(value, str | Mapping):
+            return [named(each) for each in value]
         if value is None or (isinstance(value, float) and isnan(value)):
             return None
         if not isinstance(value, Real) or value not in known:
@@ -284,10 +281,6 @@ def _named(names: Sequence[str | None], where: str) -> Named:
                 "names. Save the data set again."
             )
         return known[value]
-
-    def named(value: Any) -> Any:
-        is_list = hasattr(value, "__len__") and not isinstance(value, str | Mapping)
-        return [name(each) for each in value] if is_list else name(value)
 
     return named
 
