@@ -93,7 +93,7 @@ class Submission:
     status, kind
         What became of the work, and who did it.
     created, updated
-        Times in the form of `utc`.
+        When the work began and ended, as the tool writes times.
     seconds
         How long the work took.
     confidence
@@ -110,10 +110,10 @@ class Submission:
     record: str
     status: Status = "submitted"
     kind: Kind = "human"
-    created: str | None = None
-    updated: str | None = None
-    seconds: float | None = None
-    confidence: float | None = None
+    created: object = None
+    updated: object = None
+    seconds: Any = None
+    confidence: Any = None
     assisted: bool | None = None
     fields: Data = field(default_factory=lambda: Nothing)
 
@@ -287,29 +287,19 @@ class Gathered:
         for row, each in enumerate(submissions, 1):
             if row > limits.rows:
                 limits.refuse_beyond("rows", row, self._source, "submissions or more")
-            for known, names in ((self._questions, each.values), (self.fields, each.fields)):
-                if not known.keys() >= names.keys():
-                    known.update(dict.fromkeys(names))
+            for seen, names in ((self._questions, each.values), (self.fields, each.fields)):
+                if not seen.keys() >= names.keys():
+                    seen.update(dict.fromkeys(names))
             asked = asked or next(iter(self._questions), None)
             item = None if each.item is None else category_text(each.item)
             rater = _text(each.rater) or f"{UNKNOWN}{each.record})"
             label, ticked = self._label(each.values.get(asked or ""), each.record)
-            seconds, confidence = self._number(each, "seconds"), self._number(each, "confidence")
-            told = (each.status, each.kind, each.created, each.updated)
+            where = f"{self._source}: {each.record}"
+            times = utc(each.created, where), utc(each.updated, where)
+            numbers = _number(each, "seconds", where), _number(each, "confidence", where)
             said = [_text(each.fields.get(name)) for name in self.columns]
-            how = (seconds, confidence, each.assisted, each.record, ticked)
-            yield (item, rater, label, *told, *how, *said)
-
-    def _number(self, submission: Submission, name: str) -> float | None:
-        value = getattr(submission, name)
-        try:
-            number = math.nan if value is None else float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise RatingsError(
-                f"{self._source}: {submission.record}: found {name} {value!r}; expected a number, "
-                "or nothing. Correct the export."
-            ) from None
-        return None if math.isnan(number) else number
+            known = (each.status, each.kind, *times, *numbers, each.assisted, each.record)
+            yield (item, rater, label, *known, ticked, *said)
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
         """The label as text, and False for a list of ticks without a tick."""
@@ -409,6 +399,17 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
             f"{error.object.replace(half, '?')[:40]!r}; expected whole characters. "
             "Export the file again."
         ) from None
+
+
+def _number(submission: Submission, name: str, where: str) -> float | None:
+    value = getattr(submission, name)
+    try:
+        number = math.nan if value in (None, "") else float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise RatingsError(
+            f"{where}: found {name} {value!r}; expected a number, or nothing. Correct the export."
+        ) from None
+    return None if math.isnan(number) else number
 
 
 def _text(value: object) -> str | None:

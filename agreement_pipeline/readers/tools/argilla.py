@@ -17,7 +17,6 @@ from agreement_pipeline.readers.submissions import (
     Submission,
     Tool,
     spans_in,
-    utc,
 )
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
@@ -128,8 +127,8 @@ def rest(export: Export, kind: str = "") -> Iterator[Submission]:
                     _answers(values, where, kind),
                     f"response {each['id']}",
                     status=_status(each["status"], where),
-                    created=utc(each.get("inserted_at"), place),
-                    updated=utc(each.get("updated_at"), place),
+                    created=each.get("inserted_at"),
+                    updated=each.get("updated_at"),
                     fields=fields,
                 )
 

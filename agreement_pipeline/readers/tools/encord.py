@@ -11,7 +11,6 @@ from agreement_pipeline.readers.submissions import (
     grouped,
     has,
     plain,
-    utc,
 )
 
 STATUSES: dict[str, Status] = {"NOT_LABELLED": "draft", "LABEL_IN_PROGRESS": "draft"}
@@ -19,7 +18,7 @@ STATUSES: dict[str, Status] = {"NOT_LABELLED": "draft", "LABEL_IN_PROGRESS": "dr
 
 def submissions(export: Export) -> Iterator[Submission]:
     """The classifications of all label rows, one submission for each maker and data unit."""
-    for place, row in export.records():
+    for _, row in export.records():
         for unit in row["data_units"].values():
             classes = unit["labels"].get("classifications") or ()
             for maker, made in grouped(classes, lambda each: each.get("createdBy")).items():
@@ -36,8 +35,8 @@ def submissions(export: Export) -> Iterator[Submission]:
                     {each["name"]: _answer(each["answers"]) for each in questions},
                     f"label row {row['label_hash']}, unit {unit['data_hash']}, {maker}",
                     status=STATUSES.get(row.get("label_status", ""), "submitted"),
-                    created=utc(made[0].get("createdAt"), place),
-                    updated=utc(made[-1].get("lastEditedAt"), place),
+                    created=made[0].get("createdAt"),
+                    updated=made[-1].get("lastEditedAt"),
                     assisted=not all(each.get("manualAnnotation", True) for each in made),
                     fields=plain({**row, **unit}),
                 )

@@ -11,7 +11,7 @@ from typing import Any
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.files import kind_of
-from agreement_pipeline.readers.submissions import Data, Submission, Tool, plain, utc
+from agreement_pipeline.readers.submissions import Data, Submission, Tool, plain
 
 MANIFEST = "output.manifest"
 
@@ -48,8 +48,8 @@ def _responses(path: Path, export: Export, items: Mapping[str, Data]) -> Iterato
                 answer["workerId"],
                 _answers(answer["answerContent"]),
                 f"{place}, answer {number}",
-                created=utc(answer.get("acceptanceTime"), place),
-                updated=utc(answer.get("submissionTime"), place),
+                created=answer.get("acceptanceTime"),
+                updated=answer.get("submissionTime"),
                 seconds=answer.get("timeSpentInSeconds"),
                 fields=_fields(items.get(item, {})),
             )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export, register
-from agreement_pipeline.readers.submissions import Data, Kind, Submission, Tool, utc
+from agreement_pipeline.readers.submissions import Data, Kind, Submission, Tool
 
 HEADER = "header.json"
 LANGFUSE = {
@@ -59,7 +59,7 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
             scorer,
             {**value} if isinstance(value, Mapping) else {"score": value},
             f"{place}: {name}, {scorer}",
-            created=utc(run.get("created"), place),
+            created=run.get("created"),
             fields=fields,
         )
 
@@ -81,7 +81,7 @@ register(
 
 def langfuse(export: Export) -> Iterator[Submission]:
     """All scores. One of the source ANNOTATION is a person's. Others are models' or programs'."""
-    for place, record in export.records():
+    for _, record in export.records():
         for score in record["data"] if isinstance(record.get("data"), list) else [record]:
             is_person = score["source"] == "ANNOTATION"
             trace, observation = _of(score, "trace"), _of(score, "observation")
@@ -92,8 +92,8 @@ def langfuse(export: Export) -> Iterator[Submission]:
                 {score["name"]: score["value"] if is_number else _of(score, "text")},
                 f"score {score['id']}",
                 kind="human" if is_person else "model",
-                created=utc(_of(score, "created"), place),
-                updated=utc(_of(score, "updated"), place),
+                created=_of(score, "created"),
+                updated=_of(score, "updated"),
                 fields={"trace": trace, "observation": observation, "source": score["source"]},
             )
 
@@ -129,7 +129,7 @@ register(
 
 def traces(export: Export) -> Iterator[Submission]:
     """The assessments of all traces. Traces say who assessed them: people or models."""
-    for place, record in export.records():
+    for _, record in export.records():
         info = record.get("info", record)
         name = info.get("trace_id") or info["request_id"]
         fields = {key: value for key, value in info.items() if not isinstance(value, (list, dict))}
@@ -145,8 +145,8 @@ def traces(export: Export) -> Iterator[Submission]:
                 {named: None if isinstance(answer, (list, dict)) else answer},
                 where,
                 kind="gold" if expected else MLFLOW[source["source_type"]],
-                created=utc(each.get("create_time"), place),
-                updated=utc(each.get("last_update_time"), place),
+                created=each.get("create_time"),
+                updated=each.get("last_update_time"),
                 fields=fields,
             )
 
@@ -219,10 +219,10 @@ def promptfoo(export: Export) -> Iterator[Submission]:
     for place, record in export.records():
         run, results = record.get("evalId") or place, record["results"]
         for each in results["results"]:
-            yield from _output(each, str(run), utc(results.get("timestamp"), place))
+            yield from _output(each, str(run), results.get("timestamp"))
 
 
-def _output(result: Data, run: str, time: str | None) -> Iterator[Submission]:
+def _output(result: Data, run: str, time: object) -> Iterator[Submission]:
     provider = result["provider"]
     model = provider.get("label") or provider["id"]
     name = f"{run}/{result['testIdx']}/{result['promptIdx']}/{model}"

@@ -23,7 +23,6 @@ from agreement_pipeline.readers.submissions import (
     Tool,
     has,
     pixels,
-    utc,
 )
 from agreement_pipeline.units import (
     Box,
@@ -75,8 +74,8 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 name,
                 status=_status(each),
                 kind="gold" if _says(each, "ground_truth") else "human",
-                created=utc(each.get("created_at"), where),
-                updated=utc(each.get("updated_at"), where),
+                created=each.get("created_at"),
+                updated=each.get("updated_at"),
                 seconds=each.get("lead_time"),
                 assisted=_is_assisted(each),
                 fields=fields,
@@ -89,7 +88,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 answers(each.get("result"), where),
                 where,
                 status="draft",
-                created=utc(each.get("created_at"), place),
+                created=each.get("created_at"),
                 fields=fields,
             )
         for each in (task.get("predictions") or ()) if is_task else ():
@@ -101,7 +100,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 answers(each.get("result"), where),
                 name,
                 kind="model",
-                created=utc(each.get("created_at"), where),
+                created=each.get("created_at"),
                 confidence=each.get("score"),
                 fields=fields,
             )
@@ -276,9 +275,9 @@ def of_tables(export: Export) -> Iterator[Submission]:
             row["annotator"],
             _own_answers(row, place),
             f"annotation {row['annotation_id']}",
-            created=utc(row.get("created_at"), place),
-            updated=utc(row.get("updated_at"), place),
-            seconds=float(row["lead_time"]) if row["lead_time"] else None,
+            created=row.get("created_at"),
+            updated=row.get("updated_at"),
+            seconds=row["lead_time"],
             fields={name: cell for name, cell in row.items() if not isinstance(cell, (list, dict))},
         )
 

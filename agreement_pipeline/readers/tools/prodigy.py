@@ -18,7 +18,6 @@ from agreement_pipeline.readers.submissions import (
     has,
     plain,
     spans_in,
-    utc,
 )
 from agreement_pipeline.units import Box, LabelObject, Polygon
 
@@ -41,7 +40,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             place,
             status="submitted" if record["answer"] in labels else "skipped",
             kind="reviewer" if "versions" in record else "human",
-            created=utc(record.get("_timestamp"), place),
+            created=record.get("_timestamp"),
             fields={**plain(record), **(record.get("meta") or {})},
         )
 

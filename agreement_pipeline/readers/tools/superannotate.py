@@ -13,7 +13,6 @@ from agreement_pipeline.readers.submissions import (
     grouped,
     has,
     plain,
-    utc,
 )
 
 TAG = "tag"
@@ -40,8 +39,8 @@ def submissions(export: Export) -> Iterator[Submission]:
                 f"{place}, {email}",
                 status=STATUSES.get(about.get("status", ""), "submitted"),
                 kind="reviewer" if role in REVIEWERS else "human",
-                created=utc(min((each["createdAt"] for each in made), default=None), place),
-                updated=utc(max((each["updatedAt"] for each in made), default=None), place),
+                created=min((each["createdAt"] for each in made), default=None),
+                updated=max((each["updatedAt"] for each in made), default=None),
                 assisted=any(each.get("creationType", "Manual") != "Manual" for each in made),
                 fields=plain(about),
             )
