@@ -69,13 +69,7 @@ def _widths(lines: Sequence[str], mark: str) -> set[int]:
 
 
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of data as records, each with its number. Blank lines are none.
-
-    Raises
-    ------
-    RatingsError
-        The file is no delimited text, or no UTF-8.
-    """
+    """The rows of data as records, each with its number. Blank lines are none."""
     try:
         with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
             rows = _rows(file, separator_in(path), place)
@@ -117,11 +111,6 @@ class Delimited:
     ----------
     header
         The names of its columns.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken or too large.
     """
 
     def __init__(self, path: Path, separator: str, limits: Limits) -> None:

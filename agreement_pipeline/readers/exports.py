@@ -86,13 +86,7 @@ class Export:
 
     @cached_property
     def first(self) -> Mapping[str, Any]:
-        """The first record, or nothing if there is none that can be read.
-
-        Raises
-        ------
-        CutOffError
-            The file ends within this record.
-        """
+        """The first record, or nothing if there is none that can be read."""
         if not self.files:
             return {}
         try:
@@ -123,13 +117,7 @@ class Export:
 
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
-    """The records of a file.
-
-    Raises
-    ------
-    RatingsError
-        The file cannot be read.
-    """
+    """The records of a file."""
     kind = kind_of(path)
     if kind == "text":
         for number, row in delimited_rows(path, place, errors):

@@ -46,13 +46,7 @@ class CutOffError(RatingsError):
 
 
 def refuse_unfinished(path: Path) -> None:
-    """Refuse a path to nothing, to a device, or to a file that its name calls unfinished.
-
-    Raises
-    ------
-    RatingsError
-        The path is one of these.
-    """
+    """Refuse a path to nothing, to a device, or to a file that its name calls unfinished."""
     if not path.exists():
         raise RatingsError(
             f"{path}: found no such file; expected an export or a table. Check the path."
@@ -87,13 +81,7 @@ class Steady:
 
     @classmethod
     def at(cls, path: Path) -> "Steady":
-        """The file at a path, before it is read.
-
-        Raises
-        ------
-        RatingsError
-            The file is empty or cannot be read.
-        """
+        """The file at a path, before it is read."""
         with readable(path), path.open("rb"):
             was = _state(path)
         if not was[0]:
@@ -104,13 +92,7 @@ class Steady:
         return cls(path, was)
 
     def blocks(self) -> Iterator[bytes]:
-        """The bytes of a text in blocks of whole lines, without a byte order mark.
-
-        Raises
-        ------
-        RatingsError
-            The file changed, cannot be read, is blank, or holds a NUL byte.
-        """
+        """The bytes of a text in blocks of whole lines, without a byte order mark."""
         name, n_lines, is_blank = self.path.name, 0, True
         with readable(self.path), self.path.open("rb") as file:
             block = (file.read(BLOCK_BYTES) + file.readline()).removeprefix(BOM_UTF8)
@@ -137,13 +119,7 @@ class Steady:
         return text_of(b"".join(self.blocks()), self.path.name)
 
     def refuse_change(self) -> None:
-        """Refuse the file if it changed.
-
-        Raises
-        ------
-        RatingsError
-            It did, or it cannot be read any more.
-        """
+        """Refuse the file if it changed."""
         with readable(self.path):
             now = _state(self.path)
         if now != self.was:
@@ -172,13 +148,7 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def start_of(path: Path) -> bytes:
-    """The first bytes of a file.
-
-    Raises
-    ------
-    RatingsError
-        It cannot be read.
-    """
+    """The first bytes of a file."""
     with readable(path), path.open("rb") as file:
         return file.read(START)
 
@@ -200,13 +170,7 @@ def no_row(source: str) -> RatingsError:
 
 
 def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
-    """Bytes as text.
-
-    Raises
-    ------
-    RatingsError
-        They are not UTF-8.
-    """
+    """Bytes as text."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

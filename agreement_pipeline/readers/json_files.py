@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 import pyarrow as pa
 
@@ -66,13 +66,6 @@ def json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[str, A
     """The objects of a file, numbered from 1. No more than a few are in memory.
 
     `place` is the name of the file in an export, for errors.
-
-    Raises
-    ------
-    CutOffError
-        The file ends within a record or a list.
-    RatingsError
-        The file is no JSON, or is not UTF-8.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
         stream = _Stream(path, file, place or path.name)
@@ -174,42 +167,28 @@ class JsonLines:
     ----------
     header
         The names of its columns.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken or too large.
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        names, self._blocks = dict[str, None](), list[_Block]()
+        names, self._parts = dict[str, None](), list[tuple[int, dict[str, Any]]]()
         records = _records(path, limits)
         while some := list(islice(records, AT_ONCE)):
             here = dict.fromkeys(chain.from_iterable(some))
             names |= here
             if len(names) <= limits.columns:
-                columns = {
-                    name: _compact([_cell(each.get(name)) for each in some]) for name in here
-                }
-                self._blocks.append(_Block(len(some), columns))
+                cells = {n: _compact([_cell(each.get(n)) for each in some]) for n in here}
+                self._parts.append((len(some), cells))
         limits.refuse_beyond("columns", len(names), path.name, "columns")
         self.header = list(names)
 
-    def blocks(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Some columns, some rows at a time.
 
         A column is an Arrow array of texts. If it holds anything but texts, it is a list.
         """
-        for block in self._blocks:
-            empty = pa.nulls(block.n_rows, pa.large_string())
-            yield {name: block.columns.get(name, empty) for name in names}
-
-
-class _Block(NamedTuple):
-    """The cells of some records by column, as an Arrow array where all of them are texts."""
-
-    n_rows: int
-    columns: dict[str, Any]
+        for n_rows, columns in self._parts:
+            empty = pa.nulls(n_rows, pa.large_string())
+            yield {name: columns.get(name, empty) for name in names}
 
 
 def _compact(values: list[object]) -> Any:
@@ -226,13 +205,7 @@ def _cell(value: object) -> object:
 
 
 def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
-    """The records of a file, one a line. Blank lines at its end are none.
-
-    Raises
-    ------
-    RatingsError
-        The file changed while it was read, is blank or too long, or a line holds no record.
-    """
+    """The records of a file, one a line. Blank lines at its end are none."""
     source, row, waiting = path.name, 0, list[str]()
     for block in Steady.at(path).blocks():
         for line in text_of(block, source, row + len(waiting)).removesuffix("\n").split("\n"):

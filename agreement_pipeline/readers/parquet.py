@@ -42,13 +42,7 @@ Named = Callable[[Any], Any]
 
 
 def footer_of(path: Path) -> Footer:
-    """What a Parquet file says of itself.
-
-    Raises
-    ------
-    RatingsError
-        It contradicts itself. Arrow could end the process on it.
-    """
+    """What a Parquet file says of itself."""
     try:
         return Footer.of(path)
     except FooterError as error:
@@ -67,11 +61,6 @@ class ParquetTable:
         Its columns.
     named
         Of each column of numbered labels, what names a number.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken or too large.
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
@@ -150,13 +139,7 @@ def _broken(source: str, error: BaseException, kind: str = "Parquet") -> Ratings
 
 
 def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet or Arrow file as records.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken.
-    """
+    """The rows of a Parquet or Arrow file as records."""
     import pyarrow.parquet as pq
 
     with _as_refusal(path.name, kind.capitalize()):
@@ -178,11 +161,6 @@ def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
     """A data set that `save_to_disk` wrote, and what names the numbers of its labels.
 
     If it has several splits, the column `split` names them.
-
-    Raises
-    ------
-    RatingsError
-        A part of it is absent or broken.
     """
     places = sorted(path.parent for path in folder.rglob(STATE))
     tables, named = [], dict[str, Named]()
@@ -221,13 +199,7 @@ def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
 
 
 def named_in(info: Data, source: str) -> dict[str, Named]:
-    """From each column of labels to what gives the names of the numbers in a cell.
-
-    Raises
-    ------
-    RatingsError
-        The description of the columns is not what the library writes.
-    """
+    """From each column of labels to what gives the names of the numbers in a cell."""
     found: dict[str, Named] = {}
     try:
         for column, feature in (info.get("features") or {}).items():
@@ -240,13 +212,7 @@ def named_in(info: Data, source: str) -> dict[str, Named]:
 
 
 def named_in_schema(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Named]:
-    """The same, from what the schema of a Parquet or Arrow file says of itself.
-
-    Raises
-    ------
-    RatingsError
-        The description of the columns is not what the library writes.
-    """
+    """The same, from what the schema of a Parquet or Arrow file says of itself."""
     try:
         said = json.loads((metadata or {}).get(KEY, b"{}"))
     except (ValueError, RecursionError) as error:

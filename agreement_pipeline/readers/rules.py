@@ -193,13 +193,7 @@ class Rows(Cells):
 
 
 def kept(rows: Rows, rules: Rules) -> Rows:
-    """The rows that count.
-
-    Raises
-    ------
-    RatingsError
-        A rule leaves no row, or a rater that is left out is misspelt.
-    """
+    """The rows that count."""
     for name, values in rules.where.items():
         accepted = sorted({category_text(value) for value in values})
         meets = _is_one_of(rows, FIELD + name, accepted)

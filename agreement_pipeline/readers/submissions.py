@@ -10,7 +10,7 @@ Missing, skipped and "none of them" are three things:
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -177,13 +177,17 @@ def pixels(value: float, size: float) -> float:
     return round(float(value) * size / 100, DECIMALS)
 
 
+def refuse_rotation(degrees: object, where: str) -> None:
+    """Refuse an object that is turned."""
+    if degrees and float(str(degrees)):
+        raise RatingsError(
+            f"{where}: found a rotation of {degrees} degrees; expected an upright box. "
+            "Draw a polygon instead."
+        )
+
+
 def utc(written: object, where: str) -> str | None:
     """A time in UTC, as text that sorts. A time without a zone stays without one.
-
-    Raises
-    ------
-    RatingsError
-        The text is no time.
 
     >>> utc("2026-09-02T11:05:00+02:00", "x"), utc("Wed Sep 02 02:05:00 PDT 2026", "x")
     ('2026-09-02T09:05:00.000000Z', '2026-09-02T09:05:00.000000Z')
@@ -244,11 +248,6 @@ class Gathered:
         The column of each field that was asked for.
     fields
         All fields of the items.
-
-    Raises
-    ------
-    RatingsError
-        The export is broken or too large, or has several questions and none was chosen.
     """
 
     def __init__(
@@ -483,7 +482,17 @@ class Tool(Reader):
         found = self._gathered(Path(str(source)), question, (*named.values(), *others), asked)
         said = [value for name, value in columns.named.items() if name in named]
         _refuse_unknown(found, said, list(others))
-        return _rated(found, named, others, asked, is_assisted="assisted" in self.shows)
+        submitted = _canonical(found, named, others, self.shows)
+        ratings = _ratings_in(kept(submitted, rules), rules.rejected)
+        ratings = _latest(replace(ratings, classifiers=_models(ratings)))
+        if GOLD in (columns.gold, columns.gold_label) and GOLD not in found.fields:
+            ratings = _with_gold(ratings, submitted, columns)
+        rated = arranged(ratings, rules, columns.models)
+        own = (*OWN, "label", "timestamp", "assisted", "occurrence", *named)
+        names = [name for name in rated.names if name in own or name.startswith(STRATUM)]
+        told = {"timestamp": "created", **named, "label": columns.label}
+        read = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
+        return replace(read, columns={name: told.get(name, name) for name in names})
 
     def drawn(self, path: Path, kind: str, asked: Asked) -> tuple[Rows, list[Drawn]]:
         """The label objects of one question. All rules for submissions hold for them too.
@@ -628,38 +637,13 @@ def _fields_of(columns: Columns) -> dict[str, str]:
     return {**{name: name for name in OF_ITEMS if name not in named}, **named}
 
 
-def _rated(
-    gathered: Gathered,
-    named: Mapping[str, str],
-    others: Iterable[str],
-    asked: Asked,
-    *,
-    is_assisted: bool,
+def _canonical(
+    gathered: Gathered, named: Mapping[str, str], others: Iterable[str], shows: Collection[str]
 ) -> Rows:
-    """The ratings among the submissions, under canonical names."""
-    columns, rules = asked.columns, asked.rules
-    submitted = _canonical(gathered, named, others)
-    ratings = _ratings_in(kept(submitted, rules), rules.rejected)
-    ratings = _latest(replace(ratings, classifiers=_models(ratings)))
-    if GOLD in (columns.gold, columns.gold_label) and GOLD not in gathered.fields:
-        ratings = _with_gold(ratings, submitted, columns)
-    rated = arranged(ratings, rules, columns.models)
-    names = [
-        name
-        for name in rated.names
-        if name in (*OWN, "label", "timestamp", "occurrence", *named)
-        or (name == "assisted" and is_assisted)
-        or name.startswith(STRATUM)
-    ]
-    told = {"timestamp": "created", **named, "label": columns.label}
-    found = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
-    return replace(found, columns={name: told.get(name, name) for name in names})
-
-
-def _canonical(gathered: Gathered, named: Mapping[str, str], others: Iterable[str]) -> Rows:
     """The submissions under canonical names. What a rule reads keeps a name of its own."""
     rows = gathered.rows
-    made = {name: name for name in (*CANONICAL, "nth") if name not in ("record", "confidence")}
+    unread = {"record", "confidence", *({"assisted"} - {*shows})}
+    made = {name: name for name in (*CANONICAL, "nth") if name not in unread}
     made |= {"row": "record", "timestamp": "created"}
     for name, of in named.items():
         if (told := gathered.told(of)) is not None:

@@ -47,6 +47,7 @@ from agreement_pipeline.text import called, listed
 if TYPE_CHECKING:
     import pandas as pd
 
+    from agreement_pipeline.readers.json_files import JsonLines
     from agreement_pipeline.readers.parquet import Named
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -91,7 +92,7 @@ class Table:
     source: str
     header: list[str]
     read: Callable[[Sequence[str], Collection[str]], Batches] | None = None
-    see: Callable[[Session, Mapping[str, str]], Relation | None] = lambda *_: None
+    see: Callable[[Any, Mapping[str, str]], Relation | None] = lambda *_: None
     first: int = 1
     named: "Mapping[str, Named]" = field(default_factory=dict)
 
@@ -102,11 +103,6 @@ class Table:
 
         Lists of labels become text with `|` between them, in the columns that are named last. The
         column `nth` counts the rows from 0, and `row` is what errors call a row.
-
-        Raises
-        ------
-        RatingsError
-            There is no row, or a cell is no single value.
         """
         seen = self.see(session, columns)
         if seen is not None:
@@ -161,8 +157,7 @@ class Table:
         """The rows that the engine sees, with single values, and a name for each row."""
         made = {}
         for name, of in columns.items():
-            sql = _single_in_sql(rows, name, of in lists, f"{self.source}: column {of!r}")
-            if sql is not None:
+            if sql := _single_in_sql(rows, name, of in lists, f"{self.source}: column {of!r}"):
                 made[name] = sql
         rows = rows.made(made) if made else rows
         if rows.relation.session.engine != "spark":
@@ -183,18 +178,13 @@ def file_table(path: Path, limits: Limits) -> Table:
 
     Cells of delimited text and JSON Lines become text. Only an empty cell or null is missing.
     Parquet keeps its types.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken or too large.
     """
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     kind = KINDS.get(path.suffix.lower()) or kind_of(path)
     if kind == "text":
         separator = separator_in(path, SEPARATORS.get(path.suffix.lower(), ","))
         text = Delimited(path, separator, limits)
-        return _text_table(path.name, text.header, text.batches, first=2)
+        return _text_table(path.name, text, first=2)
     if kind == "parquet":
         from agreement_pipeline.readers.parquet import ParquetTable
 
@@ -211,38 +201,24 @@ def file_table(path: Path, limits: Limits) -> Table:
     from agreement_pipeline.readers.json_files import JsonLines
 
     lines = JsonLines(path, limits)
-    return _text_table(path.name, lines.header, lines.blocks, first=1)
+    return _text_table(path.name, lines, first=1)
 
 
-def _text_table(
-    source: str, header: list[str], batches: Callable[[Sequence[str]], Iterator[Any]], first: int
-) -> Table:
+def _text_table(source: str, text: "Delimited | JsonLines", first: int) -> Table:
     def read(names: Sequence[str], _: Collection[str]) -> Batches:
-        return pa.schema([(name, TEXT) for name in names]), batches(names)
+        return pa.schema([(name, TEXT) for name in names]), text.batches(names)
 
-    return Table(source, header, read, first=first)
+    return Table(source, text.header, read, first=first)
 
 
 def table_of(source: Any, limits: Limits) -> Table:
-    """The table in a file, in a DataFrame, or in what gives Arrow batches.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken, or the table is too large. Or the source is no table.
-    """
+    """The table in a file, in a DataFrame, or in what gives Arrow batches."""
     if isinstance(source, Path):
         return file_table(source, limits)
     if is_spark_frame(source):
         header = list(map(str, source.columns))
-        limits.refuse_beyond("columns", len(header), FRAME, "columns")
-        refuse_twice(header, FRAME)
-
-        def see(session: Any, columns: Mapping[str, str]) -> Relation:
-            found: Relation = session.frame(source, columns)
-            return found
-
-        return Table(FRAME, header, see=see)
+        _refuse_large(header, 0, FRAME, limits)
+        return Table(FRAME, header, see=lambda session, columns: session.frame(source, columns))
     pandas = sys.modules.get("pandas")  # it is not imported to find out
     if pandas is not None and isinstance(source, pandas.DataFrame):
         return _frame_table(source, limits)
@@ -261,13 +237,7 @@ def arrow_table(
     named: "Mapping[str, Named] | None" = None,
     first: int = 1,
 ) -> Table:
-    """A table of Arrow.
-
-    Raises
-    ------
-    RatingsError
-        The table is too large or has a column twice.
-    """
+    """A table of Arrow."""
     _refuse_large(table.column_names, len(table), source, limits)
 
     def read(names: Sequence[str], _: Collection[str]) -> Batches:
@@ -277,15 +247,9 @@ def arrow_table(
 
 
 def far_table(address: str, session: Session, limits: Limits) -> Table:
-    """A Parquet file on another machine, which the engine reads.
-
-    Raises
-    ------
-    RatingsError
-        The engine cannot read it, or it has too many columns.
-    """
+    """A Parquet file on another machine, which the engine reads."""
     header, name = list(session.schema_of(address).names), Path(address).name
-    limits.refuse_beyond("columns", len(header), name, "columns")
+    _refuse_large(header, 0, name, limits)
     return Table(name, header, see=lambda session, columns: session.parquet(address, columns))
 
 
@@ -390,13 +354,7 @@ def _is_list_of_labels(kind: pa.DataType) -> bool:
 
 
 def _single_value(cell: object, lists: bool, where: str) -> object:
-    """A cell as it is. A list of labels becomes text with `|` between them, if lists may stand.
-
-    Raises
-    ------
-    RatingsError
-        The cell holds several values, or none that is text.
-    """
+    """A cell as it is. A list of labels becomes text with `|` between them, if lists may stand."""
     if not isinstance(cell, NO_VALUES):
         return cell
     expected = "text" if isinstance(cell, BINARY) else "one value"
@@ -450,15 +408,7 @@ class Tables(Reader):
     """
 
     def rows(self, source: Source, asked: Asked) -> Rows:
-        """The ratings in a table under their canonical names, one row a rating.
-
-        Raises
-        ------
-        RatingsError
-            The table is broken or lacks a column.
-        ProjectError
-            The columns belong to the other layout.
-        """
+        """The ratings in a table under their canonical names, one row a rating."""
         _refuse_of_other_layout(asked)
         parts = {name: _rows(table, asked) for name, table in _tables_of(source, asked)}
         several = [*parts] != [WHOLE]
@@ -469,13 +419,7 @@ class Tables(Reader):
         return arranged(kept(rows, asked.rules), asked.rules, models)
 
     def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
-        """The rounds that a table with a column of rounds names, sorted.
-
-        Raises
-        ------
-        RatingsError
-            The file is broken. Or it has no such column, or a row without a round.
-        """
+        """The rounds that a table with a column of rounds names, sorted."""
         found = set[str]()
         for _, table in _tables_of(path, asked):
             found.update(_rounds_in(table, asked))

@@ -93,13 +93,7 @@ class Characters:
         self.length, self._places = len(text), {unit: place for place, unit in enumerate(units)}
 
     def at(self, unit: int, where: str) -> int:
-        """The character that begins at a code unit.
-
-        Raises
-        ------
-        RatingsError
-            None begins there.
-        """
+        """The character that begins at a code unit."""
         if unit not in self._places:
             raise RatingsError(
                 f"{where}: found offset {unit}, where no character begins in a text of "

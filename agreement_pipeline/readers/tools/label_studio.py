@@ -23,6 +23,7 @@ from agreement_pipeline.readers.submissions import (
     Tool,
     has,
     pixels,
+    refuse_rotation,
 )
 from agreement_pipeline.units import (
     Box,
@@ -147,13 +148,7 @@ def _is_assisted(annotation: Data) -> bool:
 
 
 def before_review(annotation: Data, where: str) -> object:
-    """What the rater answered, before a reviewer changed it.
-
-    Raises
-    ------
-    RatingsError
-        A reviewer changed it, and the export does not tell what it was.
-    """
+    """What the rater answered, before a reviewer changed it."""
     reviews = annotation.get("reviews") or ()
     said = [each for each in reviews if each.get("fixed_annotation_history")]
     fixed = sorted(said, key=lambda each: str(each.get("created_at")))
@@ -218,11 +213,7 @@ def _segment(part: Data, label: str, where: str) -> LabelObject:
 
 def _box(part: Data, label: str, where: str) -> LabelObject:
     value, (width, height) = part["value"], _extent(part)
-    if value.get("rotation"):
-        raise RatingsError(
-            f"{where}: found a rotation of {value['rotation']} degrees; expected an upright box. "
-            "Draw a polygon instead."
-        )
+    refuse_rotation(value.get("rotation"), where)
     return Box(
         pixels(value["x"], width),
         pixels(value["y"], height),
