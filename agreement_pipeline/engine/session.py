@@ -40,6 +40,10 @@ class Session(Protocol):
     def engine(self) -> str:
         """The name of the engine."""
 
+    @property
+    def numbers_rows(self) -> bool:
+        """True if `nth` tells the rows of a source apart."""
+
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> "Relation":
         """Put Arrow batches into a table. A column `nth` counts its rows from 0.
 

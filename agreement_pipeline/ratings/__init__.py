@@ -6,7 +6,7 @@ from agreement_pipeline.faces import later
 
 if TYPE_CHECKING:
     from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
-    from agreement_pipeline.ratings.arrays import column_of, numbers_in, texts_of, whole
+    from agreement_pipeline.ratings.arrays import column_of, growing, numbers_in, texts_of, whole
     from agreement_pipeline.ratings.birth import EXTRAS, Classifiers, NoRatingError, content_columns
     from agreement_pipeline.ratings.blocks import counts, given_back, of_whole_items, parts, taken
     from agreement_pipeline.ratings.cells import STRATUM, Cells
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         ParquetRows,
         Rows,
         expanded_bytes,
-        growing,
         parquet_bytes,
         parquet_of,
     )
@@ -109,7 +108,7 @@ else:
             "described": "lookalikes",
             "expanded_bytes": "parquet",
             "given_back": "blocks",
-            "growing": "parquet",
+            "growing": "arrays",
             "in_pandas": "texts",
             "is_clock": "times",
             "is_text": "frames",

@@ -3,7 +3,7 @@
 Arrow's own functions for this load pandas, which takes longer than to count a small table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from agreement_pipeline.ratings.scale import MISSING, Codes
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FIRST, PART_BYTES = 64, 2**22
+"""How many rows are made first, and from how many bytes a part has no more rows than the last."""
 KINDS = {"double": "float64", "float": "float32"}
 """What NumPy calls the numbers that Arrow calls otherwise."""
 
@@ -63,6 +65,30 @@ def texts_of(texts: Sequence[str]) -> "pa.Array":
     ends = np.cumsum([0, *map(len, each)], dtype=np.int32)
     data = pa.py_buffer(b"".join(each))
     return pa.StringArray.from_buffers(len(each), pa.py_buffer(ends), data)
+
+
+def packed(texts: Any) -> tuple[Codes, bytes]:
+    """The lengths of texts in bytes, -1 of a missing one, and their bytes one after the other."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _one(texts).cast(pa.large_string())
+    lengths, known = whole(pc.binary_length(column)), column.drop_null()
+    if not len(known):
+        return lengths, b""
+    offsets = np.frombuffer(known.buffers()[1], np.int64)
+    first, last = offsets[known.offset], offsets[known.offset + len(known)]
+    return lengths, bytes(memoryview(known.buffers()[2])[first:last]) if last > first else b""
+
+
+def growing(n_rows: int, made: "Callable[[slice], pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """Batches that are made of few rows first, and then of more while they need few bytes."""
+    start, many = 0, FIRST
+    while start < n_rows:
+        batch = made(slice(start, min(start + many, n_rows)))
+        yield batch
+        start += len(batch)
+        many *= 2 if batch.nbytes < PART_BYTES else 1
 
 
 def _one(found: Any) -> Any:

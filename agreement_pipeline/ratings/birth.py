@@ -13,7 +13,7 @@ import numpy as np
 
 from agreement_pipeline.engine import Relation
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.cells import STRATUM, Cells
+from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
 from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.packing import Packing
@@ -70,6 +70,8 @@ class Born(NamedTuple):
         A row a rating.
     known
         A row an item, with what is known of it. None if nothing is.
+    texts
+        The texts of items, if `known` tells rows in the place of them.
     scale
         What the labels may be.
     raters
@@ -88,6 +90,7 @@ class Born(NamedTuple):
 
     rated: Relation
     known: Relation | None
+    texts: Texts | None
     scale: Scale
     raters: tuple[str, ...]
     n: int
@@ -149,6 +152,7 @@ class Birth:
         return Born(
             self.rated,
             self.known,
+            self._texts,
             scale,
             self.raters,
             self._facts["labelled"],
@@ -740,21 +744,35 @@ class Birth:
 
     @cached_property
     def known(self) -> Relation | None:
-        """A row an item with what its rows say, and in `c{n}` whether they differ in a column."""
+        """A row an item with what its rows say, and in `c{n}` whether they differ in a column.
+
+        A text may be long, so it stays among the cells: `text` is the `nth` of a row that tells it.
+        """
         names = content_columns(self.cells.names)
         if not names:
             return None
         table, session = self.cells.relation, self.cells.relation.session
-        said = [f"{self._content(name)} AS s{at}" for at, name in enumerate(names)]
-        inner = f"SELECT {self.cells.text('item')} AS item, {', '.join(said)} FROM {table}"
+        said = {name: self._content(name) for name in names}
+        kept = {name: f"MIN(s{at})" for at, name in enumerate(names)}
+        if "text" in names and session.numbers_rows:
+            at, text = names.index("text"), said["text"]
+            said["text"] = f"CASE WHEN {text} IS NOT NULL THEN {session.hashed(text)} END"
+            kept["text"] = f"MIN(CASE WHEN s{at} IS NOT NULL THEN nth END)"
+        inner = ", ".join(f"{sql} AS s{at}" for at, sql in enumerate(said.values()))
+        inner = f"SELECT {self.cells.text('item')} AS item, {inner}, nth FROM {table}"
         chosen = [
-            f"MIN(s{at}) AS {session.column(name)}, MIN(s{at}) <> MAX(s{at}) "
+            f"{kept[name]} AS {session.column(name)}, MIN(s{at}) <> MAX(s{at}) "
             f"OR COUNT(s{at}) NOT IN (0, COUNT(*)) AS c{at}"
             for at, name in enumerate(names)
         ]
         return table.session.keep(
             f"SELECT item, {', '.join(chosen)} FROM ({inner}) AS r WHERE {OF_ITEM} GROUP BY item"
         )
+
+    @property
+    def _texts(self) -> Texts | None:
+        is_text = "text" in self.cells.names and self.cells.relation.session.numbers_rows
+        return Texts(self.cells, self.known) if is_text and self.known is not None else None
 
     # The ratings
 

@@ -6,9 +6,15 @@ A column of cells is text, whole numbers, floats or flags. A time may be anythin
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from mmap import ACCESS_READ, MADV_DONTNEED, mmap
+from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
 
-from agreement_pipeline.engine import Relation
+import numpy as np
+
+from agreement_pipeline.engine import BATCH, Relation
+from agreement_pipeline.ratings.arrays import PART_BYTES, column_of, packed, whole
+from agreement_pipeline.ratings.scale import Codes
 from agreement_pipeline.ratings.spelling import category_text
 from agreement_pipeline.text import called
 
@@ -160,6 +166,63 @@ class Cells:
         if isinstance(value, str):
             return self.relation.session.literal(value)
         return repr(value) if isinstance(value, int) else f"CAST('{value!r}' AS DOUBLE)"
+
+
+@dataclass(eq=False)
+class Texts:
+    """The texts of items, by the `nth` of a row that tells them. They are read when one is asked.
+
+    Texts of many letters are put on disk, in a file that goes with them.
+
+    Parameters
+    ----------
+    cells
+        What tells them.
+    known
+        A row an item. Its column `text` is the `nth` of a row of the cells.
+    """
+
+    cells: Cells
+    known: Relation
+
+    def take(self, nth: "pa.Array") -> "pa.Array":
+        """The texts of some rows. Missing where there is no row."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows, order, texts, data = self._read
+        found = texts.take(column_of(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])]))
+        if isinstance(data, mmap):
+            data.madvise(MADV_DONTNEED)
+        return pc.if_else(pc.is_valid(nth), found, None).cast(pa.string())
+
+    @cached_property
+    def _read(self) -> "tuple[Codes, Codes, pa.Array, mmap | bytes]":
+        """The rows that tell a text, their order, their texts and an empty one, and the bytes."""
+        import pyarrow as pa
+
+        cells, text, session = self.cells, self.cells.text("text"), self.cells.relation.session
+        length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
+        usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) AS n FROM ({length}) AS lengths"
+        letters = cells.relation.ask(usual)["n"][0].as_py() or 0
+        at_once = PART_BYTES // max(int(letters), PART_BYTES // BATCH) or 1
+        told = f"nth IN (SELECT text FROM {self.known})"
+        query = f"SELECT nth, {text} AS text FROM {cells.relation} WHERE {told}"
+        rows, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        with SpooledTemporaryFile(PART_BYTES) as file:
+            for batch in session.batches(query, at_once):
+                sizes, said = packed(batch["text"])
+                rows.append(whole(batch["nth"]))
+                lengths.append(sizes)
+                file.write(said)
+            is_large = file.tell() > PART_BYTES
+            file.seek(0)
+            data = mmap(file.fileno(), 0, access=ACCESS_READ) if is_large else file.read()
+        nth, ends = np.concatenate(rows), np.cumsum(np.concatenate([[0], *lengths, [0]]))
+        texts = pa.LargeStringArray.from_buffers(
+            len(nth) + 1, pa.py_buffer(ends), pa.py_buffer(data)
+        )
+        return nth, np.append(np.argsort(nth, kind="stable"), len(nth)), texts, data
 
 
 def cells_in(batch: "pa.RecordBatch") -> "pa.RecordBatch":

@@ -27,13 +27,13 @@ Version 1 read each name and label as a Python object, and no engine could compu
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.mapped_files import let_go
+from agreement_pipeline.ratings.arrays import packed, whole
 from agreement_pipeline.ratings.cells import STRATUM
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.spelling import category_text
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 VERSION = 2
 BATCH = 100_000
 EXTRAS = ("confidence", "assisted", "drawn", "times")
-FIRST, PART_BYTES = 64, 2**22
-"""How many texts are fed first, and from how many bytes a part has no more texts than the last."""
 Bytes = Any
 """A SHA-256 that is fed, as hashlib makes it."""
 
@@ -94,14 +92,9 @@ class _Texts:
 
     def feed(self, texts: "pa.Array") -> None:
         """Add texts. A missing one has the length -1."""
-        start, many = 0, FIRST
-        while start < len(texts):
-            lengths, data = _packed(texts.slice(start, many))
-            self.lengths.update(lengths)
-            self.bytes.update(data)
-            let_go()
-            start += many
-            many *= 2 if len(data) < PART_BYTES else 1
+        lengths, data = packed(texts)
+        self.lengths.update(lengths.astype("<i8").tobytes())
+        self.bytes.update(data)
 
     def digest(self) -> bytes:
         return self.lengths.digest() + self.bytes.digest()
@@ -145,25 +138,35 @@ class RatingsHash:
         """Add the names of rated items in ascending order."""
         self._items.feed(names)
 
-    def add_contents(self, known: "pa.Table") -> None:
+    def add_contents(
+        self, items: "pa.Array", names: Sequence[str], known: "Iterable[pa.RecordBatch]"
+    ) -> None:
         """Add what is known of all items, in ascending order of the items.
 
-        The first column holds the items, and a column `cluster_at` the numbers of their clusters.
+        Parameters
+        ----------
+        items
+            The items.
+        names
+            The columns of what is known. In `cluster_at` stand the numbers of clusters.
+        known
+            These columns in batches.
         """
-        items, *columns = known.column_names
-        whole = hashlib.sha256()
-        for name in columns:
-            texts = _Texts()
-            for each in known[items].chunks:
-                texts.feed(each)
-            if name == "cluster_at":
-                numbers = known[name].to_numpy().astype("<i8").tobytes()
-                whole.update(b"clusters" + texts.digest() + numbers)
-                continue
-            for each in known[name].chunks:
-                texts.feed(_as_texts(each))
-            whole.update(_name(name) + texts.digest())
-        self._contents.update(whole.digest())
+        texts, numbers = {name: _Texts() for name in names}, b""
+        for each in texts.values():
+            each.feed(items)
+        for part in known:
+            for name, each in texts.items():
+                if name == "cluster_at":
+                    numbers += whole(part[name]).astype("<i8").tobytes()
+                else:
+                    each.feed(_as_texts(part[name]))
+        found = hashlib.sha256()
+        for name, each in texts.items():
+            is_cluster = name == "cluster_at"
+            found.update(b"clusters" if is_cluster else _name(name))
+            found.update(each.digest() + (numbers if is_cluster else b""))
+        self._contents.update(found.digest())
 
     def add(self, batch: Batch) -> None:
         """Add ratings that follow those before."""
@@ -248,24 +251,6 @@ def _name(column: str) -> bytes:
     if not column.startswith(STRATUM):
         return column.encode()
     return STRATUM.encode() + hashlib.sha256(column.encode()).digest()
-
-
-def _packed(texts: "pa.Array") -> tuple[bytes, bytes]:
-    """The lengths of texts in bytes, and their bytes one after the other."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = texts.cast(pa.large_string())
-    lengths = pc.binary_length(column).fill_null(-1).to_numpy().astype("<i8")
-    return lengths.tobytes(), _data_of(column)
-
-
-def _data_of(chunk: Any) -> bytes:
-    """The bytes of an Arrow array of large strings, without those of its missing texts."""
-    whole = chunk.drop_null()
-    offsets = np.frombuffer(whole.buffers()[1], dtype=np.int64)
-    first, last = offsets[whole.offset], offsets[whole.offset + len(whole)]
-    return bytes(memoryview(whole.buffers()[2])[first:last]) if last > first else b""
 
 
 __all__ = ["Batch", "RatingsHash"]

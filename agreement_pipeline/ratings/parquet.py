@@ -1,7 +1,7 @@
 """Tables as Parquet files, written and read a part at a time."""
 
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +13,12 @@ import pyarrow.parquet as pq
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.large_files import Content, LargeFile
+from agreement_pipeline.ratings.arrays import FIRST, PART_BYTES
 from agreement_pipeline.ratings.footer import Chunk, Footer
 from agreement_pipeline.ratings.thrift import FooterError
 
 ROW_GROUP, GROUP_BYTES = 100_000, 2**26
 """How many rows a row group has, and after how many bytes it ends before."""
-FIRST, PART_BYTES = 64, 2**22
-"""How many rows are made first, and from how many bytes a part has no more rows than the last."""
 MOST_BYTES = 1_000_000_000
 """The most that the texts of one column may need in one row group."""
 
@@ -58,16 +57,6 @@ class InTurn:
         found = pa.concat_tables(parts)
         self._ahead = found.slice(n_rows)
         return found.slice(0, n_rows).combine_chunks()
-
-
-def growing(n_rows: int, made: Callable[[slice], pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches that are made of few rows first, and then of more while they need few bytes."""
-    start, many = 0, FIRST
-    while start < n_rows:
-        batch = made(slice(start, min(start + many, n_rows)))
-        yield batch
-        start += len(batch)
-        many *= 2 if batch.nbytes < PART_BYTES else 1
 
 
 def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:

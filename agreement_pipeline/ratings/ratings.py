@@ -9,9 +9,16 @@ import numpy as np
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.arrays import column_of, flags, numbers_in, texts_of, whole
+from agreement_pipeline.ratings.arrays import (
+    column_of,
+    flags,
+    growing,
+    numbers_in,
+    texts_of,
+    whole,
+)
 from agreement_pipeline.ratings.birth import EXTRAS, Birth, Classifiers, content_columns
-from agreement_pipeline.ratings.cells import STRATUM, Cells
+from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.ratings.origin import Origin
@@ -24,8 +31,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LABELS = ("label", "code", "number")
-AT_ONCE = 2_048
-"""How many ratings come at once with what is known of their items."""
 FEW = 200
 """How many names stand in the text of a query."""
 
@@ -93,6 +98,8 @@ class Ratings:
         here too. The digest does not say so.
     origin
         Where they came from, if it is known. The digest does not say so.
+    texts
+        The texts of items, if `known` tells rows in the place of them.
     """
 
     table: Relation
@@ -106,6 +113,7 @@ class Ratings:
     preceded: bool = True
     also_gold: frozenset[str] = frozenset()
     origin: Origin | None = None
+    texts: Texts | None = None
 
     @classmethod
     def from_cells(
@@ -163,6 +171,7 @@ class Ratings:
             born.again,
             born.earlier,
             origin=origin,
+            texts=born.texts,
         )
         vars(ratings).update(everyone=born.raters, _n=born.n)
         if ratings.repeats:
@@ -337,7 +346,9 @@ class Ratings:
         """
         found = RatingsHash([name in self.classifiers for name in self.everyone])
         names = [name for name in content_columns(self.has) if name != "cluster"]
-        found.add_contents(self.items([*names, *(["cluster_at"] * ("cluster" in self.has))]))
+        names += ["cluster_at"] * ("cluster" in self.has)
+        known = self._known(names)
+        found.add_contents(known["item"], names, self._with_texts(known))
         extras = [name for name in EXTRAS if name in self.has]
         label = "number" if self.scale.continuous else "code"
         seen = 0
@@ -422,8 +433,8 @@ class Ratings:
             )
         order = "item, place, occurrence" if self.met_again else "item, place"
         text = f"SELECT {asked} FROM {rows} ORDER BY {order}"
-        for part in self.session.batches(text, *([AT_ONCE] if beside else [])):
-            if part.num_rows:
+        for batch in self.session.batches(text):
+            for part in self._with_texts(batch) if batch.num_rows else ():
                 at = _places(part["item"], last, seen) if "at" in columns else None
                 yield self._told(part, columns, at)
                 if at is not None:
@@ -433,10 +444,7 @@ class Ratings:
         """Some columns of some rows, which are in the order of their items."""
         import pyarrow as pa
 
-        found = self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}")
-        batch = pa.RecordBatch.from_arrays(
-            [each.combine_chunks() for each in found.columns], names=found.schema.names
-        )
+        batch = _batch_of(self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}"))
         at = _places(batch["item"], None, -1) if "at" in columns else None
         return pa.Table.from_batches([self._told(batch, columns, at)])
 
@@ -562,8 +570,16 @@ class Ratings:
         """
         import pyarrow as pa
 
+        return pa.Table.from_batches(self._with_texts(self._known(columns, names)))
+
+    def _known(
+        self, columns: Sequence[str], names: Collection[str] | None = None
+    ) -> "pa.RecordBatch":
+        """What is known of items, without their texts."""
+        import pyarrow as pa
+
         if self.known is None:
-            return pa.table({"item": texts_of([])})
+            return pa.record_batch({"item": texts_of([])})
         of = {name: "cluster" if name == "cluster_at" else name for name in columns}
         quoted = self.session.column
         chosen = ["item", *(f"{quoted(each)} AS {quoted(name)}" for name, each in of.items())]
@@ -575,7 +591,19 @@ class Ratings:
             at = [*columns].index("cluster_at") + 1
             coded = pa.chunked_array(found.column(at)).combine_chunks().dictionary_encode()
             found = found.set_column(at, "cluster_at", coded.indices.cast(pa.int64()))
-        return found
+        return _batch_of(found)
+
+    def _with_texts(self, rows: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
+        """Rows, in parts of few bytes if they have texts. These stand in the place of `nth`."""
+        if "text" not in rows.schema.names or (texts := self.texts) is None:
+            return iter([rows])
+        column = rows.schema.get_field_index("text")
+
+        def made(part: slice) -> "pa.RecordBatch":
+            some = rows.slice(part.start, part.stop - part.start)
+            return some.set_column(column, "text", texts.take(some["text"]))
+
+        return growing(rows.num_rows, made) if rows.num_rows else iter([made(slice(0, 0))])
 
     def to_pandas(self) -> "pd.DataFrame":
         """All ratings as a frame, in the order of item, rater and occurrence."""
@@ -872,6 +900,14 @@ class _Some:
         table = pa.table({"item": texts_of(sorted(names))})
         relation = session.load(table.schema, table.to_batches())
         return cls(f"(item IN (SELECT item FROM {relation}))", (relation,))
+
+
+def _batch_of(found: "pa.Table") -> "pa.RecordBatch":
+    """A table as one batch."""
+    import pyarrow as pa
+
+    arrays = [each.combine_chunks() for each in found.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=found.schema.names)
 
 
 def _places(items: "pa.Array", last: object, seen: int) -> Codes:
