@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings.birth import EXTRAS, content_columns
 from agreement_pipeline.ratings.cells import Cells, cells_in
 from agreement_pipeline.ratings.origin import Origin
@@ -86,7 +85,6 @@ class RatingsRows:
             columns = dict(zip(asked, batch.columns, strict=True))
             columns["kind"] = pa.array(kinds, pa.string()).take(columns["place"])
             made = self._batch(columns, len(batch))
-            let_go()
             yield made
         for some in self._unrated.to_batches():
             yield self._batch(dict(zip(some.schema.names, some.columns, strict=True)), len(some))
