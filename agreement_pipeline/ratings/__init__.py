@@ -5,12 +5,24 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import later
 
 if TYPE_CHECKING:
-    from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
-    from agreement_pipeline.ratings.arrays import column_of, growing, numbers_in, texts_of, whole
+    from agreement_pipeline.ratings.arrays import (
+        column_of,
+        counts,
+        given_back,
+        growing,
+        numbers_in,
+        of_whole_items,
+        parts,
+        taken,
+        texts_of,
+        whole,
+    )
     from agreement_pipeline.ratings.birth import EXTRAS, Classifiers, NoRatingError, content_columns
-    from agreement_pipeline.ratings.blocks import counts, given_back, of_whole_items, parts, taken
     from agreement_pipeline.ratings.cells import STRATUM, Cells
     from agreement_pipeline.ratings.consensus import (
+        NOT_ADJUDICATED,
+        RESOLUTIONS,
+        Adjudicated,
         PanelLabels,
         consensus,
         overruled,
@@ -18,7 +30,7 @@ if TYPE_CHECKING:
         unresolved,
     )
     from agreement_pipeline.ratings.digest import Batch, RatingsHash
-    from agreement_pipeline.ratings.footer import Footer
+    from agreement_pipeline.ratings.footer import Footer, FooterError
     from agreement_pipeline.ratings.frames import (
         cells_of_frame,
         is_text,
@@ -33,14 +45,17 @@ if TYPE_CHECKING:
     from agreement_pipeline.ratings.parquet import (
         InTurn,
         ParquetRows,
+        RatingsRows,
         Rows,
         expanded_bytes,
         parquet_bytes,
         parquet_of,
+        ratings_of,
+        stored_cells,
     )
     from agreement_pipeline.ratings.ratings import Patterns, Ratings
-    from agreement_pipeline.ratings.rows import RatingsRows, ratings_of, stored_cells
     from agreement_pipeline.ratings.scale import (
+        LARGEST,
         LEVELS,
         MISSING,
         UNIVARIATE,
@@ -49,22 +64,17 @@ if TYPE_CHECKING:
         Codes,
         Level,
         Scale,
-    )
-    from agreement_pipeline.ratings.spelling import (
-        LARGEST,
         category_text,
         meaning,
         refuse_all_tiny,
     )
     from agreement_pipeline.ratings.texts import TEXT, are_texts, categorical, in_pandas
-    from agreement_pipeline.ratings.thrift import FooterError
     from agreement_pipeline.ratings.times import is_clock, seconds
-    from agreement_pipeline.ratings.votes import RESOLUTIONS
 else:
     __getattr__, __dir__ = later(
         __name__,
         {
-            "Adjudicated": "adjudicated",
+            "Adjudicated": "consensus",
             "Array": "scale",
             "Batch": "digest",
             "CAPABILITIES": "origin",
@@ -74,24 +84,24 @@ else:
             "Codes": "scale",
             "EXTRAS": "birth",
             "Footer": "footer",
-            "FooterError": "thrift",
+            "FooterError": "footer",
             "InTurn": "parquet",
-            "LARGEST": "spelling",
+            "LARGEST": "scale",
             "LEVELS": "scale",
             "LIMITS": "limits",
             "Level": "scale",
             "Limits": "limits",
             "MISSING": "scale",
-            "NOT_ADJUDICATED": "adjudicated",
+            "NOT_ADJUDICATED": "consensus",
             "NoRatingError": "birth",
             "Origin": "origin",
             "PanelLabels": "consensus",
             "ParquetRows": "parquet",
             "Patterns": "ratings",
-            "RESOLUTIONS": "votes",
+            "RESOLUTIONS": "consensus",
             "Ratings": "ratings",
             "RatingsHash": "digest",
-            "RatingsRows": "rows",
+            "RatingsRows": "parquet",
             "Rows": "parquet",
             "STRATUM": "cells",
             "Scale": "scale",
@@ -99,37 +109,37 @@ else:
             "UNIVARIATE": "scale",
             "are_texts": "texts",
             "categorical": "texts",
-            "category_text": "spelling",
+            "category_text": "scale",
             "cells_of_frame": "frames",
             "column_of": "arrays",
             "consensus": "consensus",
             "content_columns": "birth",
-            "counts": "blocks",
+            "counts": "arrays",
             "described": "lookalikes",
             "expanded_bytes": "parquet",
-            "given_back": "blocks",
+            "given_back": "arrays",
             "growing": "arrays",
             "in_pandas": "texts",
             "is_clock": "times",
             "is_text": "frames",
             "is_time": "frames",
             "lookalikes": "lookalikes",
-            "meaning": "spelling",
+            "meaning": "scale",
             "numbers_in": "arrays",
-            "of_whole_items": "blocks",
+            "of_whole_items": "arrays",
             "overruled": "consensus",
             "parquet_bytes": "parquet",
             "parquet_of": "parquet",
-            "parts": "blocks",
+            "parts": "arrays",
             "plain": "frames",
             "plain_type": "frames",
             "printed": "lookalikes",
-            "ratings_of": "rows",
-            "refuse_all_tiny": "spelling",
+            "ratings_of": "parquet",
+            "refuse_all_tiny": "scale",
             "resolved": "consensus",
             "seconds": "times",
-            "stored_cells": "rows",
-            "taken": "blocks",
+            "stored_cells": "parquet",
+            "taken": "arrays",
             "texts_of": "arrays",
             "unresolved": "consensus",
             "whole": "arrays",

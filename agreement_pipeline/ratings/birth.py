@@ -16,16 +16,77 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
 from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
-from agreement_pipeline.ratings.packing import Packing
-from agreement_pipeline.ratings.scale import MISSING, Level, Scale
-from agreement_pipeline.ratings.spelling import (
+from agreement_pipeline.ratings.scale import (
     LARGEST,
+    MISSING,
+    Level,
+    Scale,
     category_text,
     is_number,
     numbers_of,
     refuse_all_tiny,
 )
 from agreement_pipeline.text import called, listed, meant
+
+WORD = 60
+"""The bits of a whole number that hold labels."""
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Where the label of each rater stands in the whole numbers of an item.
+
+    A rater's label takes a few bits, so the labels of an item are one number, or a few. `BIT_OR`
+    gathers them whatever their order. Items with equal numbers are then counted, and only distinct
+    rows leave the engine.
+
+    Parameters
+    ----------
+    raters, labels
+        How many of them there are.
+    """
+
+    raters: int
+    labels: int
+
+    @property
+    def bits(self) -> int:
+        """The bits of a label. 0 stands for a missing one."""
+        return self.labels.bit_length()
+
+    @property
+    def a_word(self) -> int:
+        """How many raters stand in one number."""
+        return WORD // self.bits
+
+    @property
+    def words(self) -> int:
+        """How many numbers an item has."""
+        return -(-self.raters // self.a_word)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the numbers."""
+        return [f"w{word}" for word in range(self.words)]
+
+    def word(self, place: int) -> int:
+        """The number in which a rater's label stands."""
+        return place // self.a_word
+
+    def unit(self, place: int) -> int:
+        """What a label is multiplied with to stand in its place."""
+        return 1 << (self.bits * (place % self.a_word))
+
+    @property
+    def packed(self) -> list[str]:
+        """The query for each number of an item, over its first ratings."""
+        if self.words == 1:
+            return ["BIT_OR(code * unit) AS w0"]
+        return [
+            f"BIT_OR(CASE WHEN word = {at} THEN code * unit ELSE 0 END) AS {column}"
+            for at, column in enumerate(self.columns)
+        ]
+
 
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
 REQUIRED = ("item", "rater", "label")

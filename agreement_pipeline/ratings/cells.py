@@ -14,8 +14,7 @@ import numpy as np
 
 from agreement_pipeline.engine import BATCH, Relation
 from agreement_pipeline.ratings.arrays import PART_BYTES, column_of, packed, whole
-from agreement_pipeline.ratings.scale import Codes
-from agreement_pipeline.ratings.spelling import category_text
+from agreement_pipeline.ratings.scale import Codes, category_text
 from agreement_pipeline.text import called
 
 if TYPE_CHECKING:

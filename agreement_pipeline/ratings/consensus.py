@@ -1,30 +1,195 @@
 """Training labels from ratings: one for each item."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
+from agreement_pipeline.ratings.arrays import parts
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
 from agreement_pipeline.ratings.texts import TEXT, in_pandas
-from agreement_pipeline.ratings.votes import (
-    ADJUDICATED,
-    CONFLICT,
-    RESOLUTIONS,
-    TIE,
-    UNANIMOUS,
-    Rows,
-    entropy_of,
-    leaders_of,
-    means_of,
-    soft_of,
-    votes_of,
-)
+from agreement_pipeline.text import listed
+
+RESOLUTIONS = ("unanimous", "plurality", "mean", "adjudicated", "tie", "single", "conflict")
+UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, TIE, SINGLE, CONFLICT = range(len(RESOLUTIONS))
+Rows = np.ndarray[Any, Any]
+
+
+def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
+    """The number of ratings of each item in each category. The ratings are in order of items."""
+    votes = np.zeros(shape, dtype=np.int32)
+    for part in parts(len(item)):
+        cells = item[part] * shape[1] + code[part]
+        least = int(cells.min())
+        here = np.bincount(cells - least)
+        votes.reshape(-1)[least : least + len(here)] += here.astype(np.int32)
+    return votes
+
+
+def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
+    """For each item: the first category with the most votes, and the resolution."""
+    label = np.empty(len(votes), dtype=np.int32)
+    resolution = np.empty(len(votes), dtype=np.int8)
+    for part in parts(len(votes)):
+        label[part], resolution[part] = _leaders(votes[part])
+    return label, resolution
+
+
+def _leaders(votes: Rows) -> tuple[Rows, Rows]:
+    most, total = votes.max(1), votes.sum(1)
+    leading = (votes == most[:, None]).sum(1)
+    resolution = np.select(
+        [total == 1, most == total, leading > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
+    )
+    return votes.argmax(1), resolution
+
+
+def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
+    """For each item: the mean label and the resolution. The labels are in the order of items.
+
+    The mean is exact to the last digit in every order of the raters.
+    """
+    if not len(n_raters):
+        return np.empty(0), np.empty(0, dtype=np.int8)
+    starts = np.cumsum(n_raters) - n_raters
+    equal = np.maximum.reduceat(labels, starts) == np.minimum.reduceat(labels, starts)
+    resolution = np.select([n_raters == 1, equal], [SINGLE, UNANIMOUS], MEAN)
+    return exact_sums(labels, starts) / n_raters, resolution.astype(np.int8)
+
+
+def exact_sums(values: Rows, starts: Rows) -> Rows:
+    """The sum of each part of the values, rounded once, as that of `math.fsum`.
+
+    Each sum is kept as two numbers: its digits, and what they leave out. If that leaves out
+    something again, `math.fsum` adds the part up.
+
+    Parameters
+    ----------
+    values
+        Numbers that neither overflow nor are nan.
+    starts
+        Where each part starts. No part is empty.
+
+    Examples
+    --------
+    >>> exact_sums(np.array([1e16, 1.0, -1e16, 0.5]), np.array([0, 3])).tolist()
+    [1.0, 0.5]
+    """
+    ends = np.append(starts[1:], len(values))
+    sums, rest = np.zeros(len(starts)), np.zeros(len(starts))
+    inexact = np.zeros(len(starts), dtype=bool)
+    parts = np.argsort(starts - ends, kind="stable")
+    sizes = (ends - starts)[parts]
+    for nth in range(int(sizes.max(initial=0))):
+        parts = parts[: np.searchsorted(-sizes[: len(parts)], -nth)]
+        sums[parts], lost = _added(sums[parts], values[starts[parts] + nth])
+        rest[parts], lost = _added(rest[parts], lost)
+        inexact[parts] |= lost != 0
+    found = sums + rest
+    for part in np.flatnonzero(inexact):
+        found[part] = math.fsum(values[starts[part] : ends[part]])
+    return found
+
+
+def _added(one: Rows, other: Rows) -> tuple[Rows, Rows]:
+    """The rounded sum of two numbers, and exactly what it leaves out (Knuth's two-sum)."""
+    total = one + other
+    back = total - one
+    return total, (one - (total - back)) + (other - back)
+
+
+def soft_of(votes: Rows) -> Array:
+    """The share of the votes in each category. Shape (N, K)."""
+    return np.asarray(votes / votes.sum(1, keepdims=True))
+
+
+def entropy_of(soft: Array) -> Array:
+    """-Σ p log2 p of each row."""
+    return np.asarray(-(soft * np.log2(np.where(soft > 0, soft, 1))).sum(1) + 0.0)
+
+
+MOST_SAID = 5
+"""How many wrong answers an error shows."""
+
+
+@dataclass(frozen=True)
+class Adjudicated:
+    """The labels that an adjudicator gave to items of one version of a round.
+
+    They are no ratings. No measure reads them, and no rater's label changes.
+
+    Parameters
+    ----------
+    ratings_digest
+        The digest of the ratings that the adjudicator looked at.
+    labels
+        The label of each item.
+    """
+
+    ratings_digest: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def released(cls, entry: Mapping[str, Any]) -> "Adjudicated":
+        """The labels that a manifest names for a round.
+
+        Raises
+        ------
+        TypeError
+            They are no labels by item.
+        """
+        labels = entry.get("adjudicated", {})
+        if not isinstance(labels, dict) or not all(isinstance(x, str) for x in labels.values()):
+            raise TypeError("adjudicated")
+        return cls(entry["ratings_digest"], labels)
+
+    def on(self, items: pd.Index, scale: Scale) -> tuple[np.ndarray, Array]:
+        """The places of the items, and their labels as `PanelLabels` holds them.
+
+        Raises
+        ------
+        RatingsError
+            The panel did not rate an item, or a label is not on the scale.
+        """
+        if not self.labels:
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        places = items.get_indexer(pd.Index(list(self.labels), dtype=TEXT))
+        wrong = [
+            f"item {item!r} {'without a label of the panel' if place < 0 else f'as {label!r}'}"
+            for (item, label), place in zip(self.labels.items(), places, strict=True)
+            if place < 0 or self._place(label, scale) is None
+        ]
+        if wrong:
+            more = f"; and {len(wrong) - MOST_SAID} more" if len(wrong) > MOST_SAID else ""
+            names = f" {listed(scale.names, 12)}" if scale.names else ""
+            raise RatingsError(
+                f"adjudicated labels: found {'; '.join(wrong[:MOST_SAID])}{more}; expected items "
+                f"that raters labelled, and labels of the scale{names}. Correct or remove these "
+                "answers."
+            )
+        found = [self._place(label, scale) for label in self.labels.values()]
+        return places, np.array(found, dtype=float)
+
+    @staticmethod
+    def _place(label: str, scale: Scale) -> float | None:
+        """The place of a category, or the number that a label is. None if it is neither."""
+        if not scale.numeric:
+            return scale.names.index(label) if label in scale.names else None
+        try:
+            value = float(label)
+        except ValueError:
+            return None
+        listed = scale.categories is None or value in scale.categories
+        return value if listed and np.isfinite(value) else None
+
+
+NOT_ADJUDICATED = Adjudicated()
+
 
 UNRESOLVED = ("tie", "single", "conflict")
 

@@ -35,8 +35,7 @@ import numpy as np
 
 from agreement_pipeline.ratings.arrays import packed, whole
 from agreement_pipeline.ratings.cells import STRATUM
-from agreement_pipeline.ratings.scale import Scale
-from agreement_pipeline.ratings.spelling import category_text
+from agreement_pipeline.ratings.scale import Scale, category_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,8 +13,7 @@ import pyarrow as pa
 from agreement_pipeline.engine import Session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.cells import Cells
-from agreement_pipeline.ratings.scale import Scale
-from agreement_pipeline.ratings.spelling import MEMBERS, category_text
+from agreement_pipeline.ratings.scale import MEMBERS, Scale, category_text
 from agreement_pipeline.text import called
 
 if TYPE_CHECKING:

@@ -17,12 +17,11 @@ from agreement_pipeline.ratings.arrays import (
     texts_of,
     whole,
 )
-from agreement_pipeline.ratings.birth import EXTRAS, Birth, Classifiers, content_columns
+from agreement_pipeline.ratings.birth import EXTRAS, Birth, Classifiers, Packing, content_columns
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.ratings.origin import Origin
-from agreement_pipeline.ratings.packing import Packing
 from agreement_pipeline.ratings.scale import MISSING, Codes, Level, Scale
 from agreement_pipeline.text import called, listed
 

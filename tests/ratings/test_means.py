@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agreement_pipeline.ratings.votes import exact_sums
+from agreement_pipeline.ratings.consensus import exact_sums
 
 RNG = np.random.default_rng(3)
 SIZES = RNG.integers(1, 9, 500)
