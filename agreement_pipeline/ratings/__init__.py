@@ -17,8 +17,24 @@ if TYPE_CHECKING:
         texts_of,
         whole,
     )
-    from agreement_pipeline.ratings.birth import EXTRAS, Classifiers, NoRatingError, content_columns
-    from agreement_pipeline.ratings.cells import STRATUM, Cells
+    from agreement_pipeline.ratings.birth import (
+        EXTRAS,
+        LIMITS,
+        Classifiers,
+        Limits,
+        NoRatingError,
+        content_columns,
+    )
+    from agreement_pipeline.ratings.cells import (
+        STRATUM,
+        Cells,
+        cells_of_frame,
+        is_text,
+        is_time,
+        plain,
+        plain_type,
+        written,
+    )
     from agreement_pipeline.ratings.consensus import (
         NOT_ADJUDICATED,
         RESOLUTIONS,
@@ -32,14 +48,13 @@ if TYPE_CHECKING:
     from agreement_pipeline.ratings.digest import Batch, RatingsHash
     from agreement_pipeline.ratings.footer import Footer, FooterError
     from agreement_pipeline.ratings.frames import (
-        cells_of_frame,
-        is_text,
-        is_time,
-        plain,
-        plain_type,
-        written,
+        TEXT,
+        are_texts,
+        categorical,
+        in_pandas,
+        is_clock,
+        seconds,
     )
-    from agreement_pipeline.ratings.limits import LIMITS, Limits
     from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
     from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
     from agreement_pipeline.ratings.parquet import (
@@ -68,8 +83,6 @@ if TYPE_CHECKING:
         meaning,
         refuse_all_tiny,
     )
-    from agreement_pipeline.ratings.texts import TEXT, are_texts, categorical, in_pandas
-    from agreement_pipeline.ratings.times import is_clock, seconds
 else:
     __getattr__, __dir__ = later(
         __name__,
@@ -88,9 +101,9 @@ else:
             "InTurn": "parquet",
             "LARGEST": "scale",
             "LEVELS": "scale",
-            "LIMITS": "limits",
+            "LIMITS": "birth",
             "Level": "scale",
-            "Limits": "limits",
+            "Limits": "birth",
             "MISSING": "scale",
             "NOT_ADJUDICATED": "consensus",
             "NoRatingError": "birth",
@@ -105,12 +118,12 @@ else:
             "Rows": "parquet",
             "STRATUM": "cells",
             "Scale": "scale",
-            "TEXT": "texts",
+            "TEXT": "frames",
             "UNIVARIATE": "scale",
-            "are_texts": "texts",
-            "categorical": "texts",
+            "are_texts": "frames",
+            "categorical": "frames",
             "category_text": "scale",
-            "cells_of_frame": "frames",
+            "cells_of_frame": "cells",
             "column_of": "arrays",
             "consensus": "consensus",
             "content_columns": "birth",
@@ -119,10 +132,10 @@ else:
             "expanded_bytes": "parquet",
             "given_back": "arrays",
             "growing": "arrays",
-            "in_pandas": "texts",
-            "is_clock": "times",
-            "is_text": "frames",
-            "is_time": "frames",
+            "in_pandas": "frames",
+            "is_clock": "frames",
+            "is_text": "cells",
+            "is_time": "cells",
             "lookalikes": "lookalikes",
             "meaning": "scale",
             "numbers_in": "arrays",
@@ -131,19 +144,19 @@ else:
             "parquet_bytes": "parquet",
             "parquet_of": "parquet",
             "parts": "arrays",
-            "plain": "frames",
-            "plain_type": "frames",
+            "plain": "cells",
+            "plain_type": "cells",
             "printed": "lookalikes",
             "ratings_of": "parquet",
             "refuse_all_tiny": "scale",
             "resolved": "consensus",
-            "seconds": "times",
+            "seconds": "frames",
             "stored_cells": "parquet",
             "taken": "arrays",
             "texts_of": "arrays",
             "unresolved": "consensus",
             "whole": "arrays",
-            "written": "frames",
+            "written": "cells",
         },
     )
 

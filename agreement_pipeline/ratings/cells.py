@@ -3,7 +3,7 @@
 A column of cells is text, whole numbers, floats or flags. A time may be anything.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
@@ -11,15 +11,18 @@ from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
-from agreement_pipeline.engine import BATCH, Relation
+from agreement_pipeline.engine import BATCH, ZONE, Relation, Session
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import PART_BYTES, column_of, packed, whole
-from agreement_pipeline.ratings.scale import Codes, category_text
+from agreement_pipeline.ratings.scale import MEMBERS, Codes, category_text
 from agreement_pipeline.text import called
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    import pandas as pd
 Kind = Literal["text", "whole", "float", "flag"]
 
 STRATUM = "stratum:"
@@ -28,6 +31,7 @@ BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 NUMBER = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
 """How a number may be spelt. All engines read such numbers alike."""
 WHOLE = 9e18
+VECTORS = (tuple, list, np.ndarray)
 SHOWN = 5
 """How many rows or values an error shows."""
 
@@ -54,8 +58,6 @@ class Cells:
     @cached_property
     def kinds(self) -> dict[str, Kind]:
         """What the cells of each column are. The kinds of times are not told."""
-        from pyarrow import types
-
         found: dict[str, Kind] = {}
         for each in self.relation.schema:
             if types.is_integer(each.type):
@@ -184,11 +186,8 @@ class Texts:
     cells: Cells
     known: Relation
 
-    def take(self, nth: "pa.Array") -> "pa.Array":
+    def take(self, nth: pa.Array) -> pa.Array:
         """The texts of some rows. Missing where there is no row."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         rows, order, texts, data = self._read
         found = texts.take(column_of(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])]))
         if isinstance(data, mmap):
@@ -196,10 +195,8 @@ class Texts:
         return pc.if_else(pc.is_valid(nth), found, None).cast(pa.string())
 
     @cached_property
-    def _read(self) -> "tuple[Codes, Codes, pa.Array, mmap | bytes]":
+    def _read(self) -> tuple[Codes, Codes, pa.Array, mmap | bytes]:
         """The rows that tell a text, their order, their texts and an empty one, and the bytes."""
-        import pyarrow as pa
-
         cells, text, session = self.cells, self.cells.text("text"), self.cells.relation.session
         length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
         usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) AS n FROM ({length}) AS lengths"
@@ -224,36 +221,162 @@ class Texts:
         return nth, np.append(np.argsort(nth, kind="stable"), len(nth)), texts, data
 
 
-def cells_in(batch: "pa.RecordBatch") -> "pa.RecordBatch":
-    """A batch of Arrow as cells: what is no text, number, flag or time becomes text.
-
-    Vectors of numbers have `|` between the numbers. No digit of them is lost.
-    """
-    import pyarrow as pa
-
-    columns = [_cells_in(batch.column(at)) for at in range(batch.num_columns)]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+def cells_in(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch of stored rows as cells. Vectors of numbers become text with `|` between them."""
+    return pa.RecordBatch.from_arrays([*map(_stored, batch.columns)], names=batch.schema.names)
 
 
-def _cells_in(column: "pa.Array") -> "pa.Array":
-    import pyarrow as pa
-    from pyarrow import types
-
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+def _stored(column: pa.Array) -> pa.Array:
     kind = column.type
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-        return column
-    if types.is_string(kind) or types.is_large_string(kind):
-        return column
-    if types.is_timestamp(kind) and kind.tz in (None, "UTC"):
-        return column
-    coded = column.dictionary_encode() if not types.is_list(kind) else None
-    if coded is None:
-        return pa.array([each and _vector(each) for each in column.to_pylist()], pa.string())
-    texts = pa.array([*map(category_text, coded.dictionary.to_pylist())], pa.string())
-    return texts.take(coded.indices)
+    if types.is_list(kind):
+        texts = [each and _text(each) for each in column.to_pylist()]
+        return pa.array(texts, pa.string())
+    is_kept = types.is_boolean(kind) or (types.is_timestamp(kind) and kind.tz == ZONE)
+    return column if is_kept else plain(column)
 
 
-def _vector(numbers: Sequence[Any]) -> str:
-    return "|".join(repr(each) if isinstance(each, float) else str(each) for each in numbers)
+def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The columns of a frame, under their names, in batches.
+
+    None, NaN, `pd.NA` and NaT are missing. A vector of numbers becomes text with `|` between the
+    numbers, such as `71.0|166.0`: no digit is lost.
+
+    >>> import pandas as pd
+    >>> schema, batches = cells_of_frame(pd.DataFrame({"label": [True, 2, {"b", "a"}, (1, 2.5)]}))
+    >>> next(batches)["label"].to_pylist()
+    ['True', '2', 'a|b', '1.0|2.5']
+    """
+    columns = [_column(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    table = pa.table(columns, names=[str(name) for name in frame.columns])
+    return table.schema, iter(table.to_batches(BATCH))
+
+
+def frame_in(
+    session: Session,
+    frame: "pd.DataFrame",
+    source: str,
+    columns: Mapping[str, str],
+    first_row: int,
+) -> Cells:
+    """The cells of a frame in a session. An index level `row` names its rows.
+
+    Raises
+    ------
+    RatingsError
+        A column is there twice.
+    """
+    twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
+    if twice:
+        raise RatingsError(
+            f"{source}: found {called('column', [columns.get(name, name) for name in twice])} "
+            "twice; expected each once. Drop or rename the other one."
+        )
+    levels = {
+        name: frame.index.get_level_values(name)
+        for name in ("row", "column")
+        if name in frame.index.names
+    }
+    table = session.load(*cells_of_frame(frame.reset_index(drop=True).assign(**levels)))
+    if "row" not in levels:
+        table = table.view(f"SELECT *, nth + {first_row} AS row FROM {table}")
+    return Cells(table, source, dict(columns))
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """What the cells of an Arrow type become: texts, numbers or times."""
+    if types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    if types.is_float16(kind):
+        return pa.float32()
+    is_whole = types.is_integer(kind) and not types.is_uint64(kind)
+    return kind if is_whole or types.is_floating(kind) or is_time(kind) else pa.large_string()
+
+
+def is_time(kind: pa.DataType) -> bool:
+    """True for the Arrow type of dates with times. Those of a zone become text.
+
+    An engine would tell them in a zone of its own.
+    """
+    return bool(types.is_timestamp(kind) and kind.tz is None)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """True for the Arrow types of text."""
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def plain(cells: pa.Array) -> pa.Array:
+    """An Arrow array of single values as `plain_type` says."""
+    kind = cells.type
+    if types.is_dictionary(kind):
+        return plain(cells.dictionary).take(cells.indices)
+    to = plain_type(kind)
+    if kind == to:
+        return cells
+    if is_text(kind) or types.is_null(kind):
+        return cells.cast(to)
+    return written(cells) if to == pa.large_string() else cells.cast(to)
+
+
+def written(cells: pa.Array) -> pa.Array:
+    """An Arrow array of single values as text. Each distinct value is written once."""
+    coded = cells.dictionary_encode()
+    texts = [None if each is None else category_text(each) for each in coded.dictionary.to_pylist()]
+    return pa.array(texts, pa.large_string()).take(coded.indices)
+
+
+def _column(values: "pd.Series") -> Any:
+    import pandas as pd
+
+    kind = values.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        codes = values.cat.codes.to_numpy()
+        categories = pa.chunked_array(_column(pd.Series(values.cat.categories)))
+        return categories.combine_chunks().take(pa.array(codes, mask=codes < 0))
+    if kind == np.dtype(object):
+        return _objects(values)
+    if kind.kind in "mc" or isinstance(kind, pd.PeriodDtype | pd.IntervalDtype | pd.SparseDtype):
+        return _texts(values.astype(object))
+    if kind == np.dtype("longdouble"):
+        values = values.astype(float)
+    return _plain(pa.array(values, from_pandas=True))
+
+
+def _plain(cells: Any) -> Any:
+    chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
+    return pa.chunked_array([plain(each) for each in chunks], plain_type(cells.type))
+
+
+def _objects(values: "pd.Series") -> Any:
+    """A column of Python objects. If they are of one kind, they stay what they are."""
+    import pandas as pd
+
+    found = pd.api.types.infer_dtype(values)
+    kinds = {"string": pa.large_string(), "integer": pa.int64(), "datetime": None, "empty": None}
+    if found == "floating" and set(map(type, values)) <= {float, np.float64, type(None)}:
+        kinds["floating"] = pa.float64()
+    if found == "datetime" and any(each.tzinfo is not None for each in values.dropna()):
+        return _texts(values)
+    if found not in kinds:
+        return _texts(values)
+    try:
+        return _plain(pa.array(values, kinds[found], from_pandas=True))
+    except (pa.ArrowException, OverflowError):
+        return _texts(values)
+
+
+def _texts(values: "pd.Series") -> pa.Array:
+    missing = values.isna()
+    texts = [
+        None if absent else _text(value) for value, absent in zip(values, missing, strict=True)
+    ]
+    return pa.array(texts, pa.large_string())
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, VECTORS):
+        return category_text(value)
+    try:
+        return MEMBERS.join(repr(float(each)) for each in value)
+    except (TypeError, ValueError):
+        return category_text(value)

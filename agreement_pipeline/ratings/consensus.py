@@ -10,9 +10,9 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import parts
+from agreement_pipeline.ratings.frames import TEXT, in_pandas
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
-from agreement_pipeline.ratings.texts import TEXT, in_pandas
 from agreement_pipeline.text import listed
 
 RESOLUTIONS = ("unanimous", "plurality", "mean", "adjudicated", "tie", "single", "conflict")

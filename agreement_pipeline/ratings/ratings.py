@@ -17,10 +17,16 @@ from agreement_pipeline.ratings.arrays import (
     texts_of,
     whole,
 )
-from agreement_pipeline.ratings.birth import EXTRAS, Birth, Classifiers, Packing, content_columns
-from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
+from agreement_pipeline.ratings.birth import (
+    EXTRAS,
+    Birth,
+    Classifiers,
+    Limits,
+    Packing,
+    content_columns,
+)
+from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
-from agreement_pipeline.ratings.limits import Limits
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.scale import MISSING, Codes, Level, Scale
 from agreement_pipeline.text import called, listed
@@ -221,8 +227,6 @@ class Ratings:
         >>> Ratings.from_frame(frame, Scale(("no", "yes"))).raters
         ('a', 'b')
         """
-        from agreement_pipeline.ratings.frames import frame_in
-
         cells = frame_in(duckdb_session(), frame, source, columns or {}, first_row)
         return cls.from_cells(cells, scale, classifiers=classifiers)
 
