@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         resolved,
         unresolved,
     )
-    from agreement_pipeline.ratings.digest import Batch, RatingsHash
     from agreement_pipeline.ratings.footer import Footer, FooterError
     from agreement_pipeline.ratings.frames import (
         TEXT,
@@ -68,7 +67,7 @@ if TYPE_CHECKING:
         ratings_of,
         stored_cells,
     )
-    from agreement_pipeline.ratings.ratings import Patterns, Ratings
+    from agreement_pipeline.ratings.ratings import Ratings
     from agreement_pipeline.ratings.scale import (
         LARGEST,
         LEVELS,
@@ -81,7 +80,6 @@ if TYPE_CHECKING:
         Scale,
         category_text,
         meaning,
-        refuse_all_tiny,
     )
 else:
     __getattr__, __dir__ = later(
@@ -89,7 +87,6 @@ else:
         {
             "Adjudicated": "consensus",
             "Array": "scale",
-            "Batch": "digest",
             "CAPABILITIES": "origin",
             "Category": "scale",
             "Cells": "cells",
@@ -110,10 +107,8 @@ else:
             "Origin": "origin",
             "PanelLabels": "consensus",
             "ParquetRows": "parquet",
-            "Patterns": "ratings",
             "RESOLUTIONS": "consensus",
             "Ratings": "ratings",
-            "RatingsHash": "digest",
             "RatingsRows": "parquet",
             "Rows": "parquet",
             "STRATUM": "cells",
@@ -148,7 +143,6 @@ else:
             "plain_type": "cells",
             "printed": "lookalikes",
             "ratings_of": "parquet",
-            "refuse_all_tiny": "scale",
             "resolved": "consensus",
             "seconds": "frames",
             "stored_cells": "parquet",
@@ -174,7 +168,6 @@ __all__ = [
     "UNIVARIATE",
     "Adjudicated",
     "Array",
-    "Batch",
     "Category",
     "Cells",
     "Classifiers",
@@ -188,9 +181,7 @@ __all__ = [
     "Origin",
     "PanelLabels",
     "ParquetRows",
-    "Patterns",
     "Ratings",
-    "RatingsHash",
     "RatingsRows",
     "Rows",
     "Scale",
@@ -222,7 +213,6 @@ __all__ = [
     "plain_type",
     "printed",
     "ratings_of",
-    "refuse_all_tiny",
     "resolved",
     "seconds",
     "stored_cells",

@@ -26,7 +26,6 @@ from agreement_pipeline.ratings.birth import (
     content_columns,
 )
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
-from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.scale import MISSING, Codes, Level, Scale
 from agreement_pipeline.text import called, listed
@@ -347,29 +346,24 @@ class Ratings:
         The order of rows and the names of raters and clusters do not enter. Two tables with the
         same digest, and the same items gold, give the same estimates to the last digit.
         """
-        found = RatingsHash([name in self.classifiers for name in self.everyone])
+        from agreement_pipeline.ratings.digest import digest_of
+
+        return digest_of(self)
+
+    def contents(self) -> "tuple[list[str], pa.Array, Iterator[pa.RecordBatch]]":
+        """The columns of what is known of items, the items in order, and the columns in batches.
+
+        The clusters are the last column, `cluster_at`.
+        """
         names = [name for name in content_columns(self.has) if name != "cluster"]
         names += ["cluster_at"] * ("cluster" in self.has)
         known = self._known(names)
-        found.add_contents(known["item"], names, self._with_texts(known))
-        extras = [name for name in EXTRAS if name in self.has]
-        label = "number" if self.scale.continuous else "code"
-        seen = 0
-        for part in self.every(["item", "at", "place", label, "occurrence", "earlier", *extras]):
-            at = whole(part["at"])
-            found.add_items(part["item"].take(np.flatnonzero(np.diff(at, prepend=seen - 1))))
-            seen = int(at[-1]) + 1
-            found.add(
-                Batch(
-                    at,
-                    whole(part["place"]),
-                    whole(part["occurrence"]),
-                    flags(part["earlier"]),
-                    numbers_in(part[label]),
-                    *(part[name] if name in extras else None for name in EXTRAS),
-                )
-            )
-        return found.hexdigest(self.scale)
+        return names, known["item"], self._with_texts(known)
+
+    @property
+    def extras(self) -> list[str]:
+        """The optional columns of ratings that are known."""
+        return [name for name in EXTRAS if name in self.has]
 
     # What is asked of them
 
@@ -624,8 +618,7 @@ class Ratings:
     @property
     def _shown(self) -> list[str]:
         """The columns of a frame."""
-        extras = [name for name in EXTRAS if name in self.has]
-        return ["item", "rater", "label", "occurrence", "earlier", *extras]
+        return ["item", "rater", "label", "occurrence", "earlier", *self.extras]
 
     # What counting asks
 
@@ -716,11 +709,10 @@ class Ratings:
     def _columns(self) -> list[str]:
         """The columns of the table."""
         numbers = [] if self.coded.categories else _dimensions(self.scale)
-        extras = [name for name in EXTRAS if name in self.has]
         of_items = [name for name in content_columns(self.has) if name in ("cluster", "weight")]
         strata = [name for name in content_columns(self.has) if name.startswith(STRATUM)]
         label = ["item", "place", "word", "unit", "code", *numbers, "occurrence", "earlier"]
-        return [*label, *extras, "gold", *of_items, *strata, "nth"]
+        return [*label, *self.extras, "gold", *of_items, *strata, "nth"]
 
     def _number(self, text: str) -> int:
         return int(self.session.ask(text)["n"][0].as_py())
