@@ -56,61 +56,13 @@ def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
     """
     if not len(n_raters):
         return np.empty(0), np.empty(0, dtype=np.int8)
-    starts = np.cumsum(n_raters) - n_raters
+    ends = np.cumsum(n_raters)
+    starts = ends - n_raters
     equal = np.maximum.reduceat(labels, starts) == np.minimum.reduceat(labels, starts)
     resolution = np.select([n_raters == 1, equal], [SINGLE, UNANIMOUS], MEAN)
-    return exact_sums(labels, starts) / n_raters, resolution.astype(np.int8)
-
-
-def exact_sums(values: Rows, starts: Rows) -> Rows:
-    """The sum of each part of the values, rounded once, as that of `math.fsum`.
-
-    Each sum is kept as two numbers: its digits, and what they leave out. If that leaves out
-    something again, `math.fsum` adds the part up.
-
-    Parameters
-    ----------
-    values
-        Numbers that neither overflow nor are nan.
-    starts
-        Where each part starts. No part is empty.
-
-    Examples
-    --------
-    >>> exact_sums(np.array([1e16, 1.0, -1e16, 0.5]), np.array([0, 3])).tolist()
-    [1.0, 0.5]
-    """
-    ends = np.append(starts[1:], len(values))
-    sums, rest = np.zeros(len(starts)), np.zeros(len(starts))
-    inexact = np.zeros(len(starts), dtype=bool)
-    parts = np.argsort(starts - ends, kind="stable")
-    sizes = (ends - starts)[parts]
-    for nth in range(int(sizes.max(initial=0))):
-        parts = parts[: np.searchsorted(-sizes[: len(parts)], -nth)]
-        sums[parts], lost = _added(sums[parts], values[starts[parts] + nth])
-        rest[parts], lost = _added(rest[parts], lost)
-        inexact[parts] |= lost != 0
-    found = sums + rest
-    for part in np.flatnonzero(inexact):
-        found[part] = math.fsum(values[starts[part] : ends[part]])
-    return found
-
-
-def _added(one: Rows, other: Rows) -> tuple[Rows, Rows]:
-    """The rounded sum of two numbers, and exactly what it leaves out (Knuth's two-sum)."""
-    total = one + other
-    back = total - one
-    return total, (one - (total - back)) + (other - back)
-
-
-def soft_of(votes: Rows) -> Array:
-    """The share of the votes in each category. Shape (N, K)."""
-    return np.asarray(votes / votes.sum(1, keepdims=True))
-
-
-def entropy_of(soft: Array) -> Array:
-    """-Σ p log2 p of each row."""
-    return np.asarray(-(soft * np.log2(np.where(soft > 0, soft, 1))).sum(1) + 0.0)
+    given, places = labels.tolist(), zip(starts.tolist(), ends.tolist(), strict=True)
+    sums = np.array([math.fsum(given[start:end]) for start, end in places])
+    return sums / n_raters, resolution.astype(np.int8)
 
 
 MOST_SAID = 5
@@ -191,9 +143,6 @@ class Adjudicated:
 NOT_ADJUDICATED = Adjudicated()
 
 
-UNRESOLVED = ("tie", "single", "conflict")
-
-
 @dataclass(frozen=True, eq=False)
 class PanelLabels:
     """The labels of the panel in arrays, with an entry for each item.
@@ -241,8 +190,13 @@ class PanelLabels:
         RatingsError
             The labels are vectors of numbers, which have no consensus.
         """
-        _refuse_vectors(ratings.scale, round_name)
         scale, panel = ratings.scale, ratings.raters
+        if scale.dimensions > 1:
+            raise RatingsError(
+                f"round {round_name or 'of vectors'}: found labels of {scale.dimensions} "
+                "dimensions; expected one dimension for training labels. "
+                "Release each dimension as a round of its own."
+            )
         items = pd.Index(in_pandas(ratings.without_gold.without_earlier.rated(raters=panel)))
         said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
         item, *given = (
@@ -256,6 +210,10 @@ class PanelLabels:
             if votes is not None and not scale.numeric
             else means_of(given[-1], n_raters)
         )
+        texts = None
+        if "text" in ratings.has:
+            known: pd.DataFrame = in_pandas(ratings.items(["text"]))
+            texts = known.set_index("item")["text"].reindex(items)
         chosen, labels = adjudicated.on(items, scale)
         label[chosen] = labels
         resolution[chosen] = ADJUDICATED
@@ -264,7 +222,7 @@ class PanelLabels:
             (round_name,),
             np.zeros(len(items), dtype=np.int32),
             items,
-            _texts_of(ratings, items) if "text" in ratings.has else None,
+            texts,
             label,
             votes,
             n_raters.astype(np.int32),
@@ -311,12 +269,14 @@ class PanelLabels:
     @property
     def soft_label(self) -> Array:
         """The share of the ratings in each category. Shape (N, K)."""
-        return soft_of(self._counted())
+        assert self.votes is not None
+        return np.asarray(self.votes / self.votes.sum(1, keepdims=True))
 
     @property
     def entropy_bits(self) -> Array:
         """-Σ p log2 p of the soft label."""
-        return entropy_of(self.soft_label)
+        soft = self.soft_label
+        return np.asarray(-(soft * np.log2(np.where(soft > 0, soft, 1))).sum(1) + 0.0)
 
     def take(self, rows: Rows) -> "PanelLabels":
         """The labels of some items."""
@@ -336,18 +296,17 @@ class PanelLabels:
         columns = {
             "id": pd.Series(self.items),
             "round": np.array(self.rounds, dtype=object)[self.round],
-            **({} if self.texts is None else {"text": _or_none(self.texts)}),
-            "label": pd.Series(self._labels(), dtype=object),
-            **self._by_category(),
-            "n_raters": self.n_raters.astype(np.int64),
-            **({} if self.votes is None else {"entropy_bits": self.entropy_bits}),
-            "resolution": np.array(RESOLUTIONS, dtype=object)[self.resolution],
         }
+        if self.texts is not None:
+            columns["text"] = list(self.texts.astype(object).where(self.texts.notna(), None))
+        columns["label"] = pd.Series(self._labels(), dtype=object)
+        if self.votes is not None:
+            columns |= {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
+        columns["n_raters"] = self.n_raters.astype(np.int64)
+        if self.votes is not None:
+            columns["entropy_bits"] = self.entropy_bits
+        columns["resolution"] = np.array(RESOLUTIONS, dtype=object)[self.resolution]
         return pd.DataFrame(columns, index=range(len(self)))
-
-    def _counted(self) -> Rows:
-        assert self.votes is not None
-        return self.votes
 
     def _labels(self) -> Rows:
         """The labels as they are called. None for an unresolved item."""
@@ -358,11 +317,6 @@ class PanelLabels:
         )
         named[self.unresolved] = None
         return named
-
-    def _by_category(self) -> dict[str, list[Any]]:
-        if self.votes is None:
-            return {}
-        return {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
 
 
 def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
@@ -454,31 +408,6 @@ def consensus(
     return PanelLabels.of(ratings, round_name, adjudicated).frame()
 
 
-def resolved(labels: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `consensus` that have a label."""
-    return labels[~labels["resolution"].isin(UNRESOLVED)].reset_index(drop=True)
-
-
-def unresolved(labels: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `consensus` that have no label."""
-    return labels[labels["resolution"].isin(UNRESOLVED)].reset_index(drop=True)
-
-
-def _refuse_vectors(scale: Scale, round_name: str) -> None:
-    if scale.dimensions > 1:
-        raise RatingsError(
-            f"round {round_name or 'of vectors'}: found labels of {scale.dimensions} "
-            "dimensions; expected one dimension for training labels. "
-            "Release each dimension as a round of its own."
-        )
-
-
-def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series:
-    """The text of each item, missing where it has none."""
-    known: pd.DataFrame = in_pandas(ratings.items(["text"]))
-    return known.set_index("item")["text"].reindex(items)
-
-
 def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
     """The labels of rounds, one round after the other."""
     starts = np.cumsum([0, *(len(each.rounds) for each in rounds[:-1])])
@@ -509,7 +438,3 @@ def _differ(labels: PanelLabels, item: Rows) -> Rows:
     np.minimum.at(least, item[known], labels.label[known])
     np.maximum.at(most, item[known], labels.label[known])
     return np.asarray(least < most)
-
-
-def _or_none(texts: pd.Series) -> list[object]:
-    return list(texts.astype(object).where(texts.notna(), None))

@@ -35,15 +35,6 @@ def in_pandas(found: pa.Table | pa.ChunkedArray, **options: Any) -> Any:
     return found.to_pandas(types_mapper=OF_ARROW.get, **options)
 
 
-def are_texts(values: "pd.Series[Any]") -> bool:
-    """True if each value is a text or missing, also in a column of Python objects.
-
-    >>> are_texts(pd.Series(["a", None], dtype=object)), are_texts(pd.Series(["a", 1]))
-    (True, False)
-    """
-    return bool(pd.api.types.infer_dtype(values) == "string")
-
-
 DAY = 86_400
 EARLIEST = 1e8
 UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))

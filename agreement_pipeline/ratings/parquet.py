@@ -1,7 +1,7 @@
 """Tables as Parquet files, written and read a part at a time."""
 
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -146,16 +146,9 @@ class ParquetRows:
     def __len__(self) -> int:
         return self._footer.rows
 
-    def parts(
-        self, coded: Collection[str] = (), only: Collection[str] | None = None
-    ) -> Iterator[pa.Table]:
-        """The row groups, each checked. Some texts may come in the codes that the file holds.
-
-        If `only` is given, these columns are read.
-        """
-        names = self.schema.names if only is None else list(only)
-        texts = {each.name for each in self.schema if pa.types.is_string(each.type)}
-        file = self._file(sorted(texts & set(coded)))
+    def parts(self) -> Iterator[pa.Table]:
+        """The row groups, each checked."""
+        names, file = self.schema.names, self._file()
         for group in range(file.num_row_groups):
             _read(lambda at=group: self._refuse_large(at, names))
             yield _read(lambda at=group: _whole(file.read_row_group(at, names)))
@@ -187,8 +180,8 @@ class ParquetRows:
         footer: Footer = _read(lambda: Footer.of(self._source()))
         return footer
 
-    def _file(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
-        return pq.ParquetFile(self._source(), read_dictionary=list(coded))
+    def _file(self) -> pq.ParquetFile:
+        return pq.ParquetFile(self._source())
 
     def _source(self) -> Path | pa.NativeFile:
         return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path
