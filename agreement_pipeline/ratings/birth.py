@@ -7,7 +7,7 @@ queries. A test that some row fails is asked again, for the first rows at fault.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
 
@@ -176,45 +176,6 @@ class NoRatingError(RatingsError):
     """No row has a label."""
 
 
-class Born(NamedTuple):
-    """Checked ratings.
-
-    Attributes
-    ----------
-    rated
-        A row a rating.
-    known
-        A row an item, with what is known of it. None if nothing is.
-    texts
-        The texts of items, if `known` tells rows in the place of them.
-    scale
-        What the labels may be.
-    raters
-        All raters, by place. Each of them rated.
-    n
-        How many ratings there are.
-    classifiers
-        Those of them that are models.
-    has
-        The optional columns.
-    again
-        True if a rater met an item again.
-    earlier
-        True if some ratings are of earlier rounds.
-    """
-
-    rated: Relation
-    known: Relation | None
-    texts: Texts | None
-    scale: Scale
-    raters: tuple[str, ...]
-    n: int
-    classifiers: tuple[str, ...]
-    has: frozenset[str]
-    again: bool
-    earlier: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Birth:
     """The checks of some cells.
@@ -243,8 +204,8 @@ class Birth:
     models: Collection[str] = ()
     limits: Limits | None = None
 
-    def born(self) -> Born:
-        """The ratings, after all checks.
+    def check(self) -> None:
+        """Check all but that a rater gave an item one label as one occurrence.
 
         Raises
         ------
@@ -252,9 +213,13 @@ class Birth:
             A check fails.
         """
         self._refuse_columns()
-        self._refuse_no_rating()
+        if not self._facts["labelled"]:
+            raise NoRatingError(
+                f"{self.cells.source}: found no rating; expected at least one row with a label. "
+                "Check that the export is complete."
+            )
         self._refuse_nan()
-        scale = self.scale
+        _ = self.scale
         self._check_names()
         self._check_labels()
         self._check_whole("occurrence", MOST_OCCURRENCES, LABELLED)
@@ -263,19 +228,26 @@ class Birth:
         self._check_flags("assisted", LABELLED)
         self._check_drawn()
         self._check_contents()
-        names = self.cells.names
-        return Born(
-            self.rated,
-            self.known,
-            self._texts,
-            scale,
-            self.raters,
-            self._facts["labelled"],
-            self._models(),
-            frozenset({*EXTRAS} & {*names}) | frozenset(content_columns(names)),
-            any(self._whole(each) != 1 for each in self._distinct("occurrence")),
-            bool(self._yes("earlier")),
-        )
+
+    @property
+    def n(self) -> int:
+        """How many ratings there are."""
+        return int(self._facts["labelled"])
+
+    @property
+    def has(self) -> frozenset[str]:
+        """The optional columns."""
+        return frozenset({*EXTRAS} & {*self.cells.names}) | {*content_columns(self.cells.names)}
+
+    @property
+    def again(self) -> bool:
+        """True if a rater met an item again."""
+        return any(self._whole(each) != 1 for each in self._distinct("occurrence"))
+
+    @property
+    def earlier(self) -> bool:
+        """True if some ratings are of earlier rounds."""
+        return bool(self._yes("earlier"))
 
     def _refuse_columns(self) -> None:
         there = [name for name in self.cells.names if name not in ("nth", "row", "column")]
@@ -286,13 +258,6 @@ class Birth:
             raise RatingsError(
                 f"{self.cells.source}: found no {absent} among {among}; expected item, rater and "
                 "label. Name the columns that hold them."
-            )
-
-    def _refuse_no_rating(self) -> None:
-        if not self._facts["labelled"]:
-            raise NoRatingError(
-                f"{self.cells.source}: found no rating; expected at least one row with a label. "
-                "Check that the export is complete."
             )
 
     # What is known of the cells before any check
@@ -515,7 +480,9 @@ class Birth:
         """All raters by name."""
         return tuple(sorted({category_text(each) for each in self._distinct("rater")}))
 
-    def _models(self) -> tuple[str, ...]:
+    @cached_property
+    def rated_classifiers(self) -> tuple[str, ...]:
+        """The raters that are models."""
         named = self.classifiers
         written = [each for each in self._distinct("rater") if each is not None]
         found = named(written, self.cells.source) if callable(named) else named
@@ -885,7 +852,8 @@ class Birth:
         )
 
     @property
-    def _texts(self) -> Texts | None:
+    def texts(self) -> Texts | None:
+        """The texts of items, if `known` tells rows in the place of them."""
         is_text = "text" in self.cells.names and self.cells.relation.session.numbers_rows
         return Texts(self.cells, self.known) if is_text and self.known is not None else None
 

@@ -163,21 +163,21 @@ class Ratings:
             - an item stands in two clusters or strata, or only some items stand in one.
         """
         birth = Birth(cells, scale, level, classifiers, models, limits)
-        born = birth.born()
+        birth.check()
         ratings = cls(
-            born.rated,
-            born.known,
-            born.scale,
-            born.scale,
-            born.raters,
-            born.classifiers,
-            born.has,
-            born.again,
-            born.earlier,
+            birth.rated,
+            birth.known,
+            birth.scale,
+            birth.scale,
+            birth.raters,
+            birth.rated_classifiers,
+            birth.has,
+            birth.again,
+            birth.earlier,
             origin=origin,
-            texts=born.texts,
+            texts=birth.texts,
         )
-        vars(ratings).update(everyone=born.raters, _n=born.n)
+        vars(ratings).update(everyone=birth.raters, _n=birth.n)
         if ratings.repeats:
             birth.refuse_repeats()
         return ratings
