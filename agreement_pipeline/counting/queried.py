@@ -117,7 +117,7 @@ class OfRatings(Counting):
     def items(self, ratings: Ratings) -> Names:
         """The sorted names of the items rated in the round itself."""
         text = f"SELECT DISTINCT item FROM {ratings.own} WHERE NOT gold ORDER BY item"
-        return tuple(ratings.session.ask(text)["item"].to_pylist())
+        return tuple(ratings.table.values(text))
 
     def labels(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater:
         """Put first labels into columns: those of the panel and then of some classifiers.
@@ -487,11 +487,10 @@ def _differing(one: Ratings, other: Ratings, column: str) -> list[str]:
     """The items of which two rounds say different things."""
     if not (column in one.has and column in other.has):
         return []
-    found: list[str] = one.session.ask(
+    return one.table.values(
         f"SELECT a.item AS item FROM {one.known} AS a JOIN {other.known} AS b ON a.item = b.item "
         f"WHERE a.{column} <> b.{column} ORDER BY item"
-    )["item"].to_pylist()
-    return found
+    )
 
 
 def _refuse_one_clustered(one: Ratings, other: Ratings) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import finalize
 
 from agreement_pipeline.errors import RatingsError
@@ -116,6 +116,11 @@ class Relation:
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query that asks it."""
         return self.session.ask(sql)
+
+    def values(self, sql: str) -> list[Any]:
+        """The only column of the answer to a query that asks it."""
+        (column,) = self.ask(sql).columns
+        return list(column.to_pylist())
 
     @cached_property
     def schema(self) -> "pa.Schema":

@@ -345,23 +345,26 @@ class Birth:
     def _labels(self) -> list[Any]:
         """The distinct spellings of labels that are few numbers."""
         table = self.cells.relation
-        some = f"SELECT DISTINCT label FROM {table} WHERE {LABELLED} LIMIT {MOST_KEYS + 1}"
-        found: list[Any] = table.ask(some)["label"].to_pylist()
-        return found
+        return table.values(
+            f"SELECT DISTINCT label FROM {table} WHERE {LABELLED} LIMIT {MOST_KEYS + 1}"
+        )
 
     @cached_property
     def _strata(self) -> list[str]:
         return sorted(name for name in self.cells.names if name.startswith(STRATUM))
 
     @property
+    def _level(self) -> Level:
+        return self.level if self.given is None else self.given.level
+
+    @property
     def _is_vector(self) -> bool:
-        level = self.level if self.given is None else self.given.level
-        return level == "multivariate interval"
+        return self._level == "multivariate interval"
 
     def _refuse_many(self) -> NoReturn:
         table = self.cells.relation
         if self.limits is not None and not self.is_number:
-            different = table.ask(f"SELECT COUNT(DISTINCT label) AS n FROM {table}")["n"][0].as_py()
+            (different,) = table.values(f"SELECT COUNT(DISTINCT label) FROM {table}")
             self.limits.refuse_beyond("categories", different, self._where, "different labels")
         raise RatingsError(
             f"{self.cells.source}: found more than {MOST_KEYS} different rows of raters, labels "
@@ -383,11 +386,18 @@ class Birth:
         """What the labels may be. It is read off the labels if none is given."""
         if self.given is not None:
             return self.given
+        table = self.cells.relation
         if self.is_number:
             self._refuse_number()
-            return self._of_labels(self._some_numbers())
+            numbers = f"SELECT DISTINCT {self.cells.number('label')} FROM {table} WHERE {LABELLED}"
+            # So many tell whether they are categories.
+            return self._of_labels(table.values(f"{numbers} LIMIT {MOST_CATEGORIES + 1}"))
         if self._is_vector:
-            return self._of_labels(self._some_vectors())
+            if self.cells.kinds["label"] != "text":
+                return self._of_labels([])
+            dimensions = "LENGTH(label) - LENGTH(REPLACE(label, '|', ''))"
+            one_each = f"SELECT MIN(label) FROM {table} WHERE {LABELLED} GROUP BY {dimensions}"
+            return self._of_labels(table.values(one_each))
         labels = [each for each in self._distinct("label") if each is not None]
         if self.limits is not None:
             different = len({*map(category_text, labels)})
@@ -401,23 +411,6 @@ class Birth:
             return Scale.from_labels(labels, self.level)
         except RatingsError as error:
             raise RatingsError(f"{self._where}: {error}") from None
-
-    def _some_numbers(self) -> list[float]:
-        """The distinct numbers, as far as they tell whether they are categories."""
-        table = self.cells.relation
-        numbers = f"SELECT DISTINCT {self.cells.number('label')} AS d FROM {table} WHERE {LABELLED}"
-        found: list[float] = table.ask(f"{numbers} LIMIT {MOST_CATEGORIES + 1}")["d"].to_pylist()
-        return found
-
-    def _some_vectors(self) -> list[str]:
-        """A label of each number of dimensions."""
-        table = self.cells.relation
-        if self.cells.kinds["label"] != "text":
-            return []
-        parts = "LENGTH(label) - LENGTH(REPLACE(label, '|', ''))"
-        text = f"SELECT MIN(label) AS label FROM {table} WHERE {LABELLED} GROUP BY {parts}"
-        found: list[str] = table.ask(text)["label"].to_pylist()
-        return found
 
     # Names
 
@@ -530,32 +523,28 @@ class Birth:
     def _bad_number(self) -> str:
         """A test of labels that should be numbers."""
         number = self.cells.number("label")
-        level = self.level if self.given is None else self.given.level
-        sign = f" OR {number} < 0" if level == "ratio" else ""
+        sign = f" OR {number} < 0" if self._level == "ratio" else ""
         return f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE){sign}"
 
     def _refuse_number(self) -> None:
-        level = self.level if self.given is None else self.given.level
         if self._facts["label"]:
             columns = self.cells.columns
             self._refuse_header_again([columns.get("label", "")])
             if self.cells.kinds["label"] == "text" and self.limits is not None:
-                longest = self.cells.relation.ask(
-                    f"SELECT MAX(LENGTH(label)) AS n FROM {self.cells.relation}"
-                )["n"][0].as_py()
+                table = self.cells.relation
+                (longest,) = table.values(f"SELECT MAX(LENGTH(label)) FROM {table}")
                 self._refuse_longest("label", longest, f"LENGTH(label) = {longest}")
-            need = f"a finite {'non-negative ' if level == 'ratio' else ''}number"
+            need = f"a finite {'non-negative ' if self._level == 'ratio' else ''}number"
             most = f", none beyond {LARGEST:g} in size"
             raise self._no_number(self._tests["label"], need, most)
         if (largest := self._facts["largest"]) is not None:
             refuse_all_tiny(np.array(largest), self._where)
 
     def _no_number(self, test: str, need: str, most: str) -> RatingsError:
-        level = self.level if self.given is None else self.given.level
         return RatingsError(
             f"{self.cells.at(test, 'label')}: found "
             f"{called('label', self.cells.found(test, 'label'))}; expected "
-            f"{need} on the {level} level{most}. "
+            f"{need} on the {self._level} level{most}. "
             "Correct the label, or use level nominal or ordinal for names."
         )
 
@@ -572,12 +561,10 @@ class Birth:
                 f"the {self.scale.level} level, none beyond {LARGEST:g} in size, as "
                 f"{'|'.join('1' * dimensions)}. Correct the label."
             )
-        largest = ", ".join(
-            f"MAX(ABS({each})) AS d{at}" for at, each in enumerate(_parts(dimensions))
-        )
+        absolute = ", ".join(f"ABS({each})" for each in _parts(dimensions))
         table = cells.relation
-        found = table.ask(f"SELECT {largest} FROM {table} WHERE {LABELLED}").to_pylist()[0]
-        refuse_all_tiny(np.array(max(found.values())), self._where)
+        largest = table.values(f"SELECT MAX(GREATEST({absolute})) FROM {table} WHERE {LABELLED}")
+        refuse_all_tiny(np.array(largest), self._where)
 
     # Other columns of ratings
 
@@ -601,7 +588,7 @@ class Birth:
         twice = f"SELECT * FROM ({groups}) AS g WHERE n > 1"
         one = rated.ask(f"SELECT * FROM ({twice}) AS t ORDER BY nth, item, place LIMIT 1")
         first = one.to_pylist()[0]
-        total = rated.ask(f"SELECT CAST(SUM(n) AS BIGINT) AS n FROM ({twice}) AS t")["n"][0].as_py()
+        (total,) = rated.values(f"SELECT CAST(SUM(n) AS BIGINT) FROM ({twice}) AS t")
         rater = self.raters[first["place"]]
         spelt = [each for each in self._distinct("rater") if category_text(each) == rater]
         test = f"{LABELLED} AND {self._is_item(first['item'])} AND {cells.among('rater', spelt)}"
@@ -737,8 +724,7 @@ class Birth:
                 f"item. {how}"
             )
         table, group = cells.relation, cells.text(name)
-        some = f"SELECT DISTINCT {group} AS g FROM {table} WHERE {OF_ITEM}"
-        found: list[str] = table.ask(some)["g"].to_pylist()
+        found = table.values(f"SELECT DISTINCT {group} FROM {table} WHERE {OF_ITEM}")
         if one == "stratum" and len(found) > MOST_STRATA:
             raise RatingsError(
                 f"{cells.source}: column {cells.called(name)!r}: found {len(found)} strata; "
@@ -787,10 +773,8 @@ class Birth:
         if not table.ask(f"{items} LIMIT 1").num_rows:
             return None
         item = self.cells.text("item")
-        found = table.ask(
-            f"SELECT {item} AS i FROM {table} WHERE {item} IN ({items}) ORDER BY nth, row LIMIT 1"
-        )
-        return str(found["i"][0].as_py())
+        first = f"SELECT {item} FROM {table} WHERE {item} IN ({items}) ORDER BY nth, row LIMIT 1"
+        return str(table.values(first)[0])
 
     def _said_of(self, item: str, names: Sequence[str]) -> list[tuple[int, tuple[Any, ...]]]:
         """The different contents of an item in the order of the rows, each with its first `nth`."""

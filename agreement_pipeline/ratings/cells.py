@@ -129,8 +129,7 @@ class Cells:
 
     def any(self, test: str) -> bool:
         """True if a row meets a test."""
-        found = self.relation.ask(f"SELECT 1 AS x FROM {self.relation} WHERE {test} LIMIT 1")
-        return bool(found.num_rows)
+        return bool(self.relation.values(f"SELECT 1 FROM {self.relation} WHERE {test} LIMIT 1"))
 
     def at(self, test: str, *names: str) -> str:
         """The source, the rows that meet a test, and the columns, in words."""
@@ -147,11 +146,10 @@ class Cells:
     def found(self, test: str, name: str) -> list[object]:
         """The cells of the rows that meet a test. Only the first are told, the others counted."""
         table = self.relation
-        some = table.ask(
-            f"SELECT {self.quoted(name)} AS found FROM {table} WHERE {test} "
-            f"ORDER BY nth, row LIMIT {SHOWN}"
-        )["found"].to_pylist()
-        total = table.ask(f"SELECT COUNT(*) AS n FROM {table} WHERE {test}")["n"][0].as_py()
+        some = table.values(
+            f"SELECT {self.quoted(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT {SHOWN}"
+        )
+        (total,) = table.values(f"SELECT COUNT(*) FROM {table} WHERE {test}")
         return [*some, *range(total - len(some))]
 
     def _first(self, test: str, names: Sequence[str]) -> tuple[list[tuple[Any, ...]], int]:
@@ -159,7 +157,7 @@ class Cells:
         table, keys = self.relation, ", ".join(map(self.relation.session.column, names))
         grouped = f"SELECT {keys}, MIN(nth) AS nth FROM {table} WHERE {test} GROUP BY {keys}"
         found = table.ask(f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {SHOWN}")
-        total = table.ask(f"SELECT COUNT(*) AS n FROM ({grouped}) AS g")["n"][0].as_py()
+        (total,) = table.values(f"SELECT COUNT(*) FROM ({grouped}) AS g")
         return list(zip(*(found[name].to_pylist() for name in names), strict=True)), total
 
     def literal(self, value: object) -> str:
@@ -199,9 +197,9 @@ class Texts:
         """The rows that tell a text, their order, their texts and an empty one, and the bytes."""
         cells, text, session = self.cells, self.cells.text("text"), self.cells.relation.session
         length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
-        usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) AS n FROM ({length}) AS lengths"
-        letters = cells.relation.ask(usual)["n"][0].as_py() or 0
-        at_once = PART_BYTES // max(int(letters), PART_BYTES // BATCH) or 1
+        usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) FROM ({length}) AS lengths"
+        (letters,) = cells.relation.values(usual)
+        at_once = PART_BYTES // max(int(letters or 0), PART_BYTES // BATCH) or 1
         told = f"nth IN (SELECT text FROM {self.known})"
         query = f"SELECT nth, {text} AS text FROM {cells.relation} WHERE {told}"
         rows, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]

@@ -401,5 +401,5 @@ def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Rati
             "ratings. Store the round again."
         )
     models = f"SELECT DISTINCT rater FROM {cells.relation} WHERE kind = 'classifier'"
-    classifiers = cells.relation.ask(f"{models} ORDER BY rater")["rater"].to_pylist()
+    classifiers = cells.relation.values(f"{models} ORDER BY rater")
     return Ratings.from_cells(cells, scale, classifiers=classifiers, origin=origin)

@@ -248,8 +248,7 @@ class Ratings:
     def everyone(self) -> tuple[str, ...]:
         """All raters who rated, by name: the panel and the classifiers."""
         if self.preceded:
-            some = f"SELECT DISTINCT place FROM {self.table} ORDER BY place"
-            there = self.session.ask(some)["place"].to_pylist()
+            there = self.table.values(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
         else:
             codes = self.codes_in(self.patterns.words, range(len(self.names)))
             there = np.flatnonzero((codes >= 0).any(0)).tolist()
@@ -262,24 +261,24 @@ class Ratings:
 
     @cached_property
     def _n(self) -> int:
-        return self._number(f"SELECT COUNT(*) AS n FROM {self.table}")
+        return self._number(f"SELECT COUNT(*) FROM {self.table}")
 
     @cached_property
     def n_rated(self) -> int:
         """How many items were rated, gold items too."""
-        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.table}")
+        return self._number(f"SELECT COUNT(DISTINCT item) FROM {self.table}")
 
     @cached_property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
-        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.own} WHERE NOT gold")
+        return self._number(f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold")
 
     @cached_property
     def n_of_panel(self) -> int:
         """How many ratings are by raters who are no classifiers."""
         if not self.classifiers:
             return len(self)
-        return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {self._of_panel}")
+        return self._number(f"SELECT COUNT(*) FROM {self.table} WHERE {self._of_panel}")
 
     @cached_property
     def n_assisted(self) -> int:
@@ -287,7 +286,7 @@ class Ratings:
         if "assisted" not in self.has:
             return 0
         began = f"{self._of_panel} AND assisted"
-        return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {began}")
+        return self._number(f"SELECT COUNT(*) FROM {self.table} WHERE {began}")
 
     @property
     def says_assisted(self) -> bool:
@@ -295,7 +294,7 @@ class Ratings:
         if "assisted" not in self.has:
             return False
         unknown = f"{self._of_panel} AND assisted IS NULL"
-        return not self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {unknown}")
+        return not self._number(f"SELECT COUNT(*) FROM {self.table} WHERE {unknown}")
 
     @cached_property
     def gold(self) -> frozenset[str]:
@@ -305,8 +304,7 @@ class Ratings:
         """
         if "gold" not in self.has:
             return self.also_gold
-        found = self.session.ask(f"SELECT item FROM {self.known} WHERE gold")["item"].to_pylist()
-        return self.also_gold | {*found}
+        return self.also_gold | {*self.table.values(f"SELECT item FROM {self.known} WHERE gold")}
 
     @cached_property
     def strata(self) -> dict[str, tuple[str, ...]]:
@@ -315,7 +313,7 @@ class Ratings:
         for name in content_columns(self.has):
             if name.startswith(STRATUM):
                 some = f"SELECT DISTINCT {self.session.column(name)} AS s FROM {self.own}"
-                strata = self.session.ask(f"{some} WHERE NOT gold ORDER BY s")["s"].to_pylist()
+                strata = self.table.values(f"{some} WHERE NOT gold ORDER BY s")
                 found[name.removeprefix(STRATUM)] = tuple(strata)
         return found
 
@@ -697,7 +695,7 @@ class Ratings:
             return bool(((codes >= 0).sum(1) != self.patterns.n).any())
         keys = "item, place, occurrence"
         twice = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
-        return bool(self.session.ask(twice).num_rows)
+        return bool(self.table.values(twice))
 
     @property
     def _of_panel(self) -> str:
@@ -715,7 +713,7 @@ class Ratings:
         return [*label, *self.extras, "gold", *of_items, *strata, "nth"]
 
     def _number(self, text: str) -> int:
-        return int(self.session.ask(text)["n"][0].as_py())
+        return int(self.table.values(text)[0])
 
     # Other ratings made of these
 
@@ -808,9 +806,7 @@ class Ratings:
             f"SELECT {columns}, nth, earlier, {number} FROM ({' UNION ALL '.join(parts)}) AS b"
         )
         found = replace(self, table=rated, met_again=True, preceded=True)
-        if self.coded.categories and found._number(
-            f"SELECT COUNT(*) AS n FROM {rated} WHERE code = 0"
-        ):
+        if self.coded.categories and found._number(f"SELECT COUNT(*) FROM {rated} WHERE code = 0"):
             raise RatingsError(
                 f"ratings: found labels of an earlier round that are none of "
                 f"{listed(self.scale.names, 12)}; expected the same categories in all rounds. "
