@@ -224,9 +224,18 @@ class Birth:
         self._check_labels()
         self._check_whole("occurrence", MOST_OCCURRENCES, LABELLED)
         self._check_flags("earlier", LABELLED)
-        self._check_confidence()
+        if self._facts.get("confidence"):
+            raise self._fault(
+                self._tests["confidence"],
+                "confidence",
+                "a number from 0 to 1, or nothing. Divide by the highest confidence that could be "
+                "stated, or leave the column out.",
+            )
         self._check_flags("assisted", LABELLED)
-        self._check_drawn()
+        is_drawn = "drawn" in self.cells.names and self.cells.kinds.get("drawn") != "text"
+        if is_drawn and self.cells.any(test := f"{LABELLED} AND drawn IS NOT NULL"):
+            expected = "a list of numbers as text, or nothing. Leave the column out."
+            raise self._fault(test, "drawn", expected)
         self._check_contents()
 
     @property
@@ -310,7 +319,8 @@ class Birth:
             if kind == "float" and name != "nth":
                 tests[f"nan {name}"] = f"{cells.quoted(name)} = CAST('NaN' AS DOUBLE)"
         if "confidence" in kinds:
-            tests["confidence"] = f"{LABELLED} AND {self._bad_confidence}"
+            beyond = f"COALESCE(NOT {cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
+            tests["confidence"] = f"{LABELLED} AND NOT {cells.blank('confidence')} AND {beyond}"
         if "weight" in kinds:
             tests["weight"] = f"{OF_ITEM} AND {self._bad_weight}"
         for name in ("cluster", *self._strata):
@@ -428,11 +438,9 @@ class Birth:
             self._refuse_blank("rater", f"{LABELLED} AND {self.cells.among('rater', blank)}")
 
     def _refuse_blank(self, name: str, test: str) -> NoReturn:
-        rows = len(self.cells.found(test, "row"))
-        raise RatingsError(
-            f"{self.cells.at(test, name)}: found no {name}; expected one in every row. "
-            f"Fill it in or drop the row{'' if rows == 1 else 's'}."
-        )
+        several = "s" if len(self.cells.found(test, "row")) > 1 else ""
+        expected = f"one in every row. Fill it in or drop the row{several}."
+        raise self._fault(test, name, expected, f"no {name}")
 
     def _refuse_header_again(self, labels: Collection[object]) -> None:
         """Refuse a row that says what the header says: two files were put together as text."""
@@ -513,11 +521,11 @@ class Birth:
         test = f"{LABELLED} AND {self.cells.among('label', bad)}"
         if self.scale.numeric:
             raise self._no_number(test, f"one of {listed(self.scale.names, 12)}", "")
-        off = sorted({*map(category_text, bad)})
-        raise RatingsError(
-            f"{self.cells.at(test, 'label')}: found {called('label', off)}; expected "
+        off = called("label", sorted({*map(category_text, bad)}))
+        expected = (
             f"one of {listed(self.scale.names, 12)}. Correct the label or add it to the scale."
         )
+        raise self._fault(test, "label", expected, off)
 
     @property
     def _bad_number(self) -> str:
@@ -541,11 +549,12 @@ class Birth:
             refuse_all_tiny(np.array(largest), self._where)
 
     def _no_number(self, test: str, need: str, most: str) -> RatingsError:
-        return RatingsError(
-            f"{self.cells.at(test, 'label')}: found "
-            f"{called('label', self.cells.found(test, 'label'))}; expected "
-            f"{need} on the {self._level} level{most}. "
-            "Correct the label, or use level nominal or ordinal for names."
+        return self._fault(
+            test,
+            "label",
+            f"{need} on the {self._level} level{most}. Correct the label, or use level nominal or "
+            "ordinal for names.",
+            called("label", self.cells.found(test, "label")),
         )
 
     def _check_vectors(self) -> None:
@@ -555,11 +564,12 @@ class Birth:
             sizes = [f"NOT ABS({value}) <= {LARGEST!r}" for value in _parts(dimensions)]
             bad += f" AND (NOT {cells.spelt('label', dimensions)} OR {' OR '.join(sizes)})"
         if cells.any(bad):
-            found = called("label", cells.found(bad, "label"))
-            raise RatingsError(
-                f"{cells.at(bad, 'label')}: found {found}; expected {dimensions} finite numbers on "
-                f"the {self.scale.level} level, none beyond {LARGEST:g} in size, as "
-                f"{'|'.join('1' * dimensions)}. Correct the label."
+            raise self._fault(
+                bad,
+                "label",
+                f"{dimensions} finite numbers on the {self.scale.level} level, none beyond "
+                f"{LARGEST:g} in size, as {'|'.join('1' * dimensions)}. Correct the label.",
+                called("label", cells.found(bad, "label")),
             )
         absolute = ", ".join(f"ABS({each})" for each in _parts(dimensions))
         table = cells.relation
@@ -611,6 +621,12 @@ class Birth:
             return numbers_of(label)
         return _number(label) if self.scale.numeric else self.scale.names[self._code(label)]
 
+    def _fault(self, test: str, name: str, expected: str, found: str = "") -> RatingsError:
+        """What is wrong with the cells of a column in the rows that meet a test."""
+        cells = self.cells
+        found = found or listed(cells.found(test, name))
+        return RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
+
     def _check_whole(self, name: str, most: int, rows: str) -> None:
         bad = [each for each in self._distinct(name) if self._whole(each) is None]
         if bad:
@@ -621,10 +637,8 @@ class Birth:
         missing = all(each is None for each in found[:1]) and not self.cells.any(
             f"{test} AND {self.cells.quoted(name)} IS NOT NULL"
         )
-        raise RatingsError(
-            f"{self.cells.at(test, name)}: found {'nothing' if missing else listed(found)}; "
-            f"expected a whole number from 1 to {most}. {WHOLE_STEPS[name]}"
-        )
+        expected = f"a whole number from 1 to {most}. {WHOLE_STEPS[name]}"
+        raise self._fault(test, name, expected, "nothing" if missing else listed(found))
 
     def _yes(self, name: str) -> list[object]:
         """The values of a column that mean yes."""
@@ -635,35 +649,7 @@ class Birth:
         bad = [each for each in values if _flag(each) is None]
         if bad:
             test = f"{rows} AND {self.cells.among(name, bad)}"
-            raise RatingsError(
-                f"{self.cells.at(test, name)}: found {listed(self.cells.found(test, name))}; "
-                "expected yes or no (true, false, 1, 0). Correct it."
-            )
-
-    @property
-    def _bad_confidence(self) -> str:
-        beyond = f"COALESCE(NOT {self.cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
-        return f"NOT {self.cells.blank('confidence')} AND {beyond}"
-
-    def _check_confidence(self) -> None:
-        if self._facts.get("confidence"):
-            test = self._tests["confidence"]
-            raise RatingsError(
-                f"{self.cells.at(test, 'confidence')}: found "
-                f"{listed(self.cells.found(test, 'confidence'))}; expected a number from 0 to 1, "
-                "or nothing. Divide by the highest confidence that could be stated, or leave the "
-                "column out."
-            )
-
-    def _check_drawn(self) -> None:
-        if "drawn" not in self.cells.names or self.cells.kinds.get("drawn") == "text":
-            return
-        test = f"{LABELLED} AND drawn IS NOT NULL"
-        if self.cells.any(test):
-            raise RatingsError(
-                f"{self.cells.at(test, 'drawn')}: found {listed(self.cells.found(test, 'drawn'))}; "
-                "expected a list of numbers as text, or nothing. Leave the column out."
-            )
+            raise self._fault(test, name, "yes or no (true, false, 1, 0). Correct it.")
 
     # What is known of items
 
@@ -699,10 +685,11 @@ class Birth:
         bad = [each for each in right if self._right_label(each) is None]
         if bad:
             test = f"{OF_ITEM} AND {self.cells.among('gold_label', bad)}"
-            raise RatingsError(
-                f"{self.cells.at(test, 'gold_label')}: found "
-                f"{listed(sorted({*map(category_text, bad)}))}; expected one of "
-                f"{listed(self.scale.names, 12)}, or nothing. Correct the right label."
+            expected = (
+                f"one of {listed(self.scale.names, 12)}, or nothing. Correct the right label."
+            )
+            raise self._fault(
+                test, "gold_label", expected, listed(sorted({*map(category_text, bad)}))
             )
 
     def _right_label(self, value: object) -> str | None:
@@ -719,10 +706,7 @@ class Birth:
                 if one == "cluster"
                 else "Fill it in: a word such as other is a stratum too."
             )
-            raise RatingsError(
-                f"{cells.at(self._tests[name], name)}: found no {one}; expected one for every "
-                f"item. {how}"
-            )
+            raise self._fault(self._tests[name], name, f"one for every item. {how}", f"no {one}")
         table, group = cells.relation, cells.text(name)
         found = table.values(f"SELECT DISTINCT {group} FROM {table} WHERE {OF_ITEM}")
         if one == "stratum" and len(found) > MOST_STRATA:
@@ -732,18 +716,21 @@ class Birth:
             )
         for alike in lookalikes(sorted(found))[:1]:
             names = ", ".join(map(table.session.literal, alike))
-            raise RatingsError(
-                f"{cells.at(f'{OF_ITEM} AND {group} IN ({names})', name)}: found {several} "
-                f"{described(alike)}, which print alike; expected names that do not. "
-                f"Write the {one} in one way, or rename one of them."
+            raise self._fault(
+                f"{OF_ITEM} AND {group} IN ({names})",
+                name,
+                f"names that do not. Write the {one} in one way, or rename one of them.",
+                f"{several} {described(alike)}, which print alike",
             )
         if item := self._in_conflict([name]):
             rows = self._said_of(item, [name])
             test = f"{self._is_item(item)} AND nth IN ({', '.join(str(n) for n, _ in rows)})"
             groups = [said[0] for _, said in rows]
-            raise RatingsError(
-                f"{cells.at(test, name)}: found item {item!r} in {several} {listed(groups)}; "
-                f"expected one of each item. Correct the {one}, or give each its own item."
+            raise self._fault(
+                test,
+                name,
+                f"one of each item. Correct the {one}, or give each its own item.",
+                f"item {item!r} in {several} {listed(groups)}",
             )
 
     def _refuse_conflict(self) -> None:
