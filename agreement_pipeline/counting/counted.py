@@ -75,13 +75,13 @@ class CountedRatings:
     @classmethod
     def of(cls, ratings: Ratings) -> "CountedRatings":
         """Count the ratings of a round."""
-        engine, scale = OfRatings(), ratings.scale
-        again = {name: engine.replicates(ratings, (name,)) for name in ratings.classifiers}
+        counting, scale = OfRatings(), ratings.scale
+        again = {name: counting.replicates(ratings, (name,)) for name in ratings.classifiers}
         return cls(
-            engine.by_rater(ratings, engine.classifiers(ratings)).with_scale(scale),
-            engine.replicates(ratings).with_scale(scale),
+            counting.by_rater(ratings, counting.classifiers(ratings)).with_scale(scale),
+            counting.replicates(ratings).with_scale(scale),
             {name: each.with_scale(scale) for name, each in again.items()},
-            None if scale.continuous else engine.confident_labels(ratings).with_scale(scale),
+            None if scale.continuous else counting.confident_labels(ratings).with_scale(scale),
             tuple(sorted((*ratings.raters, *ratings.classifiers))),
             ratings.classifiers,
             ratings.gold,

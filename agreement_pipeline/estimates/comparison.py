@@ -264,15 +264,15 @@ def _of_numbers(ratings: Rated, needs: Sequence[Needs]) -> list[Any]:
             f"comparison: found measures of {subjects}, on numbers without categories; expected "
             f"both of {SUBJECTS['replicates']}, or neither. Choose another measure."
         )
-    engine = counting_of(ratings)
-    return [engine.replicates(ratings) if all(again) else engine.numbers(ratings)] * 2
+    counting = counting_of(ratings)
+    return [counting.replicates(ratings) if all(again) else counting.numbers(ratings)] * 2
 
 
 def _of_labels(ratings: Rated, needs: Sequence[str]) -> list[Any]:
     """One statistic for each measure, on the same rows."""
-    engine = counting_of(ratings)
-    replicates = engine.replicated_labels(ratings) if "replicates" in needs else None
-    labels = engine.labels(ratings) if replicates is None else replicates.first
+    counting = counting_of(ratings)
+    replicates = counting.replicated_labels(ratings) if "replicates" in needs else None
+    labels = counting.labels(ratings) if replicates is None else replicates.first
     return [replicates if need == "replicates" else _as_needed(need, labels) for need in needs]
 
 

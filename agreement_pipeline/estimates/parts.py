@@ -104,12 +104,12 @@ def _of_counts(ratings: Rated, asked: Asked) -> Parts:
 
 
 def _of_unnamed_counts(ratings: Rated, asked: Asked) -> Parts:
-    engine = counting_of(ratings)
+    counting = counting_of(ratings)
     if asked.whole:
-        yield ROUND, partial(engine.counts, ratings)
+        yield ROUND, partial(counting.counts, ratings)
     if "without" not in asked.kinds and "pair" not in asked.kinds:
         return
-    labels = engine.labels(ratings)
+    labels = counting.labels(ratings)
     without = CountsWithoutEach(labels).without
     for rater in asked.raters("without", labels.raters):
         yield Scope("without", rater), partial(without, rater)
@@ -160,11 +160,11 @@ def _of_groups(ratings: Rated, asked: Asked) -> Parts:
 
 
 def _of_replicates(ratings: Rated, asked: Asked) -> Parts:
-    engine = counting_of(ratings)
+    counting = counting_of(ratings)
     if asked.whole or "rater" in asked.kinds:
-        yield from _of_panel_again(engine.replicates(ratings), asked)
+        yield from _of_panel_again(counting.replicates(ratings), asked)
     for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
-        yield Scope("classifier", classifier), partial(engine.replicates, ratings, (classifier,))
+        yield Scope("classifier", classifier), partial(counting.replicates, ratings, (classifier,))
 
 
 def _of_panel_again(replicates: ReplicatedLabels | ReplicatedNumbers, asked: Asked) -> Parts:
@@ -180,9 +180,9 @@ def _beside(ratings: Rated, classifier: str) -> Statistic:
 
 
 def _in_groups(ratings: Rated) -> Statistic:
-    engine = counting_of(ratings)
-    classifiers = engine.classifiers(ratings)
-    found: Statistic = engine.labels(ratings, classifiers).in_groups(classifiers)
+    counting = counting_of(ratings)
+    classifiers = counting.classifiers(ratings)
+    found: Statistic = counting.labels(ratings, classifiers).in_groups(classifiers)
     return found
 
 

@@ -261,40 +261,39 @@ class Ratings:
 
     @cached_property
     def _n(self) -> int:
-        return self._number(f"SELECT COUNT(*) FROM {self.table}")
+        return self._count("TRUE")
 
     @cached_property
     def n_rated(self) -> int:
         """How many items were rated, gold items too."""
-        return self._number(f"SELECT COUNT(DISTINCT item) FROM {self.table}")
+        return int(self.table.values(f"SELECT COUNT(DISTINCT item) FROM {self.table}")[0])
 
     @cached_property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
-        return self._number(f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold")
+        items = f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold"
+        return int(self.table.values(items)[0])
 
     @cached_property
     def n_of_panel(self) -> int:
         """How many ratings are by raters who are no classifiers."""
         if not self.classifiers:
             return len(self)
-        return self._number(f"SELECT COUNT(*) FROM {self.table} WHERE {self._of_panel}")
+        return self._count(self._of_panel)
 
     @cached_property
     def n_assisted(self) -> int:
         """How many of them are known to have begun as a suggestion."""
         if "assisted" not in self.has:
             return 0
-        began = f"{self._of_panel} AND assisted"
-        return self._number(f"SELECT COUNT(*) FROM {self.table} WHERE {began}")
+        return self._count(f"{self._of_panel} AND assisted")
 
     @property
     def says_assisted(self) -> bool:
         """True if it is known of each label of the panel whether it began as a suggestion."""
         if "assisted" not in self.has:
             return False
-        unknown = f"{self._of_panel} AND assisted IS NULL"
-        return not self._number(f"SELECT COUNT(*) FROM {self.table} WHERE {unknown}")
+        return not self._count(f"{self._of_panel} AND assisted IS NULL")
 
     @cached_property
     def gold(self) -> frozenset[str]:
@@ -712,8 +711,13 @@ class Ratings:
         label = ["item", "place", "word", "unit", "code", *numbers, "occurrence", "earlier"]
         return [*label, *self.extras, "gold", *of_items, *strata, "nth"]
 
-    def _number(self, text: str) -> int:
-        return int(self.table.values(text)[0])
+    def _count(self, test: str) -> int:
+        """How many ratings meet a test."""
+        return int(self.table.values(f"SELECT COUNT(*) FROM {self.table} WHERE {test}")[0])
+
+    def _where(self, test: str) -> Relation:
+        """The ratings that meet a test."""
+        return self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
 
     # Other ratings made of these
 
@@ -741,8 +745,7 @@ class Ratings:
         """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
         if not self.preceded:
             return self
-        own = self.table.view(f"SELECT * FROM {self.table} WHERE NOT earlier")
-        return replace(self, table=own, preceded=False)
+        return replace(self, table=self._where("NOT earlier"), preceded=False)
 
     @property
     def unassisted(self) -> "Ratings":
@@ -755,8 +758,7 @@ class Ratings:
     @cached_property
     def _unassisted(self) -> "Ratings":
         began = f"COALESCE({self._of_panel} AND assisted, FALSE)"
-        left = self.table.view(f"SELECT * FROM {self.table} WHERE NOT {began}")
-        return replace(self, table=left)
+        return replace(self, table=self._where(f"NOT {began}"))
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
         """The ratings of the items in some strata of a column.
@@ -765,9 +767,8 @@ class Ratings:
         """
         names = ", ".join(map(self.session.literal, strata)) or "NULL"
         test = f"{self.session.column(STRATUM + column)} IN ({names})"
-        rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
         known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
-        part = replace(self, table=rated, known=known)
+        part = replace(self, table=self._where(test), known=known)
         kept = tuple(name for name in self.classifiers if name in part.everyone)
         return replace(part, classifiers=kept)
 
@@ -806,7 +807,7 @@ class Ratings:
             f"SELECT {columns}, nth, earlier, {number} FROM ({' UNION ALL '.join(parts)}) AS b"
         )
         found = replace(self, table=rated, met_again=True, preceded=True)
-        if self.coded.categories and found._number(f"SELECT COUNT(*) FROM {rated} WHERE code = 0"):
+        if self.coded.categories and found._count("code = 0"):
             raise RatingsError(
                 f"ratings: found labels of an earlier round that are none of "
                 f"{listed(self.scale.names, 12)}; expected the same categories in all rounds. "

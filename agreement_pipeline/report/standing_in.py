@@ -39,9 +39,9 @@ def standing_in(
     if not ratings.classifiers:
         return None
     measure = compared_by(ratings.scale)
-    engine = counting_of(ratings)
+    counting = counting_of(ratings)
     tests = {
-        name: alternative_annotator_test(engine.by_rater(ratings, (name,)).against(name))
+        name: alternative_annotator_test(counting.by_rater(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
     band = values_of(ratings, measure, "rater").values()
