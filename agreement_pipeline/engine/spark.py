@@ -52,6 +52,7 @@ class Spark:
     """A Spark session."""
 
     engine = ENGINE
+    numbers_rows = False
 
     def __init__(self, session: Any) -> None:
         self.session = session
