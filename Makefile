@@ -49,13 +49,13 @@ definitions: $(VENV)/.installed
 
 docs: $(VENV)/.installed
 	$(BIN)/python -m tools.pages.measures_page --check docs/measures.md
-	$(BIN)/python -m tools.pages.degenerate_page --check docs/degenerate-inputs.md
-	$(BIN)/python -m tools.pages.reproduction_page --check docs/reproduction.md
+	$(BIN)/python -m tools.pages.degenerate_page --check docs/proofs/degenerate-inputs.md
+	$(BIN)/python -m tools.pages.reproduction_page --check docs/proofs/reproduction.md
 
 pages: $(VENV)/.installed
 	$(BIN)/python -m tools.pages.measures_page docs/measures.md
-	$(BIN)/python -m tools.pages.degenerate_page docs/degenerate-inputs.md
-	$(BIN)/python -m tools.pages.reproduction_page docs/reproduction.md
+	$(BIN)/python -m tools.pages.degenerate_page docs/proofs/degenerate-inputs.md
+	$(BIN)/python -m tools.pages.reproduction_page docs/proofs/reproduction.md
 
 # The exports that the packages of two labelling tools write, for the tests of the readers. Each
 # package has an environment of its own.

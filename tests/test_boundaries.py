@@ -11,7 +11,7 @@ import agreement_pipeline
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
-    "errors faces large_files mapped_files students_t text version",
+    "errors faces large_files students_t text version",
     "mistakes tables",
     "yaml_files",
     "engine",

@@ -75,8 +75,9 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
         "share": disagreement[order] / (disagreement.sum() or np.nan),
     }
     if not ratings.scale.continuous:
-        resolution = PanelLabels.of(ratings).take(order).resolution
-        found["resolution"] = np.array(RESOLUTIONS, dtype=object)[resolution]
+        labels = PanelLabels.of(ratings, among=found["id"].tolist())
+        labels = labels.take(labels.items.get_indexer(found["id"]))
+        found["resolution"] = np.array(RESOLUTIONS, dtype=object)[labels.resolution]
     return pd.DataFrame(found)
 
 

@@ -31,7 +31,7 @@ def test_every_expectation_of_the_contract_has_a_result(line):
         if evaluation.asset_key.path[-1] == "annotations"
         for record in evaluation.metadata["findings"].records
     }
-    assert names == {spec.check for spec in line.project.contract.specs}
+    assert names == {each.check for each in line.project.contract.expectations}
 
 
 def test_a_round_in_which_all_agree_has_few_checks_and_all_of_them_pass(line):

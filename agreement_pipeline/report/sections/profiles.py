@@ -94,7 +94,7 @@ def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Gr
     others = {each.scope.name: each for each in found if each.measure != GOLD}
     drawn, on_gold = (_drawn(each, asked.raters, pool) for each in (others, gold))
     again, uses = _again(ratings, policy), dict(_uses(ratings, policy.confidence_level))
-    seconds, given = _seconds(ratings, asked.raters), _given(ratings, asked.raters)
+    seconds, given = _seconds(ratings, asked.raters), ratings.n_by_rater
     n_items = ratings.without_earlier.n_rated
     rows: list[Row] = [
         [
@@ -120,12 +120,6 @@ def _drawn(
     mine = (found[name] for name in shown if name in found)
     towards = (found[name] for name in pool if name in found)
     return {each.estimate.scope.name: each for each in drawn_together(mine, towards)}
-
-
-def _given(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, int]:
-    """How many items each of some raters rated, gold items too."""
-    place = ratings.first(["place"], raters=shown, gold=True)["place"].to_numpy()
-    return dict(zip(ratings.everyone, np.bincount(place).tolist(), strict=False))
 
 
 def _again(ratings: Ratings, policy: Policy) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import Difference, Drift, between_rounds, drift
+from agreement_pipeline.estimates import Difference, Drift, compare, drift
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
@@ -38,7 +38,7 @@ def _difference(ratings: Ratings, name: str, before: Before, policy: Policy) -> 
     inference = Inference(policy.confidence_level, policy.n_resamples)
     measure, names = headline(policy) or USUAL, (name, before.name)
     try:
-        return between_rounds(ratings, before.ratings, measure, inference, names=names)
+        return compare(ratings, before.ratings, measure=measure, names=names, inference=inference)
     except AgreementError as error:
         return str(error)
 
