@@ -20,13 +20,15 @@ from agreement_pipeline.intervals.distributions import (
     Bounds,
     BoundsOnly,
     ConfidenceDistribution,
+    CorrectedPercentiles,
     Exact,
+    Percentiles,
     Student,
     WiderOf,
+    expanded,
 )
 from agreement_pipeline.intervals.draws import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
 from agreement_pipeline.intervals.jackknife import acceleration, variance
-from agreement_pipeline.intervals.percentiles import CorrectedPercentiles, Percentiles, expanded
 from agreement_pipeline.ratings import Array
 
 Population = Literal["these raters", "raters at large"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._random_choice import random_choice
+from agreement_pipeline.measures.reliability import random_choice
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 from tools.pages.sources._figure import Figure, Source
