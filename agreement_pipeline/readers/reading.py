@@ -236,7 +236,7 @@ def _units_in(
     )
     part = "" if units.part == "all" else units.part
     origin = None if rows.origin is None else replace(rows.origin, part=part)
-    return replace(whole.ratings, origin=origin), rows.source
+    return whole.ratings.from_origin(origin), rows.source
 
 
 def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
