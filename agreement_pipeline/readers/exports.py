@@ -140,15 +140,19 @@ TABLE = "table"
 SIGNS = {
     "argilla": (".responses.users",),
     "conll": (),
-    "crowds": ("HITId", "ASSIGNMENT:worker_id", "datasetObjectId"),
+    "dataloop": ("datasetId",),
     "doccano": ("Comments",),
+    "encord": ("label_hash",),
+    "ground_truth": ("datasetObjectId",),
     "images": ("images",),
     "inception": ("Layer",),
     "judges": ("traceId", "trace_id", "assessments"),
     "label_studio": ("annotation_id",),
     "labelbox": ("data_row",),
-    "platforms": ("datasetId", "label_hash", "instances"),
+    "mturk": ("HITId",),
     "prodigy": ("_task_hash",),
+    "superannotate": ("instances",),
+    "toloka": ("ASSIGNMENT:worker_id",),
 }
 """How the name of a column ends that the formats of a file need in text, if they read text with a
 header. A file that is not named here is always asked.

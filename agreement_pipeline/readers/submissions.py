@@ -9,7 +9,7 @@ Missing, skipped and "none of them" are three things:
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -145,6 +145,23 @@ def has(*names: str) -> Callable[[Export], bool]:
 def plain(record: Data, *kinds: type) -> dict[str, Any]:
     """The fields of a record that are of some kinds: texts or whole numbers, if none is named."""
     return {name: value for name, value in record.items() if isinstance(value, kinds or (str, int))}
+
+
+def part(record: Data, prefix: str) -> dict[str, Any]:
+    """The fields of a record whose names begin with a prefix, without it."""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in record.items()
+        if name.startswith(prefix)
+    }
+
+
+def grouped(parts: Iterable[Data], key: Callable[[Data], Any]) -> dict[Any, list[Data]]:
+    """Parts of a record by what a key says of each."""
+    found: defaultdict[Any, list[Data]] = defaultdict(list)
+    for each in parts:
+        found[key(each)].append(each)
+    return found
 
 
 def spans_in(parts: Iterable[Data], where: str) -> tuple[Span, ...]:
