@@ -96,10 +96,6 @@ def _few(patterns: LabelsByRater) -> bool:
     return 0 < sums <= MOST_SUMS_OF_PAIRS and small
 
 
-def _strangers(patterns: LabelsByRater) -> bool:
-    return not (_together(patterns)[0] > 0).all()
-
-
 def _pair_of_one_category(patterns: LabelsByRater) -> bool:
     met, agreeing = _together(patterns)
     return bool(((met == agreeing.sum(0)) & ((agreeing > 0).sum(0) == 1)).any())
@@ -122,7 +118,10 @@ def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
     bounds=(-np.inf, 1.0),
     undefined=(
         NO_PAIRABLE_ITEM,
-        Condition("two of the raters have no item in common", _strangers),
+        Condition(
+            "two of the raters have no item in common",
+            lambda patterns: not (_together(patterns)[0] > 0).all(),
+        ),
         Condition(
             "two of the raters gave the same category to all items that they share, "
             "so chance alone would give full agreement",

@@ -66,10 +66,6 @@ def _design_of(replicates: Replicates) -> tuple[Array, Codes] | None:
     return _design(replicates.in_numbers(), replicates.weights > 0)
 
 
-def _unbalanced(replicates: Replicates) -> bool:
-    return _design_of(replicates) is None
-
-
 def _too_small(replicates: Replicates) -> bool:
     design = _design_of(replicates)
     return (
@@ -80,7 +76,8 @@ def _too_small(replicates: Replicates) -> bool:
 
 
 UNBALANCED = Condition(
-    "the raters with replicates did not all rate the same items equally often", _unbalanced
+    "the raters with replicates did not all rate the same items equally often",
+    lambda replicates: _design_of(replicates) is None,
 )
 TOO_SMALL = Condition("fewer than two raters have replicates of two items", _too_small)
 

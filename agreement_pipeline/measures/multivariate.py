@@ -116,10 +116,6 @@ def berry_mielke_r(values: NumbersByRater) -> Coefficient:
     )
 
 
-def _few_raters(values: NumbersByRater) -> bool:
-    return values.n_raters < values.scale.dimensions + 1
-
-
 def _flat(values: NumbersByRater) -> bool:
     points, unit = _whitened(crossed_unit_free(values)[0])
     return unit == 0 or not some_volume(points)
@@ -131,7 +127,7 @@ def _flat(values: NumbersByRater) -> bool:
     undefined=(
         Condition(
             "there are fewer raters than a simplex has corners (the number of dimensions plus one)",
-            _few_raters,
+            lambda values: values.n_raters < values.scale.dimensions + 1,
         ),
         NO_CROSSED_ITEM,
         Condition(

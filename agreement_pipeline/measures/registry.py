@@ -55,10 +55,9 @@ def _items_by_rater(statistic: Any, rows: NDArray[np.bool_]) -> Array:
 class RestsOn(NamedTuple):
     """The rows that a measure is computed from, and how to count them.
 
-    `rows` is True for rows that the measure uses. `others` says what the rows that are left out
-    have. `among` counts all items, and `ratings` counts all ratings. `by_rater` counts the used
-    items of each rater. `also` is True for further rows that the measure needs, as replicates that
-    show guessing.
+    `rows` is True for rows that the measure uses, and `others` says what the others have. `among`
+    and `ratings` count all items and all ratings. `by_rater` counts the used items of each rater.
+    `also` is True for further rows that the measure needs, as replicates that show guessing.
     """
 
     rows: Callable[[Any], NDArray[np.bool_]]
@@ -341,7 +340,7 @@ def _documented(record: Measure) -> str:
     argument, *weighting = inspect.signature(record.function).parameters
     low, high = record.bounds
     shape = "(..., K)" if record.per_category else "(...)"
-    of_each = " A category that no such case holds has no value." if record.per_category else ""
+    of_each = " A category without a case has no value." if record.per_category else ""
     lines = [
         *("Parameters", "----------", argument, f"    {ARGUMENTS[record.needs]}"),
         *(f"{name}\n    how much two different categories agree" for name in weighting),

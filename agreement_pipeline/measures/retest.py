@@ -45,29 +45,21 @@ def _each_rater(replicates: Replicates) -> Iterator[Cells]:
     )
 
 
-def _always_the_same(replicates: Replicates) -> bool:
-    return all(ONE_PAIRABLE_CATEGORY.holds(cells) for cells in _each_rater(replicates))
-
-
-def _no_two_items(replicates: Replicates) -> bool:
-    return all(FEW_PAIRABLE_ITEMS.holds(cells) for cells in _each_rater(replicates.in_numbers()))
-
-
-def _no_variance(replicates: Replicates) -> bool:
-    return all(
-        FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
-        for cells in _each_rater(replicates.in_numbers())
-    )
-
-
 ALWAYS_THE_SAME = Condition(
     "every rater gave one and the same label to all items they met again, so chance alone would "
     "give full agreement",
-    _always_the_same,
+    lambda replicates: all(map(ONE_PAIRABLE_CATEGORY.holds, _each_rater(replicates))),
 )
-NO_TWO_ITEMS = Condition("no rater met two items again", _no_two_items)
+NO_TWO_ITEMS = Condition(
+    "no rater met two items again",
+    lambda replicates: all(map(FEW_PAIRABLE_ITEMS.holds, _each_rater(replicates.in_numbers()))),
+)
 NO_VARIANCE = Condition(
-    "every rater who met two items again gave one and the same number to all of them", _no_variance
+    "every rater who met two items again gave one and the same number to all of them",
+    lambda replicates: all(
+        FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
+        for cells in _each_rater(replicates.in_numbers())
+    ),
 )
 
 

@@ -174,6 +174,7 @@ class LabelsByRater(ByRater):
     """
 
     holds: ClassVar[Literal["labels"]] = "labels"
+    missing: ClassVar[float] = MISSING
 
     codes: Codes
     weights: Array
@@ -221,11 +222,6 @@ class LabelsByRater(ByRater):
         """Set one classifier or isolated rater apart. `labels` are their codes (P,)."""
         codes = _checked_beside(labels, classifier, self.scale, self.raters, len(self.codes))
         return changed(self, labels=codes, classifier=classifier)
-
-    def against(self, rater: str) -> "LabelsByRater":
-        """Set one rater apart from the others, as a classifier stands apart from the panel."""
-        codes = self.codes[:, self.raters.index(rater)]
-        return self.without(rater).with_classifier(codes, rater)
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
         """Make some of the raters the second of two groups."""
@@ -346,15 +342,6 @@ class LabelsByRater(ByRater):
         """The counts of each row, without the raters' names."""
         return self.kept(_row_counts).reweighted(self.weights)
 
-    @property
-    def panel(self) -> "LabelsByRater":
-        """The panel without the classifier."""
-        return self.kept(_plain).reweighted(self.weights)
-
-    def joined(self) -> "LabelsByRater":
-        """The panel with the classifier as the last column."""
-        return self.kept(_joined).reweighted(self.weights)
-
     def in_numbers(self) -> NumbersByRater:
         """The numbers that the codes of an interval or ratio scale stand for."""
         numbers = np.append(self.scale.scores, np.nan)
@@ -453,7 +440,7 @@ class LabelsByRater(ByRater):
             return (self.joined() + other.joined()).against(self.classifier)
         if self.second is not None and other.second is not None:
             second = joint_raters(self.second, other.second)
-            both = stacked(_plain(self), _plain(other)).merged()
+            both = stacked(self.panel, other.panel).merged()
             first = [name for name in both.raters if name not in second]
             return both.only([*first, *second]).merged().in_groups(second)
         both = stacked(self, other)
@@ -464,23 +451,6 @@ def _row_counts(labels: LabelsByRater) -> CategoryCounts:
     met = int(labels.given[labels.given.sum(1) >= 2].any(0).sum())
     counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
     return CategoryCounts(counts, scale=labels.scale, n_raters=met, clusters=labels.clusters)
-
-
-def _joined(labels: LabelsByRater) -> LabelsByRater:
-    """The classifier's labels as the last column."""
-    return LabelsByRater(
-        np.column_stack([labels.codes, labels.labels]),
-        labels.weights,
-        scale=labels.scale,
-        raters=(*labels.raters, str(labels.classifier)),
-        clusters=labels.clusters,
-    )
-
-
-def _plain(labels: LabelsByRater) -> LabelsByRater:
-    """The columns alone, with nobody apart."""
-    nobody = np.full_like(labels.labels, MISSING)
-    return changed(labels, classifier=None, labels=nobody, second=None)
 
 
 def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
