@@ -16,8 +16,8 @@ from tools.pages import degenerate_page, measures_page, reproduction_page
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED = {
     "measures.md": measures_page,
-    "degenerate-inputs.md": degenerate_page,
-    "reproduction.md": reproduction_page,
+    "proofs/degenerate-inputs.md": degenerate_page,
+    "proofs/reproduction.md": reproduction_page,
 }
 PAGES = [
     *DOCS.rglob("*.md"),
@@ -43,7 +43,7 @@ def test_a_page_is_what_the_code_says(name, module):
 def test_a_page_that_somebody_changed_is_stale_until_it_is_written_again(
     name, module, tmp_path, capsys
 ):
-    path = tmp_path / name
+    path = tmp_path / Path(name).name
     path.write_text(
         (DOCS / name)
         .read_text()
@@ -254,3 +254,14 @@ def test_links_into_pages_lead_to_a_heading():
         for page, path, name in links
         if not re.search(rf"^#+ {name}$", (page.parent / path).read_text(), re.MULTILINE)
     ] == []
+
+
+def test_a_page_that_the_package_names_is_there():
+    package = DOCS.parent / "agreement_pipeline"
+    named = {
+        page
+        for path in package.rglob("*.py")
+        for page in re.findall(r"docs/[\w/-]+\.md", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 5
+    assert {page for page in named if not (DOCS.parent / page).exists()} == set()

@@ -123,7 +123,10 @@ def test_whoever_follows_the_page_has_a_green_suite(environment):
         if path.is_file():
             shutil.copy(path, home)
     (home / "tests/reference/unanimity.toml").write_text(example("toml"))
-    for page in ("measures_page docs/measures.md", "degenerate_page docs/degenerate-inputs.md"):
+    for page in (
+        "measures_page docs/measures.md",
+        "degenerate_page docs/proofs/degenerate-inputs.md",
+    ):
         run(environment, "-m", *f"tools.pages.{page}".split())
     named = "unanimity or test_docs or every_registered_measure"
     run(environment, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", named, *TESTED)

@@ -8,8 +8,7 @@ import pytest
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.estimates.differences import difference
-from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 from tests.forms import FORMS
@@ -69,14 +68,6 @@ def test_a_round_of_few_items_near_each_other_differs_from_a_large_one_as_its_in
     alone = estimate(name, few)
     found = difference(Side("few", name, few), Side("many", name, many))
     assert found.low < -0.5 * (alone.value - alone.low)
-
-
-def test_what_was_not_seen_of_one_round_is_drawn_once_for_a_measure_and_itself():
-    patterns = LabelsByRater([(1, 1), (2, 2), (2, 3)], [40.0, 40.0, 10.0], scale=FIVE, raters="ab")
-    for name in ("gwet_ac2_quadratic", "krippendorff_alpha"):
-        assert not difference(
-            Side("one", name, patterns), Side("other", name, patterns), shared=90
-        ).draws.any()
 
 
 def test_limits_in_spans_of_the_scale_hold_where_raters_use_its_middle_and_seldom_guess():
