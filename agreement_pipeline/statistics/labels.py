@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -342,6 +341,24 @@ class LabelsByRater(ByRater):
         """The counts of each row, without the raters' names."""
         return self.kept(_row_counts).reweighted(self.weights)
 
+    def counts_without(self, rater: str) -> CategoryCounts:
+        """The counts without a rater. Equal rows are made one.
+
+        What all raters gave is counted once. So no rater costs more than one column.
+        """
+        place = self.raters.index(rater)
+        column, counts = self.codes[:, place], np.array(self.counts().counts)
+        rows = np.flatnonzero(column >= 0)
+        counts[rows, column[rows]] -= 1
+        met = np.delete(self.kept(_meetings)[place], place) > 0
+        return CategoryCounts(
+            counts,
+            self.weights,
+            scale=self.scale,
+            n_raters=int(met.sum()),
+            clusters=self.clusters,
+        ).merged()
+
     def in_numbers(self) -> NumbersByRater:
         """The numbers that the codes of an interval or ratio scale stand for."""
         numbers = np.append(self.scale.scores, np.nan)
@@ -470,52 +487,15 @@ def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
     )
 
 
-class CountsWithoutEach:
-    """The counts of a panel without each of its raters.
+def _meetings(labels: LabelsByRater) -> Array:
+    """On how many rows each rater meets another if one is left out. Shape (R, R).
 
-    What all raters gave is counted once. Then no rater costs more than one column of the labels.
-
-    Examples
-    --------
-    >>> from agreement_pipeline import Scale
-    >>> codes, raters = [[0, 0, 1], [1, 1, -1]], ("ana", "ben", "cy")
-    >>> labels = LabelsByRater(codes, scale=Scale(("no", "yes")), raters=raters)
-    >>> CountsWithoutEach(labels).without("cy").counts.tolist()
-    [[0.0, 2.0], [2.0, 0.0]]
+    The first place is the rater who is left out. Rows of three ratings or more always count. A row
+    of two counts if the rater who is left out did not rate it.
     """
-
-    def __init__(self, labels: LabelsByRater) -> None:
-        self.labels = labels
-
-    def without(self, rater: str) -> CategoryCounts:
-        """The counts without a rater. Equal rows are made one."""
-        place = self.labels.raters.index(rater)
-        column = self.labels.codes[:, place]
-        rows = np.flatnonzero(column >= 0)
-        counts = np.array(self._all.counts)
-        counts[rows, column[rows]] -= 1
-        return CategoryCounts(
-            counts,
-            self.labels.weights,
-            scale=self.labels.scale,
-            n_raters=int((np.delete(self._meetings[place], place) > 0).sum()),
-            clusters=self.labels.clusters,
-        ).merged()
-
-    @cached_property
-    def _all(self) -> CategoryCounts:
-        return self.labels.counts()
-
-    @cached_property
-    def _meetings(self) -> Array:
-        """On how many rows each rater meets another if one is left out. Shape (R, R).
-
-        The first place is the rater who is left out. Rows of three ratings or more always count.
-        A row of two counts if the rater who is left out did not rate it.
-        """
-        given, sizes = self.labels.given, self._all.sizes
-        of_two = given[sizes == 2].astype(float)
-        return np.asarray(given[sizes >= 2].sum(0) - of_two.T @ of_two)
+    given, sizes = labels.given, labels.counts().sizes
+    of_two = given[sizes == 2].astype(float)
+    return np.asarray(given[sizes >= 2].sum(0) - of_two.T @ of_two)
 
 
 def times_seen(statistic: Statistic, possible: Statistic) -> Array:
