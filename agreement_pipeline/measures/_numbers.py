@@ -39,10 +39,7 @@ def unit_free(values: Array) -> tuple[Array, float]:
 
 
 def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
-    """The items that every rater rated: their values free of units, their weights, and the unit.
-
-    Values have shape (N, R, D), and weights have shape (..., N).
-    """
+    """Of the items that every rater rated: values (N, R, D), weights (..., N), and the unit."""
     crossed = values.crossed()
     crossed = crossed.at(crossed.seen)
     z, unit = unit_free(crossed.values)
@@ -70,9 +67,9 @@ def squares_within(z: Array, m: Array) -> Array:
 
 
 def mid_ranks(values: NumbersByRater) -> Array:
-    """The mid-rank of each rating among all ratings, less the mean rank; shape (N, R, 1).
+    """The mid-rank of each rating less the mean rank; shape (N, R, 1); nan if missing.
 
-    Missing ratings have nan. The weights have shape (N,).
+    Weights are (N,).
     """
     item, number = _flat(values)
     rank = np.unique(number, return_inverse=True)[1]
@@ -159,10 +156,7 @@ class _Proportions:
 
 
 def proportions_within(values: NumbersByRater) -> Array:
-    """The squared differences in proportion over the ordered pairs of each item; shape (N,).
-
-    They are divided by the item's number of ratings less one.
-    """
+    """The squared differences in proportion, as in `squares_within`; shape (N,)."""
     ordered = np.sort(values.values[:, :, 0], axis=1)[:, : int(values.sizes.max(initial=0))]
     apart = np.zeros(len(ordered))
     for s, t in combinations(range(ordered.shape[1]), 2):
@@ -213,10 +207,7 @@ class _Series:
         )
 
     def over_pairs(self, weights: Array, item: Codes) -> Array:
-        """The sum over all ordered pairs of points, each with the weights of its items.
-
-        Weights have shape (B, N), and items have shape (n,).
-        """
+        """The sum over all ordered pairs of points under the weights (B, N) of their items (n,)."""
         count, by_item = len(self.kernel), np.ascontiguousarray(weights.T)
         sums = np.zeros((DEGREE + 1, count, len(weights)))
         for stretch, (start, end) in enumerate(pairwise(self.starts.tolist())):

@@ -95,10 +95,7 @@ class RestsOn(NamedTuple):
         return _units(statistic, self.rows(statistic))
 
     def deciding(self, statistic: Any) -> float:
-        """How many units decide how much is known.
-
-        The number is the smaller of `units` and of the units of the rows in `also`.
-        """
+        """How many units decide what is known: the fewer of the used rows and those in `also`."""
         units = self.units(statistic)
         return units if self.also is None else min(units, _units(statistic, self.also(statistic)))
 
@@ -128,8 +125,8 @@ def never(_: Any) -> bool:
 class Condition(NamedTuple):
     """When a measure is undefined.
 
-    `reason` is a half sentence. `holds` is True on a statistic where the measure is undefined. If
-    it is left out, the condition holds wherever the measure gives no value; name it last.
+    `reason` is a half sentence, and `holds` is True on a statistic where it applies. Without
+    `holds` it applies wherever there is no value; name it last.
     """
 
     reason: str
@@ -271,8 +268,7 @@ def register(
     """Register a function as a measure under its own name. `fields` are those of `Measure`.
 
     Assets, checks, policies, the command line, the documentation and the common tests then include
-    the measure. The docstring of the function gets what the record says: the shapes of the
-    argument, the bounds, when the measure is undefined, and the source.
+    it. The docstring of the function gets what the record says.
 
     Parameters
     ----------

@@ -25,10 +25,10 @@ LARGEST_SHARE = np.nextafter(1.0, 0.0)
 
 
 def random_choice(d: Array, p: Array) -> Array:
-    """The share x of random choice in labels of shares `d`, at the greatest entropy.
+    """The share of random choice in labels of shares `d` (C, K), at the greatest entropy; (..., C).
 
-    `p` holds the probabilities of a random choice; shape (..., K). `d` has shape (C, K). The result
-    has shape (..., C). It is 0 where a category of `p` does not occur in `d`.
+    `p` holds the probabilities of a random choice; shape (..., K). The share is 0 where a category
+    of `p` does not occur in `d`.
     """
     rows, place = np.unique(d, axis=0, return_inverse=True)
     p = p[..., None, :]
@@ -45,10 +45,7 @@ def random_choice(d: Array, p: Array) -> Array:
 
 
 def _root(c: Array, p: Array) -> Array:
-    """The s in (0, 1) at which ln s = Σ p ln p + Σ p ln(c - s), for rows of c and p.
-
-    The method is Newton's, kept inside a shrinking bracket.
-    """
+    """The s in (0, 1) at which ln s = Σ p ln p + Σ p ln(c - s), by Newton's method in a bracket."""
     c = np.where(p > 0, c, 2.0)
     entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(-1)
     low, high, s = np.zeros(len(c)), np.ones(len(c)), np.full(len(c), 0.5)
@@ -93,10 +90,9 @@ def _paired_rows(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
 
 
 def _paired_by_rater(replicates: ReplicatedLabels, rows: NDArray[np.bool_]) -> Array:
-    """How many of these items each rater with replicates rated.
+    """How many of these items each rater with replicates rated, with replicates there or not.
 
-    It does not matter on which items the rater has replicates. The number is 0 where the rater's
-    replicates do not show guessing.
+    The number is 0 where the rater's replicates do not show guessing.
     """
     raters = np.unique(replicates.rater)
     known = np.isfinite(_guessing(replicates).x[raters])
@@ -388,10 +384,7 @@ def _seen(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
 
 
 def _agreeing(ratings: LabelsByRater, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """True for rows where two or more raters state confidence in category k, shape (P,).
-
-    For each of these rows, the second array is True for the raters who do.
-    """
+    """True for rows where two raters or more state confidence in category k, and who does."""
     gave = ratings.rated & (ratings.codes == k)
     rows = np.asarray(gave.sum(1) >= 2)
     return rows, gave[rows]

@@ -64,10 +64,10 @@ NO_VARIANCE = Condition(
 
 
 def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
-    """One rater's coefficient in terms of disagreement, and its number of labels.
+    """One rater's alpha, and its number of labels.
 
-    Ordinal disagreement comes in squared ranks among the rater's own labels. Divided by the squared
-    number of labels, it has the same unit for all raters.
+    Ordinal disagreement is in squared ranks among the rater's own labels, so it is divided by their
+    squared number.
     """
     found, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
     if cells.scale.level == "ordinal" and found.expected is not None:
@@ -134,8 +134,8 @@ def _left_out(
 def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
     """The mean of the raters' own coefficients.
 
-    Each is weighted by the disagreement that chance alone would leave in the rater's labels. If
-    that is too small for a number, all weigh alike.
+    Each is weighted by the disagreement that chance alone would leave. If that is too small for a
+    number, all weigh alike.
     """
     each = [own(cells) for cells in _each_rater(replicates)] or [own(replicates.cells())]
     value, d_o, d_e = (
