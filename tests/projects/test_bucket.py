@@ -243,7 +243,7 @@ def test_without_the_extra_one_error_names_it(inbox, monkeypatch):
     def absent(*_, **__):
         raise ImportError("no s3fs")
 
-    monkeypatch.setattr(objects_module, "UPath", absent)
+    monkeypatch.setattr(objects_module.UPath, "fs", property(absent))
     with pytest.raises(MissingExtraError, match=r"Install agreement-pipeline\[s3\]"):
         inbox.project().checked()
 
