@@ -8,7 +8,7 @@ A release is withdrawn by a notice in it, and then by an entry in the log.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -467,69 +467,57 @@ def reassess(
         The log was edited, or it has another policy of the same name and version.
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
         refuse_reused(store, policy)
-        known = _known(store)
-    for name, round_ in sorted(known.items()):
-        before = str(round_.decided.get("decision", ""))
-        try:
-            if _stands(round_, terms):
-                store.refuse_edited(round_.arrived[-1])
-                yield Reassessed(name, before)
-            else:
-                judged, withdrawn = decide(store, [name], terms)
-                yield Reassessed(name, before, judged[0].decision, withdrawn)
-        except AgreementError as error:
-            yield Reassessed(name, before, error=error)
-
-
-@dataclass(eq=False)
-class _Known:
-    """What the log says of a round.
-
-    Attributes
-    ----------
-    arrived
-        Its versions, each time that one came.
-    decided
-        Its last decision.
-    released
-        The digests of its ratings in releases in force.
-    torn
-        True if a release with it is withdrawn in the log or by its notice, and not by the other.
-    """
-
-    arrived: list[RoundVersion] = field(default_factory=list)
-    decided: Mapping[str, Any] = field(default_factory=dict)
-    released: set[str] = field(default_factory=set)
-    torn: bool = False
-
-
-def _known(store: Store) -> dict[str, _Known]:
-    """What the log says of each round that was ingested."""
-    history, withdrawn = store.history(), store.withdrawn()
-    names = store.storage.names("releases")
+        for entry in store.history():
+            for name in {entry["round"], *entry.get("rounds", ())}:
+                said.setdefault(name, []).append(entry)
+        withdrawn, names = store.withdrawn().keys(), store.storage.names("releases")
     noticed = {name.removesuffix(f"/{WITHDRAWN}") for name in names if name.endswith(WITHDRAWN)}
-    found: dict[str, _Known] = {}
-    for entry in history:
-        if entry["event"] == "ingested":
-            said = {name: entry[name] for name in RoundVersion.__dataclass_fields__}
-            found.setdefault(entry["round"], _Known()).arrived.append(RoundVersion(**said))
-    for entry in history:
-        if entry["event"] == "decided" and entry["round"] in found:
-            found[entry["round"]].decided = entry
-        for name in entry["rounds"] if entry["event"] == "released" else ():
-            if name in found:
-                called = entry["release"]
-                found[name].torn |= (called in withdrawn) != (called in noticed)
-                if called not in withdrawn:
-                    found[name].released.add(entry["rounds"][name])
-    return found
+    for name, entries in sorted(said.items()):
+        if any(each["event"] == "ingested" for each in entries):
+            yield _reassessed(store, name, entries, withdrawn, noticed, terms)
 
 
-def _stands(known: _Known, terms: Terms) -> bool:
+def _reassessed(
+    store: Store,
+    name: str,
+    entries: Sequence[Mapping[str, Any]],
+    withdrawn: Set[str],
+    noticed: Set[str],
+    terms: Terms,
+) -> Reassessed:
+    """A round, decided anew if its last decision or its releases do not stand."""
+    arrived = [RoundVersion.logged(each) for each in entries if each["event"] == "ingested"]
+    decided = [each for each in entries if each["event"] == "decided"]
+    last = decided[-1] if decided else {}
+    before = str(last.get("decision", ""))
+    released = {
+        (each["release"], each["rounds"][name])
+        for each in entries
+        if each["event"] == "released" and name in each["rounds"]
+    }
+    torn = any((called in withdrawn) != (called in noticed) for called, _ in released)
+    in_force = {digest for called, digest in released if called not in withdrawn}
+    try:
+        if not torn and _stands(arrived, last, in_force, terms):
+            store.refuse_edited(arrived[-1])
+            return Reassessed(name, before)
+        judged, gone = decide(store, [name], terms)
+        return Reassessed(name, before, judged[0].decision, gone)
+    except AgreementError as error:
+        return Reassessed(name, before, error=error)
+
+
+def _stands(
+    arrived: Sequence[RoundVersion],
+    decided: Mapping[str, Any],
+    released: Set[str],
+    terms: Terms,
+) -> bool:
     """True if the last decision rests on what the round would be judged by today."""
-    present, decided = known.arrived[-1], known.decided
+    present = arrived[-1]
     facts = {
         "ratings_digest": present.ratings_digest,
         "policy_digest": terms.policy.digest,
@@ -537,7 +525,7 @@ def _stands(known: _Known, terms: Terms) -> bool:
         "settings_digest": present.settings_digest,
         "code_version": __version__,
         "waivers": [],
-        "version": len({each.ratings_digest for each in known.arrived}),
+        "version": len({each.ratings_digest for each in arrived}),
     }
     checks = {finding["check"] for finding in decided.get("findings", ())}
     admitted = {present.ratings_digest} if decided.get("decision") == "admitted" else set()
@@ -545,6 +533,5 @@ def _stands(known: _Known, terms: Terms) -> bool:
         all(decided.get(name) == fact for name, fact in facts.items())
         and not terms.of(present.round).written
         and ("read_otherwise" in checks) == terms.read_otherwise(present)
-        and known.released <= admitted
-        and not known.torn
+        and released <= admitted
     )

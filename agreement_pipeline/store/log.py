@@ -35,15 +35,16 @@ from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.store.entries import (
+    OWN,
+    SUBJECTS,
     Entry,
     lacking,
     mentioned,
     refuse_other_project,
-    refuse_unknown,
     said_before,
 )
 from agreement_pipeline.store.storage import Storage, digest_of
-from agreement_pipeline.text import counted
+from agreement_pipeline.text import counted, listed
 
 SIZE = 32
 
@@ -365,8 +366,8 @@ class Log:
         view = View(kept.first, [], Index(), time=start)
         if kept.first > 1:
             view.index = self._index(kept.first, line_of(kept.entries[0] or b""))
-        elif not kept.entries:
-            self._refuse_beheaded(kept.seals)
+        elif not kept.entries and (left := {*kept.seals, *self._segment_names()}):
+            raise self._broken(_fewer(0, left))  # each segment is followed by an entry
         for data in kept.entries:
             self._follow(view, line_of(data or b""))
         self._refuse_other_seals(view, kept.seals)
@@ -397,7 +398,16 @@ class Log:
         Call only while the log is held. Two decisions are the same if they rest on the same
         facts.
         """
-        refuse_unknown(event, facts)
+        if event not in SUBJECTS:
+            raise StoreError(
+                f"log: found event {event!r}; expected one of {', '.join(SUBJECTS)}. "
+                "Correct the event."
+            )
+        if taken := sorted(set(OWN) & set(facts)):
+            raise StoreError(
+                f"log: found facts called {listed(taken)}; expected other names, "
+                "since the log uses these itself. Rename the facts."
+            )
         told = json.loads(json.dumps(dict(facts), allow_nan=False))
         missing = lacking({"event": event, "round": round_name, "time": "", **told})
         if missing:
@@ -551,12 +561,6 @@ class Log:
             raise self._broken(
                 f"entry {int(min(other + missing)[:8])}, which is not the one that was written"
             )
-
-    def _refuse_beheaded(self, seals: set[str]) -> None:
-        """Refuse a log without entries after its segments. Each segment is followed by one."""
-        kept = {*seals, *filter(KEPT.fullmatch, self.storage.names(SEGMENTS))}
-        if kept:
-            raise self._broken(_fewer(0, kept))
 
     @property
     def _place(self) -> str:

@@ -16,7 +16,7 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os import urandom
@@ -82,6 +82,11 @@ class RoundVersion:
     source: str
     table_digest: str
     settings_digest: str
+
+    @classmethod
+    def logged(cls, entry: Mapping[str, Any]) -> "RoundVersion":
+        """The version in the entry of its arrival."""
+        return cls(**{name: entry[name] for name in cls.__dataclass_fields__})
 
 
 class Store:
@@ -449,10 +454,7 @@ class Store:
 
     def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
         arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
-        return tuple(
-            RoundVersion(**{name: entry[name] for name in RoundVersion.__dataclass_fields__})
-            for entry in arrived
-        )
+        return tuple(map(RoundVersion.logged, arrived))
 
     def _keep_original(self, version: RoundVersion, source: Path) -> None:
         name = f"originals/{version.original_digest}/{version.source}"
