@@ -50,17 +50,16 @@ class Plan(Tabular):
     Attributes
     ----------
     measure, expected, reliable, probability
-        What was asked: the measure, its value in the population, the cut-off, and how often the
-        lower limit must reach it.
+        The measure, its value in the population, the cut-off, and how often the lower limit must
+        reach it.
     labels_an_item
-        The mean number of ratings of an item that the measure uses. A measure of replicates uses
-        the ratings of items that a rater rated again.
+        The mean number of ratings of an item that the measure uses.
     n_items
         The number of items needed; None if no number is enough.
     decided
         The share of simulated rounds of `n_items` items that decide.
     curve
-        The numbers of items that were tried, in order, with the share of rounds that decided.
+        The numbers of items that were tried, each with the share of rounds that decided.
     impossible
         Why no number of items is enough.
     """
@@ -157,15 +156,13 @@ def plan_measure(
 ) -> Plan:
     """How many items of the population a round needs before a rule decides often enough.
 
-    1. The number of items is doubled until enough rounds decide. Each number is tried on a fifth
-       of `n_rounds` rounds. If at most half as many decide as are needed, a twentieth shows it.
-    2. The last step is halved until it is five percent of the items, on a fifth of the rounds too.
-    3. The number found is tried on all rounds. It grows by a tenth until enough of these decide.
-    4. A number can be enough by luck. So a curve is fitted through all results. The number of items
-       that the curve gives is tried on all rounds, and the curve is fitted again, twice in all.
-    5. The number that the last curve gives is tried on twice as many new rounds.
-
-    The plan states the share of these new rounds that decide, which is known to half a point.
+    1. The number is doubled until enough rounds decide, each tried on a fifth of `n_rounds`. A
+       twentieth shows a hopeless one.
+    2. The last step is halved until it is five percent of the items.
+    3. The number found is tried on all rounds, and grows by a tenth until enough of these decide.
+    4. A number can be enough by luck. So a curve is fitted through all results. What it gives is
+       tried, and the curve is fitted again, twice in all.
+    5. The last number is tried on twice as many new rounds. The plan states the share that decides.
 
     Parameters
     ----------
@@ -174,24 +171,21 @@ def plan_measure(
     population
         A statistic whose weights are shares.
     inference
-        How a round's limits are found. Each simulated round has a seed of its own. With always
-        valid limits, each simulated round is still judged only once: earlier looks are not counted.
+        How a round's limits are found. Each round has a seed of its own, and is judged only once.
     reliable, probability
         The cut-off, and the probability with which the lower limit must reach it.
     min_items
-        A round whose agreement is read on fewer items is not evaluated, so it does not decide.
-        Items of one cluster count as one.
+        A round read on fewer items, or clusters of them, does not decide.
     n_rounds, seed
-        How many rounds are simulated for each number of items, and the seed of the rounds.
+        How many rounds are simulated for each number of items, and their seed.
     n_together
         The number of verdicts that Holm's procedure corrects together. The plan is for the level
-        that the first of them must meet. At this level the rule decides whatever the others are.
+        that the first of them must meet.
 
     Raises
     ------
     PolicyError
-        The probability is impossible, or there are too few resamples for limits at the level. Or
-        the measure is not registered, or has no value in the population.
+        The probability is impossible, there are too few resamples, or the measure has no value.
     """
     judging = Judging(measure, reliable, min_items, inference, n_together)
     asked = asked_of(judging, population, probability)

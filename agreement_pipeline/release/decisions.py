@@ -130,14 +130,9 @@ def decide(
 ) -> tuple[list[Judged], bool]:
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
-    A release is withdrawn if it contains a version of a round that is held now. If the caller
-    checks later that nothing changed meanwhile, nothing is locked for decisions that the log
-    has already. A version that this process `kept` is judged without being read again.
-
-    Returns
-    -------
-    (list of Judged, bool)
-        The decisions. True if a release was withdrawn.
+    If the caller checks later that nothing changed meanwhile, nothing is locked for decisions that
+    the log has already. A version that this process `kept` is not read again. True if a release was
+    withdrawn.
     """
     with store.reading():
         refuse_reused(store, terms.policy)
@@ -328,15 +323,11 @@ def withdraw_versions(
     reasons: Sequence[str],
     reworded: Callable[[], Sequence[str]],
 ) -> bool:
-    """Withdraw every release in force that contains one of these versions of the round.
+    """Withdraw every release in force with one of these versions. True if there was one.
 
-    True if there was one. Call only while the store is locked.
-
-    The data stay in place, with a notice that gives the reasons `reworded`: releases have no
-    names of raters. If there are none, the notice points to the log.
-
-    The notices are written first, and the log entry last. If a writer is killed in between,
-    the next decision adds the log entry.
+    Call only while the store is locked. The data stay, with a notice that gives the reasons
+    `reworded`, without names of raters, or points to the log. The notices are written first, and
+    the log entry last. If a writer is killed in between, the next decision adds the entry.
     """
     digests = {version.ratings_digest for version in versions}
     found = list(

@@ -36,13 +36,11 @@ class Member:
     Attributes
     ----------
     round, original_digest, version
-        The name of the round, the digest of the file it was delivered in, and how many different
-        ratings came under this name up to these.
-    ratings
-        The ratings of the round, under the raters' pseudonyms. An item that is gold in any
+        Its name, the digest of the file it was delivered in, and how many different ratings came
+        under this name up to these.
+    ratings, assessment
+        Its ratings under pseudonyms, and what the policy says of them. An item that is gold in any
         round of the release is gold here.
-    assessment
-        The estimates on these ratings, and the decision of the policy.
     adjudicated
         The labels that somebody chose after the raters had differed. The decision reads none.
     """
