@@ -320,7 +320,8 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     - *reliable* is kept by Holm's procedure on the p of the upper cut-off;
     - of the d verdicts that are then not reliable, one is kept as *tentative* if the p of the lower
       cut-off is at most tail/d. At most d hypotheses are true there;
-    - *unreliable* is kept by Holm's procedure on the p of a true value at or above the lower cut-off.
+    - *unreliable* is kept by Holm's procedure on the p of a value at the lower
+      cut-off or above.
 
     The smallest p that counts is the share of ten resamples. *not_evaluated* counts as a failure.
 
