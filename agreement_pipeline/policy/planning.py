@@ -9,13 +9,13 @@ limit reaches the cut-off.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isnan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Estimate, estimate, registered
-from agreement_pipeline.intervals import NORMAL, Inference, Looks, drawn_masses
+from agreement_pipeline.intervals import NORMAL, Inference, drawn_masses
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.populations import (
     assumed,
@@ -39,8 +39,11 @@ HOPELESS = 0.5
 """The share of the probability under which a glance is enough."""
 REFINED = 2
 NEAR = 1.5
-
 FEWER = Inference(n_resamples=N_RESAMPLES)
+Deciding: TypeAlias = "Callable[[int, float], Trial]"
+"""From a number of items, and a share of all rounds, to what these rounds show."""
+EXPECTED, PROBABILITY = 0.85, 0.9
+PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
 
 
 @dataclass(frozen=True)
@@ -110,10 +113,6 @@ class Trial(NamedTuple):
     rounds: int
 
 
-Deciding = Callable[[int, float], Trial]
-"""From a number of items, and a share of all rounds, to what these rounds show."""
-
-
 class Judging(NamedTuple):
     """How the simulated rounds are judged: the cut-off, the fewest items, and the limits."""
 
@@ -140,6 +139,110 @@ class Judging(NamedTuple):
             return True
         p = max(found.distribution.under(self.cutoff), found.distribution.finest)
         return p <= self.inference.tail / self.n_together
+
+
+def plan(
+    policy: Policy,
+    earlier: Ratings | None = None,
+    *,
+    expected: float = EXPECTED,
+    prevalence: Sequence[float] = PREVALENCE,
+    labels_an_item: Sequence[int] = LABELS_AN_ITEM,
+    probability: float = PROBABILITY,
+    n_rounds: int = N_ROUNDS,
+    where: str = "earlier round",
+) -> Table[Plan]:
+    """One plan for each rule on the round that can hold a release, judged as the policy says.
+
+    Parameters
+    ----------
+    policy
+        The policy whose rules are planned for, with its confidence level and its other settings.
+    earlier
+        An earlier round, if the next round will be like it. None: the next round is described by
+        the next three parameters.
+    expected, prevalence, labels_an_item
+        Without an earlier round: the value expected of each measure, the share of each category,
+        and how many raters label an item. Each number of raters has plans of its own.
+    probability
+        The share of rounds that shall decide.
+    n_rounds
+        How many rounds are simulated for each number of items.
+    where
+        The name of the earlier round in errors.
+
+    Raises
+    ------
+    PolicyError
+        No rule on the round can hold a release, or the policy's limits are for raters at large. Or
+        the policy corrects verdicts together, and their number is unknown before the round.
+    """
+    rules = [rule for rule in _holding(policy) if rule.scope == "round"]
+    if earlier is not None:
+        asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
+    else:
+        asked = [
+            (rule, assumed(rule.measure, expected, prevalence, raters))
+            for rule in rules
+            for raters in labels_an_item
+        ]
+    _refuse_unplannable(policy)
+    if not rules:
+        raise PolicyError(
+            f"policy {policy.policy}: found no rule of the round that can hold a release; "
+            "expected one for a plan. Plan for another policy."
+        )
+    inference = policy.inference
+    if policy.familywise == "none" and inference.several_looks is None:
+        fewer = max(N_RESAMPLES, inference.needed_resamples())  # unless limits lie far out
+        inference = replace(inference, n_resamples=fewer)
+    n_together = len(_holding(policy)) if policy.familywise == "holm" else 1
+    return Table(
+        plan_measure(
+            rule.measure,
+            population,
+            inference,
+            reliable=rule.reliable,
+            probability=probability,
+            min_items=rule.min_items,
+            n_rounds=n_rounds,
+            n_together=n_together,
+        )
+        for rule, population in asked
+    )
+
+
+def unplanned_look(policy: Policy) -> str | None:
+    """What a second look costs under a policy for rounds that are judged once; else None."""
+    if policy.inference.several_looks:
+        return None
+    return (
+        "Each plan is for a round that is judged once. A second look at the same round after more "
+        f"items raises the risk of a wrong admission {risks(policy.inference.tail)}. Name the "
+        "sizes as looks in the policy, set always_valid_at, or judge a fresh round."
+    )
+
+
+def _holding(policy: Policy) -> list[Rule]:
+    return [rule for rule in policy.rules if rule.effect == "hold"]
+
+
+def _refuse_unplannable(policy: Policy) -> None:
+    """Refuse a policy if one rule and its population do not say how many items it needs."""
+    if policy.inference.interval_method.population == "raters at large":
+        raise PolicyError(
+            f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
+            "method for these raters, since more items narrow only a part of the limits for raters "
+            "at large. Plan for a policy without it, and ask more raters."
+        )
+    elsewhere = sorted({rule.scope for rule in _holding(policy) if rule.scope != "round"})
+    if policy.familywise == "holm" and elsewhere:
+        raise PolicyError(
+            f"policy {policy.policy}: found familywise: holm with rules that hold on "
+            f"{listed(elsewhere)}; expected rules of the round alone, since the number of "
+            "verdicts that hold together is unknown otherwise. "
+            "Plan for a policy without these rules."
+        )
 
 
 def plan_measure(
@@ -171,7 +274,8 @@ def plan_measure(
     population
         A statistic whose weights are shares.
     inference
-        How a round's limits are found. Each round has a seed of its own, and is judged only once.
+        How a round's limits are found. Each round has a seed of its own, and is judged only once,
+        or at the looks that the inference names.
     reliable, probability
         The cut-off, and the probability with which the lower limit must reach it.
     min_items
@@ -191,6 +295,8 @@ def plan_measure(
     asked = asked_of(judging, population, probability)
     if asked.impossible:
         return asked
+    if inference.looks is not None:
+        return _planned_looks(asked, judging, population, inference.looks.at, n_rounds, seed)
 
     def decided(n_items: int, part: float) -> Trial:
         rounds = max(1, round(n_rounds * part))
@@ -202,6 +308,13 @@ def plan_measure(
 
 def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
     """The plan before anything is simulated; it says so if no number of items is enough."""
+    looks = judging.inference.looks
+    if looks is not None and registered(judging.measure).needs == "replicates":
+        raise PolicyError(
+            f"{judging.measure}: found looks at {looks} with a measure of replicates; expected a "
+            "measure that reads all items, since a look counts the items of the round. "
+            "Plan for a policy without looks."
+        )
     if not 0 < probability < 1:
         raise PolicyError(
             f"probability: found {probability!r}; expected more than 0 and less than 1. "
@@ -241,43 +354,6 @@ def _planned(asked: Plan, decided: Deciding, start: int) -> Plan:
         return replace(asked, curve=curve, impossible=f"{MOST_ITEMS} items would not do")
     found = decided(needed, CONFIRMING).share
     return replace(asked, n_items=needed, decided=found, curve=curve)
-
-
-def _decided(
-    judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
-) -> float:
-    """The share of simulated rounds that decide."""
-    rounds = simulated_rounds(population, n_items, n_rounds, np.random.default_rng([seed, n_items]))
-    return float(
-        np.mean(
-            [
-                judging.decides(estimate(judging.measure, drawn, judging.inference_of(number)))
-                for number, drawn in enumerate(rounds)
-            ]
-        )
-    )
-
-
-def simulated_rounds(
-    population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
-) -> Iterator[Statistic]:
-    """Simulated rounds of `n_items` items, or of whole clusters.
-
-    A cluster that is drawn twice stands for two clusters.
-    """
-    masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
-    n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
-    for times in rng.multinomial(n, masses / masses.sum(), size=n_rounds).astype(float):
-        yield drawn_round(population, times)
-
-
-def drawn_round(population: Statistic, times: Array) -> Statistic:
-    """The round in which each row, or each cluster, of the population was drawn so many times."""
-    clusters = population.clusters
-    if clusters is None:
-        return population.reweighted(times)
-    drawn = population.in_clusters(Clusters(clusters.places, times))
-    return drawn.reweighted(times[clusters.places] * clusters.sizes(population.weights))
 
 
 def _searched(decided: Deciding, probability: float, start: int) -> Iterator[tuple[int, Trial]]:
@@ -344,168 +420,70 @@ def _smoothed(tried: Mapping[int, Trial], probability: float, start: int) -> int
     return max(start, ceil(float(root**2)))
 
 
-def plan_looks(
+def _decided(
+    judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
+) -> float:
+    """The share of simulated rounds that decide."""
+    rounds = simulated_rounds(population, n_items, n_rounds, np.random.default_rng([seed, n_items]))
+    return float(
+        np.mean(
+            [
+                judging.decides(estimate(judging.measure, drawn, judging.inference_of(number)))
+                for number, drawn in enumerate(rounds)
+            ]
+        )
+    )
+
+
+def _planned_looks(
+    asked: Plan,
     judging: Judging,
     population: Statistic,
-    looks: Looks,
-    *,
-    probability: float,
+    at: Sequence[int],
     n_rounds: int,
-    seed: int = 0,
+    seed: int,
 ) -> Plan:
-    """At which look enough simulated rounds have decided.
+    """At which look of the policy enough simulated rounds have decided.
 
     Each round grows from look to look, and stops at the first look that decides. The curve holds
     the share of rounds that decided by each look.
     """
-    if registered(judging.measure).needs == "replicates":
-        raise PolicyError(
-            f"{judging.measure}: found looks at {looks} with a measure of replicates; expected a "
-            "measure that reads all items, since a look counts the items of the round. "
-            "Plan for a policy without looks."
-        )
-    asked = asked_of(judging, population, probability)
-    if asked.impossible:
-        return asked
     rng = np.random.default_rng(seed)
-    decided, masses = np.zeros(len(looks.at)), drawn_masses(population)
+    decided, masses = np.zeros(len(at)), drawn_masses(population)
     for number in range(n_rounds):
         times, before = np.zeros(len(masses)), 0
-        for place, size in enumerate(looks.at):
+        for place, size in enumerate(at):
             times, before = times + rng.multinomial(size - before, masses / masses.sum()), size
             inference = replace(judging.inference_of(number), judged_on=size)
             drawn = drawn_round(population, times)
             if judging.decides(estimate(judging.measure, drawn, inference)):
                 decided[place:] += 1
                 break
-    curve = tuple(zip(looks.at, (decided / n_rounds).tolist(), strict=True))
-    enough = next((point for point in curve if point[1] >= probability), None)
+    curve = tuple(zip(at, (decided / n_rounds).tolist(), strict=True))
+    enough = next((point for point in curve if point[1] >= asked.probability), None)
     if enough is None:
-        why = f"by the last look, at {looks.at[-1]}, {100 * curve[-1][1]:.1f}% decide"
+        why = f"by the last look, at {at[-1]}, {100 * curve[-1][1]:.1f}% decide"
         return replace(asked, curve=curve, impossible=why)
     return replace(asked, curve=curve, n_items=enough[0], decided=enough[1])
 
 
-EXPECTED, PROBABILITY = 0.85, 0.9
-PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
+def simulated_rounds(
+    population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
+) -> Iterator[Statistic]:
+    """Simulated rounds of `n_items` items, or of whole clusters.
 
-
-def plan(
-    policy: Policy,
-    earlier: Ratings | None = None,
-    *,
-    expected: float = EXPECTED,
-    prevalence: Sequence[float] = PREVALENCE,
-    labels_an_item: Sequence[int] = LABELS_AN_ITEM,
-    probability: float = PROBABILITY,
-    n_rounds: int = N_ROUNDS,
-    where: str = "earlier round",
-) -> Table[Plan]:
-    """One plan for each rule on the round that can hold a release, judged as the policy says.
-
-    Parameters
-    ----------
-    policy
-        The policy whose rules are planned for, with its confidence level and its other settings.
-    earlier
-        An earlier round, if the next round will be like it. None: the next round is described by
-        the next three parameters.
-    expected, prevalence, labels_an_item
-        Without an earlier round: the value expected of each measure, the share of each category,
-        and how many raters label an item. Each number of raters has plans of its own.
-    probability
-        The share of rounds that shall decide.
-    n_rounds
-        How many rounds are simulated for each number of items.
-    where
-        The name of the earlier round in errors.
-
-    Raises
-    ------
-    PolicyError
-        No rule on the round can hold a release, or the policy's limits are for raters at large. Or
-        the policy corrects verdicts together, and their number is unknown before the round.
+    A cluster that is drawn twice stands for two clusters.
     """
-    rules = [rule for rule in _holding(policy) if rule.scope == "round"]
-    if earlier is not None:
-        asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
-    else:
-        asked = [
-            (rule, assumed(rule.measure, expected, prevalence, raters))
-            for rule in rules
-            for raters in labels_an_item
-        ]
-    _refuse_unplannable(policy)
-    if not rules:
-        raise PolicyError(
-            f"policy {policy.policy}: found no rule of the round that can hold a release; "
-            "expected one for a plan. Plan for another policy."
-        )
-    inference = policy.inference
-    if policy.familywise == "none" and inference.several_looks is None:
-        fewer = max(N_RESAMPLES, inference.needed_resamples())  # unless limits lie far out
-        inference = replace(inference, n_resamples=fewer)
-    n_together = len(_holding(policy)) if policy.familywise == "holm" else 1
-    return Table(
-        _of_rule(rule, population, inference, n_together, probability, n_rounds)
-        for rule, population in asked
-    )
+    masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
+    n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
+    for times in rng.multinomial(n, masses / masses.sum(), size=n_rounds).astype(float):
+        yield drawn_round(population, times)
 
 
-def unplanned_look(policy: Policy) -> str | None:
-    """What a second look costs under a policy for rounds that are judged once; else None."""
-    if policy.inference.several_looks:
-        return None
-    return (
-        "Each plan is for a round that is judged once. A second look at the same round after more "
-        f"items raises the risk of a wrong admission {risks(policy.inference.tail)}. Name the "
-        "sizes as looks in the policy, set always_valid_at, or judge a fresh round."
-    )
-
-
-def _of_rule(
-    rule: Rule,
-    population: Statistic,
-    inference: Inference,
-    n_together: int,
-    probability: float,
-    n_rounds: int,
-) -> Plan:
-    """The plan of one rule, at the looks of the policy if it names them."""
-    if inference.looks is None:
-        return plan_measure(
-            rule.measure,
-            population,
-            inference,
-            reliable=rule.reliable,
-            probability=probability,
-            min_items=rule.min_items,
-            n_rounds=n_rounds,
-            n_together=n_together,
-        )
-    judging = Judging(rule.measure, rule.reliable, rule.min_items, inference, n_together)
-    return plan_looks(
-        judging, population, inference.looks, probability=probability, n_rounds=n_rounds
-    )
-
-
-def _holding(policy: Policy) -> list[Rule]:
-    return [rule for rule in policy.rules if rule.effect == "hold"]
-
-
-def _refuse_unplannable(policy: Policy) -> None:
-    """Refuse a policy if one rule and its population do not say how many items it needs."""
-    if policy.inference.interval_method.population == "raters at large":
-        raise PolicyError(
-            f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
-            "method for these raters, since more items narrow only a part of the limits for raters "
-            "at large. Plan for a policy without it, and ask more raters."
-        )
-    elsewhere = sorted({rule.scope for rule in _holding(policy) if rule.scope != "round"})
-    if policy.familywise == "holm" and elsewhere:
-        raise PolicyError(
-            f"policy {policy.policy}: found familywise: holm with rules that hold on "
-            f"{listed(elsewhere)}; expected rules of the round alone, since the number of "
-            "verdicts that hold together is unknown otherwise. "
-            "Plan for a policy without these rules."
-        )
+def drawn_round(population: Statistic, times: Array) -> Statistic:
+    """The round in which each row, or each cluster, of the population was drawn so many times."""
+    clusters = population.clusters
+    if clusters is None:
+        return population.reweighted(times)
+    drawn = population.in_clusters(Clusters(clusters.places, times))
+    return drawn.reweighted(times[clusters.places] * clusters.sizes(population.weights))
