@@ -53,13 +53,7 @@ class Finding:
 
     def to_mapping(self) -> dict[str, Any]:
         """The finding as plain data."""
-        return {
-            "check": self.check,
-            "table": self.table,
-            "passed": self.passed,
-            "severity": self.severity,
-            "description": self.description,
-        }
+        return {name: said for name, said in vars(self).items() if name != "observed"}
 
 
 def validate(

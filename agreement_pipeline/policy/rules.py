@@ -244,13 +244,6 @@ class Verdict(Tabular):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The verdict in one row."""
-        found = self.estimate
-        yield {
-            "measure": self.rule.measure,
-            "scope": str(self.scope),
-            "verdict": self.kind,
-            "value": found.value if found else None,
-            "low": found.low if found else None,
-            "high": found.high if found else None,
-            "reason": self.reason,
-        }
+        said = self.to_mapping()
+        shown = ("measure", "scope", "verdict", "value", "low", "high", "reason")
+        yield {name: said[name] for name in shown}

@@ -157,20 +157,12 @@ def decide(
             store.record(
                 "decided", each.version.round, policy=terms.policy.to_mapping(), **each.facts
             )
-        outdated = [
-            withdraw_versions(
-                store,
-                version.round,
-                [version],
-                reasons,
-                partial(_reworded, store, version, terms),
-            )
+        gone = [
+            (version.round, [version], reasons, partial(_reworded, store, version, terms))
             for version, reasons in former.items()
             if reasons
-        ]
-        held = [
-            withdraw_versions(
-                store,
+        ] + [
+            (
                 each.version.round,
                 store.versions(each.version.round),
                 each.decision.reasons,
@@ -179,7 +171,8 @@ def decide(
             for each in judged
             if not each.decision.admitted
         ]
-    return judged, any(outdated + held)
+        withdrawn = [withdraw_versions(store, *each) for each in gone]
+        return judged, any(withdrawn)
 
 
 def is_last_decision(store: Store, judged: Taken) -> bool:

@@ -312,20 +312,14 @@ class Log:
         Only the segments that mention them are read. The rest is checked as `look` says.
         """
         view = self._view
-        older = (line for at in view.index.of(names) for line in self._segment(view.index, at))
-        return tuple(
-            line.entry
-            for lines in (older, view.lines)
-            for line in lines
-            if not mentioned(line.entry).isdisjoint(names)
-        )
+        lines = self._lines(view, view.index.of(names))
+        return tuple(line.entry for line in lines if not mentioned(line.entry).isdisjoint(names))
 
     def first_about(self, name: str) -> Entry | None:
         """The first entry that mentions a round, a release or a policy."""
         view = self._view
-        older = [self._segment(view.index, at) for at in view.index.of([name])[:1]]
-        entries = (line.entry for line in (older[0] if older else view.lines))
-        return next((entry for entry in entries if name in mentioned(entry)), None)
+        lines = self._lines(view, view.index.of([name])[:1])
+        return next((line.entry for line in lines if name in mentioned(line.entry)), None)
 
     @property
     def mark(self) -> str:
@@ -343,9 +337,8 @@ class Log:
         if not 0 < number <= view.last:
             return None
         first = min((number - 1) // SIZE, len(view.index.segments))
-        later = range(first, len(view.index.segments))
-        older = [line for at in later for line in self._segment(view.index, at)]
-        lines = [*older, *view.lines][number - first * SIZE - 1 :]
+        later = self._lines(view, range(first, len(view.index.segments)))
+        lines = [*later][number - first * SIZE - 1 :]
         return tuple(line.entry for line in lines[1:]) if lines[0].digest == digest else None
 
     def latest(self, event: str) -> Entry | None:
@@ -354,6 +347,12 @@ class Log:
         older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
         backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
         return next((entry for entry in backwards if entry["event"] == event), None)
+
+    def _lines(self, view: View, segments: Iterable[int]) -> Iterator[Line]:
+        """The entries in some segments, and those that follow all segments."""
+        for at in segments:
+            yield from self._segment(view.index, at)
+        yield from view.lines
 
     def look(self) -> View:
         """The log now: the entries since the last segment, and the index of the others.
