@@ -96,10 +96,10 @@ def test_the_tables_of_a_release_are_files_and_have_the_bytes_that_memory_would_
     few_in_memory, monkeypatch
 ):
     member = Member.assessed("r1", "0" * 64, make_ratings(), POLICY, CONTRACT)
-    streamed = contents("demo", [member], POLICY, CONTRACT)
+    streamed, _ = contents("demo", [member], POLICY, CONTRACT)
     assert all(isinstance(streamed[name], LargeFile) for name in TABLES)
     monkeypatch.setattr("agreement_pipeline.release.contents.parquet_of", parquet_bytes)
-    whole = contents("demo", [member], POLICY, CONTRACT)
+    whole, _ = contents("demo", [member], POLICY, CONTRACT)
     assert all(isinstance(whole[name], bytes) for name in TABLES)
     assert streamed.keys() == whole.keys()
     assert all(digest_of(streamed[name]) == digest_of(whole[name]) for name in whole)

@@ -353,7 +353,7 @@ def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, t
             f"{counted(len(items), 'item')} that {carry} {in_words(share, '.0%')} "
             "of the expected disagreement"
         )
-        rest = _on_used(replace(ratings, also_gold=ratings.also_gold | items).without_gold)
+        rest = _on_used(ratings.with_gold(items).without_gold)
         yield what, rest, (*policy.admit, "inconclusive", "tentative", "not_evaluated")
     rest = _on_used(ratings)
     if rest is not ratings:
@@ -389,10 +389,7 @@ def _on_used(ratings: Ratings) -> Ratings:
     scale = ratings.scale
     if scale.categories is None or not scale.declared:
         return ratings
-    given = np.zeros(len(scale.categories), dtype=bool)
-    for batch in ratings.every(["code"]):
-        given[whole(batch["code"])] = True
-    used = tuple(each for each, found in zip(scale.categories, given, strict=True) if found)
+    used = tuple(scale.categories[place] for place in ratings.given)
     if not 1 < len(used) < len(scale.categories):
         return ratings
     return replace(ratings, scale=replace(scale, categories=used))

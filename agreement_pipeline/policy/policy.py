@@ -67,7 +67,7 @@ ABOUT_THESE = ("strata", "gold")
 METHOD = Value(
     " or ".join(DECIDING),
     lambda name: name in DECIDING,
-    "Limits of other methods failed too often in a study: see docs/coverage.md.",
+    "Limits of other methods failed too often in a study: see docs/proofs/coverage.md.",
 )
 AT_ANY_TIME = Value(
     f"a whole number of items (or clusters) from {FEWEST_ITEMS} to {MOST_ITEMS}",

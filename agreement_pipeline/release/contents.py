@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
@@ -67,8 +66,11 @@ A set of places: the file is JSON, and these places hold words. None: the whole 
 
 def contents(
     project: str, members: Sequence[Member], policy: Policy, contract: Contract
-) -> dict[str, Content]:
-    """The files of a release by name, in the order of writing. The manifest is the last."""
+) -> tuple[dict[str, Content], PanelLabels]:
+    """The files of a release by name, in the order of writing, and the labels in them.
+
+    The manifest is the last file.
+    """
     scales = {member.ratings.scale for member in members}
     if len(scales) > 1:
         raise ReleaseHeldError(
@@ -106,7 +108,7 @@ def contents(
             for name, content in sorted(data.items())
         },
     }
-    return {**data, MANIFEST: as_json(manifest)}
+    return {**data, MANIFEST: as_json(manifest)}, labels
 
 
 def documents(
@@ -234,17 +236,13 @@ def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
 
 
 def _counts(ratings: Ratings) -> dict[str, int]:
-    again = [
-        (pc.sum(batch["earlier"]).as_py(), pc.sum(pc.greater(batch["occurrence"], 1)).as_py())
-        for batch in ratings.every(["earlier", "occurrence"])
-    ]
     return {
         "items": ratings.n_rated,
         "raters": len(ratings.raters),
         "classifiers": len(ratings.classifiers),
         "ratings": len(ratings),
-        "earlier_ratings": sum(earlier for earlier, _ in again),
-        "repeated_ratings": sum(repeated for _, repeated in again),
+        "earlier_ratings": ratings.n_earlier,
+        "repeated_ratings": ratings.n_repeated,
         "gold_items": len(ratings.rated(items=ratings.gold)),
     }
 

@@ -5,7 +5,7 @@ if the policy admits every round in it. No other module is asked for permission.
 """
 
 import json
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import count
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from typing import Any
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import Assessment, Decision, Policy, Waiver, Waivers
+from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN, as_json, contents, document
 from agreement_pipeline.release.decisions import (
@@ -28,7 +28,7 @@ from agreement_pipeline.release.decisions import (
     today,
 )
 from agreement_pipeline.release.opening import verify_release
-from agreement_pipeline.release.proof import Release, prove
+from agreement_pipeline.release.proof import Release
 from agreement_pipeline.release.tables import Member, gold_in
 from agreement_pipeline.store import Store, check_round_name, digest_of
 
@@ -159,9 +159,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
             "Correct what the reasons name, and ingest the round again."
         )
     taken = [each.taken for each in judged]
-    known = dict[Hashable, Assessment]()
-    version, data = _made(store, name, judged, terms, project, known)
-    ready = prove(data, store.release_folder(name, version), terms.on, known)
+    ready, data = _made(store, name, judged, terms, project)
     with store.locked():
         refuse_replaced(store, taken)
         for each in taken:
@@ -180,21 +178,22 @@ def _made(
     judged: list[Judged],
     terms: Terms,
     project: str,
-    known: dict[Hashable, Assessment],
-) -> tuple[str, dict[str, Content]]:
-    """The version of a release, and its files. The list is emptied, since ratings need memory.
+) -> tuple[Release, dict[str, Content]]:
+    """A release, and its files. The list is emptied, since ratings need memory.
 
-    The version is the digest of the ratings, and the digest of the policy. For several rounds, the
+    Its version is the digest of the ratings, and the digest of the policy. For several rounds, the
     first digest is that of their names and digests, in order.
     """
     gold = gold_in(each.ratings for each in judged)
-    members = [_member(store, judged.pop(0), terms, gold, known) for _ in range(len(judged))]
-    data = contents(project, members, terms.policy, terms.contract)
+    members = [_member(store, judged.pop(0), terms, gold) for _ in range(len(judged))]
+    policy, contract = terms.policy, terms.contract
+    data, labels = contents(project, members, policy, contract)
     content = members[0].ratings.digest
     if name != members[0].round:
         rounds = [[member.round, member.ratings.digest] for member in members]
         content = digest_of(as_json(rounds))
-    return f"{content[:12]}-{terms.policy.digest[:12]}", data
+    path = store.release_folder(name, f"{content[:12]}-{policy.digest[:12]}")
+    return Release.of(path, data, project, members, labels, policy, contract), data
 
 
 def _member(
@@ -202,7 +201,6 @@ def _member(
     judged: Judged,
     terms: Terms,
     gold: frozenset[str],
-    known: dict[Hashable, Assessment],
 ) -> Member:
     """The round as it is released, judged once more as `verify` will judge it.
 
@@ -210,7 +208,7 @@ def _member(
     """
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, number = judged.ratings.gold, judged.number
-    ratings = replace(judged.ratings.renamed(pseudonyms), also_gold=gold)
+    ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
     adjudicated = _adjudicated(judged.taken, terms)
     del judged
@@ -222,7 +220,6 @@ def _member(
         terms.contract,
         waivers,
         version=number,
-        known=known,
     )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:

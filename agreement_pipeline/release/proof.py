@@ -4,7 +4,7 @@ Everything it says is derived again from its annotations, its policy and its con
 """
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -17,7 +17,7 @@ import pyarrow as pa
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import DIGEST, Assessment, Policy, Waiver, Waivers
+from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     EXTRAS,
     Adjudicated,
@@ -91,6 +91,31 @@ class Release:
     ratings: dict[str, Ratings]
     manifest_digest: str
 
+    @classmethod
+    def of(
+        cls,
+        path: Folder,
+        data: Mapping[str, Content],
+        project: str,
+        members: Sequence[Member],
+        labels: PanelLabels,
+        policy: Policy,
+        contract: Contract,
+    ) -> "Release":
+        """The release of some judged rounds, whose files are known to follow from them."""
+        return cls(
+            path=path,
+            project=project,
+            rounds=tuple(member.round for member in members),
+            policy=policy,
+            contract=contract,
+            decisions=decisions_of(members),
+            labels=labels,
+            rows=tables_of(members, labels)[ANNOTATIONS],
+            ratings={member.round: member.ratings for member in members},
+            manifest_digest=digest_of(data[MANIFEST]),
+        )
+
     @cached_property
     def train(self) -> pd.DataFrame:
         """One row for each item that has a label, with the columns of `consensus`."""
@@ -124,16 +149,15 @@ def prove(
     data: Mapping[str, Content],
     path: Folder,
     on: date,
-    known: dict[Hashable, Assessment] | None = None,
 ) -> Release:
     """Derive everything again from the annotations, and compare.
 
     These are derived: the decisions, the report, the training rows, and the words. A waiver
-    in the release must hold on the given day. `known` is what `Member.assessed` knows.
+    in the release must hold on the given day.
     """
     manifest = json_in(data, MANIFEST, path)
     by = _judged_by(data, manifest.get("written_by"), path, on)
-    members, labels = _derived(data, manifest, by, path, known)
+    members, labels = _derived(data, manifest, by, path)
     project, policy, contract = manifest["project"], by.policy, by.contract
     derived_manifest = {
         **identity(project, members, policy, contract),
@@ -159,18 +183,7 @@ def prove(
             found, again = json_in(data, name, path), json.loads(derived[name])
             _refuse_other(path, name, found, again, words)
     _compare(path, data, tables, derived, by)
-    return Release(
-        path=path,
-        project=project,
-        rounds=tuple(member.round for member in members),
-        policy=policy,
-        contract=contract,
-        decisions=decisions_of(members),
-        labels=labels,
-        rows=tables[ANNOTATIONS],
-        ratings={member.round: member.ratings for member in members},
-        manifest_digest=digest_of(data[MANIFEST]),
-    )
+    return Release.of(path, data, project, members, labels, policy, contract)
 
 
 def _derived(
@@ -178,7 +191,6 @@ def _derived(
     manifest: Mapping[str, Any],
     by: _JudgedBy,
     path: Folder,
-    known: dict[Hashable, Assessment] | None,
 ) -> tuple[list[Member], PanelLabels]:
     try:
         annotations = cells_of(data, ANNOTATIONS, path)
@@ -193,7 +205,7 @@ def _derived(
         del annotations, table
         gold = gold_in(rounds)
         members = [
-            _member(replace(ratings, also_gold=gold), entry, by, known)
+            _member(ratings.with_gold(gold), entry, by)
             for ratings, entry in zip(rounds, manifest["rounds"], strict=True)
         ]
         return members, labels_of(members)
@@ -230,14 +242,13 @@ def _member(
     ratings: Ratings,
     entry: Mapping[str, Any],
     by: _JudgedBy,
-    known: dict[Hashable, Assessment] | None,
 ) -> Member:
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
     if not isinstance(version := entry["version"], int) or version < 1 or version is True:
         raise KeyError("version")
     judged = (ratings, by.policy, by.contract, Waivers(by.waivers.get(entry["round"], ()), by.on))
-    member = Member.assessed(entry["round"], digest, *judged, version=version, known=known)
+    member = Member.assessed(entry["round"], digest, *judged, version=version)
     return replace(member, adjudicated=Adjudicated.released(entry))
 
 

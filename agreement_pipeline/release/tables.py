@@ -1,7 +1,7 @@
 """The tables of a release: training rows, unresolved items, and annotations."""
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -63,20 +63,10 @@ class Member:
         waivers: Waivers = NONE,
         *,
         version: int = 1,
-        known: dict[Hashable, Assessment] | None = None,
     ) -> "Member":
-        """The round, judged from its ratings.
-
-        What is `known` was assessed before in this process. An assessment follows from what it is
-        known by, so the same ratings are not estimated twice. A new one is added.
-        """
-        known = {} if known is None else known
-        origin = None if ratings.origin is None else str(ratings.origin.to_mapping())
-        judged = (ratings.digest, ratings.gold, ratings.raters, ratings.classifiers, origin)
-        by = (judged, policy.digest, contract.digest, waivers, version)
-        if by not in known:
-            known[by] = assess(ratings, policy, contract, waivers, version=version)
-        return cls(round_name, original_digest, version, ratings, known[by])
+        """The round, judged from its ratings."""
+        assessment = assess(ratings, policy, contract, waivers, version=version)
+        return cls(round_name, original_digest, version, ratings, assessment)
 
     @cached_property
     def overruled(self) -> tuple[int, int]:

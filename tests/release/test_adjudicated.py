@@ -110,7 +110,7 @@ def test_a_forged_release_whose_adjudicator_overrules_all_raters_is_refused(inge
     labels = Adjudicated(digest, flipped(plain, 88))
     with monkeypatch.context() as patched:
         patched.setattr("agreement_pipeline.release.tables.MOST_OVERRULED", 1)
-        forged = contents("demo", [replace(member, adjudicated=labels)], POLICY, CONTRACT)
+        forged = contents("demo", [replace(member, adjudicated=labels)], POLICY, CONTRACT)[0]
     path = plain.path.parent / "forged"
     for name, content in forged.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
