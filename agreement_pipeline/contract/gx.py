@@ -166,17 +166,7 @@ def _without_collection() -> Iterator[None]:
 
 
 class Answer(NamedTuple):
-    """What Great Expectations says of one expectation.
-
-    Attributes
-    ----------
-    success
-        True if the expectation holds.
-    result
-        What was counted or observed.
-    raised
-        The message of an exception. None if there was none.
-    """
+    """What Great Expectations says of one expectation; `raised` is the message of an exception."""
 
     success: bool
     result: Mapping[str, Any]

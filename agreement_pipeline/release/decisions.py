@@ -39,14 +39,12 @@ class Terms:
 
     Attributes
     ----------
-    policy, contract
-        The policy and the data contract.
-    waivers
-        The waivers of all rounds.
+    policy, contract, waivers
+        The policy, the data contract, and the waivers of all rounds.
     on
         The day on which a waiver must hold.
     settings_digest
-        SHA-256 of the settings that rounds must have been read under. None: any settings.
+        The settings that rounds must have been read under. None: any.
     adjudicated
         The labels that adjudicators chose, by the round. No decision reads them.
     """
@@ -69,15 +67,7 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """What this process kept of a delivery, and what the contract found in it.
-
-    Attributes
-    ----------
-    version, ratings
-        The version, and the ratings that were kept as this version.
-    contract_digest, findings
-        The contract that they were checked by, and what it found.
-    """
+    """A version that this process kept, with its ratings, and what a contract found in them."""
 
     version: RoundVersion
     ratings: Ratings
@@ -87,15 +77,7 @@ class Checked:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A version of a round, and the decision that was taken on it.
-
-    Attributes
-    ----------
-    version, decision
-        The version and the decision.
-    number
-        How many different ratings came under the round's name, up to this version.
-    """
+    """A version of a round, the decision on it, and how many different ratings came up to it."""
 
     version: RoundVersion
     decision: Decision
@@ -406,10 +388,8 @@ class Reassessed:
 
     Attributes
     ----------
-    round
-        Its name.
-    before
-        Its last decision, in a word. Empty if there was none.
+    round, before
+        Its name, and its last decision in a word, or nothing.
     decision
         The new decision. None if the last one stands, or if the round could not be judged.
     withdrawn

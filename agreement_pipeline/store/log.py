@@ -166,16 +166,9 @@ def seal_name(number: int, digest: str) -> str:
 
 
 class Kept(NamedTuple):
-    """The tail as it is kept: nothing is checked yet.
+    """The tail as it is kept, unchecked: its first number, the bytes of its entries, its seals.
 
-    Attributes
-    ----------
-    first
-        The number of its first entry.
-    entries
-        The bytes of the entries in order. None where an entry is missing.
-    seals
-        The names of the seals from the first entry on.
+    None stands where an entry is missing.
     """
 
     first: int
