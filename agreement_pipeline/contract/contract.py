@@ -49,18 +49,16 @@ class Contract:
     rows
         The expectations on the table with a row for each rating, at least one.
     items
-        The expectations on the table with a row for each item, at least one. It holds the round's
-        own ratings by the panel: `item`, `n_raters`, `n_labels`, `replicated` and, if delivered,
-        `cluster`.
+        The expectations on the table with a row for each item that the panel rated in this round:
+        `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`. At least one.
     round
-        The expectations on the table with one row for the round. Its columns are the facts of
-        `contract/facts.py`. There may be none.
+        The expectations on the facts of `contract/facts.py`, if any.
 
     Raises
     ------
     ContractError
-        The rows or items have no expectation, two checks have the same name, or a check waits for
-        a column that its table cannot have, or asks for a fact that does not exist.
+        The rows or items have no expectation, two checks have the same name, or a check asks for a
+        column or a fact that does not exist.
 
     Examples
     --------

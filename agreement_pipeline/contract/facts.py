@@ -44,15 +44,7 @@ NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
 
 
 class Fact(NamedTuple):
-    """A number about a round.
-
-    Attributes
-    ----------
-    value
-        The number. None if the round has nothing that it could be about.
-    words
-        What was found, or why there is nothing.
-    """
+    """A number about a round, and what was found in words. None, if there is nothing to look at."""
 
     value: float | None
     words: str
@@ -260,10 +252,10 @@ def dispute_on_gold(panel: Panel) -> Fact:
 
 
 def _disputed(panel: Panel) -> tuple[Codes, Codes]:
-    """For each item that two raters met: how much they differ, and the item's code.
+    """For each item that two raters met: the share of pairs of raters who differ, and its code.
 
-    It is the share of pairs of raters who differ. On a scale of numbers it is 1 if the variance is
-    higher than that of most items, and 0 if not. Neither grows with the number of raters.
+    On a scale of numbers it is 1 if the variance is higher than that of most items, and 0 if not.
+    Neither grows with the number of raters.
     """
     item, label = some(panel.item, panel.first), some(panel.label, panel.first)
     each = np.bincount(item, minlength=len(panel.items)).astype(float)

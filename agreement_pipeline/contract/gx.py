@@ -45,7 +45,7 @@ OF_LETTERS = frozenset(
 Suite: TypeAlias = Mapping[str, Any]
 """Great Expectations' own objects by check."""
 
-_wanted: list[Callable[[], None]] = []
+_left_out: list[str] = []
 _made: ContextVar[dict[int, tuple[Any, Any]] | None] = ContextVar("made", default=None)
 
 
@@ -63,18 +63,13 @@ def load_lightly_when_needed() -> None:
 
     This is for a program in which nothing else uses it.
     """
-    _wanted.append(load_lightly)
+    _left_out.extend(LEFT_OUT)
 
 
 def load_as_wanted() -> None:
-    """Import Great Expectations, if that was not done yet: lightly, if that was asked for.
-
-    Else it is whole. Only the libraries that it seldom uses are imported when they are used.
-    """
-    while _wanted:
-        _wanted.pop()()
+    """Import Great Expectations, if that was not done yet: lightly, if that was asked for."""
     if "great_expectations" not in sys.modules:
-        _load(())
+        _load(_left_out)
 
 
 def _load(left_out: Sequence[str]) -> None:
@@ -171,17 +166,7 @@ def _without_collection() -> Iterator[None]:
 
 
 class Answer(NamedTuple):
-    """What Great Expectations says of one expectation.
-
-    Attributes
-    ----------
-    success
-        True if the expectation holds.
-    result
-        What was counted or observed.
-    raised
-        The message of an exception. None if there was none.
-    """
+    """What Great Expectations says of one expectation; `raised` is the message of an exception."""
 
     success: bool
     result: Mapping[str, Any]

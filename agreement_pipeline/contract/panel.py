@@ -17,14 +17,9 @@ Codes = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of raters, with an entry for each pair that met.
+    """The pairs of raters that met: their codes, on how many items, and how often they differed.
 
-    Attributes
-    ----------
-    first, second
-        The codes of the two raters. The first is the smaller one.
-    met, differed
-        On how many items they met, and on how many of these their labels differ.
+    The first rater is the one with the smaller code.
     """
 
     first: Codes
@@ -67,11 +62,6 @@ class Panel:
     """The ratings of a round by its panel, those of earlier rounds included.
 
     They are in the order of item, rater and occurrence. What is read of them is kept.
-
-    Parameters
-    ----------
-    ratings
-        The ratings of the round.
     """
 
     ratings: Ratings
@@ -207,8 +197,8 @@ class Panel:
     def pairs(self) -> Pairs:
         """The pairs of raters, and how often they differ on items that are not gold.
 
-        If raters met very often, a sample of the items is read. The draw follows from the digest
-        of the ratings, so nobody can leave copies out of it. An item with a crowd of raters is left
+        If raters met very often, a sample of the items is read. The draw follows from the digest of
+        the ratings, so nobody can leave copies out of it. Items with a crowd of raters are left
         out.
         """
         each = np.where(self.gold, 0, self.n_raters)

@@ -15,10 +15,7 @@ PART = 1 << 20
 
 
 class Derived(NamedTuple):
-    """A table that is derived from ratings: its name, its keys, and how it is made.
-
-    It is made for the columns that are asked for, and may have others.
-    """
+    """A table that is derived from ratings, with the columns that are asked for, or more."""
 
     name: str
     keys: list[str]

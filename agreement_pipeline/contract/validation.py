@@ -53,13 +53,7 @@ class Finding:
 
     def to_mapping(self) -> dict[str, Any]:
         """The finding as plain data."""
-        return {
-            "check": self.check,
-            "table": self.table,
-            "passed": self.passed,
-            "severity": self.severity,
-            "description": self.description,
-        }
+        return {name: said for name, said in vars(self).items() if name != "observed"}
 
 
 def validate(
@@ -71,16 +65,7 @@ def validate(
 ) -> list[Finding]:
     """One finding for each expectation on one table, in order.
 
-    Parameters
-    ----------
-    expectations
-        All on the same table.
-    panel, table
-        The panel's ratings, and the table that is derived from the round.
-    personal
-        Regular expressions of personal data. Values that match one are redacted.
-    where
-        Where the list of expectations was read.
+    `personal` are regular expressions of personal data, which are redacted. `where` names the list.
     """
     idle = {expectation.check: expectation.idle(panel.ratings) for expectation in expectations}
     suite = suite_of(expectations, where)

@@ -47,21 +47,16 @@ class Decision(Tabular):
     ----------
     admitted
         True if the ratings may become training data.
-    verdicts, findings
-        What the policy and the data contract said.
-    unmet
-        The verdicts that hold the release.
+    verdicts, findings, unmet
+        What the policy and the data contract said, and the verdicts that hold the release.
     waived, refused
         The waivers that overrode a verdict. The waivers that are not valid, in words.
-    manner
-        How the round was judged: how often, and with which confidence.
-    recorded_manner
-        The manner in the words that plain data keep.
+    manner, recorded_manner
+        How often the round was judged and with which confidence, and the words that are recorded.
     ratings_digest, policy_digest, contract_digest, code_version
-        The ratings that were judged, the policy and contract used, and the version of this package.
+        What was judged, by what, and the version of this package.
     version
-        How many different ratings came under the round's name, up to these. None: not known, since
-        the ratings were judged outside a store.
+        How many different ratings came under the round's name, up to these. None outside a store.
     """
 
     admitted: bool
@@ -241,14 +236,8 @@ def decide(
 ) -> Decision:
     """Judge estimates by a policy. `doubted` may take a verdict back.
 
-    The round is admitted if both are true:
-
-    - Each verdict of a rule that can hold a release is one that the policy admits, or a waiver
-      overrides it.
-    - No finding of the contract holds the round.
-
-    So the round is held if there is no verdict, a value is undefined, an interval is inconclusive
-    or an estimate is missing.
+    The round is admitted if a rule can hold it, the policy admits each verdict of such rules or a
+    waiver overrides it, and no finding holds the round.
     """
     verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]

@@ -9,13 +9,13 @@ limit reaches the cut-off.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isnan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Estimate, estimate, registered
-from agreement_pipeline.intervals import NORMAL, Inference, Looks, drawn_masses
+from agreement_pipeline.intervals import NORMAL, Inference, drawn_masses
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.populations import (
     assumed,
@@ -39,8 +39,11 @@ HOPELESS = 0.5
 """The share of the probability under which a glance is enough."""
 REFINED = 2
 NEAR = 1.5
-
 FEWER = Inference(n_resamples=N_RESAMPLES)
+Deciding: TypeAlias = "Callable[[int, float], Trial]"
+"""From a number of items, and a share of all rounds, to what these rounds show."""
+EXPECTED, PROBABILITY = 0.85, 0.9
+PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
 
 
 @dataclass(frozen=True)
@@ -50,17 +53,16 @@ class Plan(Tabular):
     Attributes
     ----------
     measure, expected, reliable, probability
-        What was asked: the measure, its value in the population, the cut-off, and how often the
-        lower limit must reach it.
+        The measure, its value in the population, the cut-off, and how often the lower limit must
+        reach it.
     labels_an_item
-        The mean number of ratings of an item that the measure uses. A measure of replicates uses
-        the ratings of items that a rater rated again.
+        The mean number of ratings of an item that the measure uses.
     n_items
         The number of items needed; None if no number is enough.
     decided
         The share of simulated rounds of `n_items` items that decide.
     curve
-        The numbers of items that were tried, in order, with the share of rounds that decided.
+        The numbers of items that were tried, each with the share of rounds that decided.
     impossible
         Why no number of items is enough.
     """
@@ -111,10 +113,6 @@ class Trial(NamedTuple):
     rounds: int
 
 
-Deciding = Callable[[int, float], Trial]
-"""From a number of items, and a share of all rounds, to what these rounds show."""
-
-
 class Judging(NamedTuple):
     """How the simulated rounds are judged: the cut-off, the fewest items, and the limits."""
 
@@ -143,6 +141,110 @@ class Judging(NamedTuple):
         return p <= self.inference.tail / self.n_together
 
 
+def plan(
+    policy: Policy,
+    earlier: Ratings | None = None,
+    *,
+    expected: float = EXPECTED,
+    prevalence: Sequence[float] = PREVALENCE,
+    labels_an_item: Sequence[int] = LABELS_AN_ITEM,
+    probability: float = PROBABILITY,
+    n_rounds: int = N_ROUNDS,
+    where: str = "earlier round",
+) -> Table[Plan]:
+    """One plan for each rule on the round that can hold a release, judged as the policy says.
+
+    Parameters
+    ----------
+    policy
+        The policy whose rules are planned for, with its confidence level and its other settings.
+    earlier
+        An earlier round, if the next round will be like it. None: the next round is described by
+        the next three parameters.
+    expected, prevalence, labels_an_item
+        Without an earlier round: the value expected of each measure, the share of each category,
+        and how many raters label an item. Each number of raters has plans of its own.
+    probability
+        The share of rounds that shall decide.
+    n_rounds
+        How many rounds are simulated for each number of items.
+    where
+        The name of the earlier round in errors.
+
+    Raises
+    ------
+    PolicyError
+        No rule on the round can hold a release, or the policy's limits are for raters at large. Or
+        the policy corrects verdicts together, and their number is unknown before the round.
+    """
+    rules = [rule for rule in _holding(policy) if rule.scope == "round"]
+    if earlier is not None:
+        asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
+    else:
+        asked = [
+            (rule, assumed(rule.measure, expected, prevalence, raters))
+            for rule in rules
+            for raters in labels_an_item
+        ]
+    _refuse_unplannable(policy)
+    if not rules:
+        raise PolicyError(
+            f"policy {policy.policy}: found no rule of the round that can hold a release; "
+            "expected one for a plan. Plan for another policy."
+        )
+    inference = policy.inference
+    if policy.familywise == "none" and inference.several_looks is None:
+        fewer = max(N_RESAMPLES, inference.needed_resamples())  # unless limits lie far out
+        inference = replace(inference, n_resamples=fewer)
+    n_together = len(_holding(policy)) if policy.familywise == "holm" else 1
+    return Table(
+        plan_measure(
+            rule.measure,
+            population,
+            inference,
+            reliable=rule.reliable,
+            probability=probability,
+            min_items=rule.min_items,
+            n_rounds=n_rounds,
+            n_together=n_together,
+        )
+        for rule, population in asked
+    )
+
+
+def unplanned_look(policy: Policy) -> str | None:
+    """What a second look costs under a policy for rounds that are judged once; else None."""
+    if policy.inference.several_looks:
+        return None
+    return (
+        "Each plan is for a round that is judged once. A second look at the same round after more "
+        f"items raises the risk of a wrong admission {risks(policy.inference.tail)}. Name the "
+        "sizes as looks in the policy, set always_valid_at, or judge a fresh round."
+    )
+
+
+def _holding(policy: Policy) -> list[Rule]:
+    return [rule for rule in policy.rules if rule.effect == "hold"]
+
+
+def _refuse_unplannable(policy: Policy) -> None:
+    """Refuse a policy if one rule and its population do not say how many items it needs."""
+    if policy.inference.interval_method.population == "raters at large":
+        raise PolicyError(
+            f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
+            "method for these raters, since more items narrow only a part of the limits for raters "
+            "at large. Plan for a policy without it, and ask more raters."
+        )
+    elsewhere = sorted({rule.scope for rule in _holding(policy) if rule.scope != "round"})
+    if policy.familywise == "holm" and elsewhere:
+        raise PolicyError(
+            f"policy {policy.policy}: found familywise: holm with rules that hold on "
+            f"{listed(elsewhere)}; expected rules of the round alone, since the number of "
+            "verdicts that hold together is unknown otherwise. "
+            "Plan for a policy without these rules."
+        )
+
+
 def plan_measure(
     measure: str,
     population: Statistic,
@@ -157,15 +259,13 @@ def plan_measure(
 ) -> Plan:
     """How many items of the population a round needs before a rule decides often enough.
 
-    1. The number of items is doubled until enough rounds decide. Each number is tried on a fifth
-       of `n_rounds` rounds. If at most half as many decide as are needed, a twentieth shows it.
-    2. The last step is halved until it is five percent of the items, on a fifth of the rounds too.
-    3. The number found is tried on all rounds. It grows by a tenth until enough of these decide.
-    4. A number can be enough by luck. So a curve is fitted through all results. The number of items
-       that the curve gives is tried on all rounds, and the curve is fitted again, twice in all.
-    5. The number that the last curve gives is tried on twice as many new rounds.
-
-    The plan states the share of these new rounds that decide, which is known to half a point.
+    1. The number is doubled until enough rounds decide, each tried on a fifth of `n_rounds`. A
+       twentieth shows a hopeless one.
+    2. The last step is halved until it is five percent of the items.
+    3. The number found is tried on all rounds, and grows by a tenth until enough of these decide.
+    4. A number can be enough by luck. So a curve is fitted through all results. What it gives is
+       tried, and the curve is fitted again, twice in all.
+    5. The last number is tried on twice as many new rounds. The plan states the share that decides.
 
     Parameters
     ----------
@@ -174,29 +274,29 @@ def plan_measure(
     population
         A statistic whose weights are shares.
     inference
-        How a round's limits are found. Each simulated round has a seed of its own. With always
-        valid limits, each simulated round is still judged only once: earlier looks are not counted.
+        How a round's limits are found. Each round has a seed of its own, and is judged only once,
+        or at the looks that the inference names.
     reliable, probability
         The cut-off, and the probability with which the lower limit must reach it.
     min_items
-        A round whose agreement is read on fewer items is not evaluated, so it does not decide.
-        Items of one cluster count as one.
+        A round read on fewer items, or clusters of them, does not decide.
     n_rounds, seed
-        How many rounds are simulated for each number of items, and the seed of the rounds.
+        How many rounds are simulated for each number of items, and their seed.
     n_together
         The number of verdicts that Holm's procedure corrects together. The plan is for the level
-        that the first of them must meet. At this level the rule decides whatever the others are.
+        that the first of them must meet.
 
     Raises
     ------
     PolicyError
-        The probability is impossible, or there are too few resamples for limits at the level. Or
-        the measure is not registered, or has no value in the population.
+        The probability is impossible, there are too few resamples, or the measure has no value.
     """
     judging = Judging(measure, reliable, min_items, inference, n_together)
     asked = asked_of(judging, population, probability)
     if asked.impossible:
         return asked
+    if inference.looks is not None:
+        return _planned_looks(asked, judging, population, inference.looks.at, n_rounds, seed)
 
     def decided(n_items: int, part: float) -> Trial:
         rounds = max(1, round(n_rounds * part))
@@ -208,6 +308,13 @@ def plan_measure(
 
 def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
     """The plan before anything is simulated; it says so if no number of items is enough."""
+    looks = judging.inference.looks
+    if looks is not None and registered(judging.measure).needs == "replicates":
+        raise PolicyError(
+            f"{judging.measure}: found looks at {looks} with a measure of replicates; expected a "
+            "measure that reads all items, since a look counts the items of the round. "
+            "Plan for a policy without looks."
+        )
     if not 0 < probability < 1:
         raise PolicyError(
             f"probability: found {probability!r}; expected more than 0 and less than 1. "
@@ -247,43 +354,6 @@ def _planned(asked: Plan, decided: Deciding, start: int) -> Plan:
         return replace(asked, curve=curve, impossible=f"{MOST_ITEMS} items would not do")
     found = decided(needed, CONFIRMING).share
     return replace(asked, n_items=needed, decided=found, curve=curve)
-
-
-def _decided(
-    judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
-) -> float:
-    """The share of simulated rounds that decide."""
-    rounds = simulated_rounds(population, n_items, n_rounds, np.random.default_rng([seed, n_items]))
-    return float(
-        np.mean(
-            [
-                judging.decides(estimate(judging.measure, drawn, judging.inference_of(number)))
-                for number, drawn in enumerate(rounds)
-            ]
-        )
-    )
-
-
-def simulated_rounds(
-    population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
-) -> Iterator[Statistic]:
-    """Simulated rounds of `n_items` items, or of whole clusters.
-
-    A cluster that is drawn twice stands for two clusters.
-    """
-    masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
-    n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
-    for times in rng.multinomial(n, masses / masses.sum(), size=n_rounds).astype(float):
-        yield drawn_round(population, times)
-
-
-def drawn_round(population: Statistic, times: Array) -> Statistic:
-    """The round in which each row, or each cluster, of the population was drawn so many times."""
-    clusters = population.clusters
-    if clusters is None:
-        return population.reweighted(times)
-    drawn = population.in_clusters(Clusters(clusters.places, times))
-    return drawn.reweighted(times[clusters.places] * clusters.sizes(population.weights))
 
 
 def _searched(decided: Deciding, probability: float, start: int) -> Iterator[tuple[int, Trial]]:
@@ -350,168 +420,70 @@ def _smoothed(tried: Mapping[int, Trial], probability: float, start: int) -> int
     return max(start, ceil(float(root**2)))
 
 
-def plan_looks(
+def _decided(
+    judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
+) -> float:
+    """The share of simulated rounds that decide."""
+    rounds = simulated_rounds(population, n_items, n_rounds, np.random.default_rng([seed, n_items]))
+    return float(
+        np.mean(
+            [
+                judging.decides(estimate(judging.measure, drawn, judging.inference_of(number)))
+                for number, drawn in enumerate(rounds)
+            ]
+        )
+    )
+
+
+def _planned_looks(
+    asked: Plan,
     judging: Judging,
     population: Statistic,
-    looks: Looks,
-    *,
-    probability: float,
+    at: Sequence[int],
     n_rounds: int,
-    seed: int = 0,
+    seed: int,
 ) -> Plan:
-    """At which look enough simulated rounds have decided.
+    """At which look of the policy enough simulated rounds have decided.
 
     Each round grows from look to look, and stops at the first look that decides. The curve holds
     the share of rounds that decided by each look.
     """
-    if registered(judging.measure).needs == "replicates":
-        raise PolicyError(
-            f"{judging.measure}: found looks at {looks} with a measure of replicates; expected a "
-            "measure that reads all items, since a look counts the items of the round. "
-            "Plan for a policy without looks."
-        )
-    asked = asked_of(judging, population, probability)
-    if asked.impossible:
-        return asked
     rng = np.random.default_rng(seed)
-    decided, masses = np.zeros(len(looks.at)), drawn_masses(population)
+    decided, masses = np.zeros(len(at)), drawn_masses(population)
     for number in range(n_rounds):
         times, before = np.zeros(len(masses)), 0
-        for place, size in enumerate(looks.at):
+        for place, size in enumerate(at):
             times, before = times + rng.multinomial(size - before, masses / masses.sum()), size
             inference = replace(judging.inference_of(number), judged_on=size)
             drawn = drawn_round(population, times)
             if judging.decides(estimate(judging.measure, drawn, inference)):
                 decided[place:] += 1
                 break
-    curve = tuple(zip(looks.at, (decided / n_rounds).tolist(), strict=True))
-    enough = next((point for point in curve if point[1] >= probability), None)
+    curve = tuple(zip(at, (decided / n_rounds).tolist(), strict=True))
+    enough = next((point for point in curve if point[1] >= asked.probability), None)
     if enough is None:
-        why = f"by the last look, at {looks.at[-1]}, {100 * curve[-1][1]:.1f}% decide"
+        why = f"by the last look, at {at[-1]}, {100 * curve[-1][1]:.1f}% decide"
         return replace(asked, curve=curve, impossible=why)
     return replace(asked, curve=curve, n_items=enough[0], decided=enough[1])
 
 
-EXPECTED, PROBABILITY = 0.85, 0.9
-PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
+def simulated_rounds(
+    population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
+) -> Iterator[Statistic]:
+    """Simulated rounds of `n_items` items, or of whole clusters.
 
-
-def plan(
-    policy: Policy,
-    earlier: Ratings | None = None,
-    *,
-    expected: float = EXPECTED,
-    prevalence: Sequence[float] = PREVALENCE,
-    labels_an_item: Sequence[int] = LABELS_AN_ITEM,
-    probability: float = PROBABILITY,
-    n_rounds: int = N_ROUNDS,
-    where: str = "earlier round",
-) -> Table[Plan]:
-    """One plan for each rule on the round that can hold a release, judged as the policy says.
-
-    Parameters
-    ----------
-    policy
-        The policy whose rules are planned for, with its confidence level and its other settings.
-    earlier
-        An earlier round, if the next round will be like it. None: the next round is described by
-        the next three parameters.
-    expected, prevalence, labels_an_item
-        Without an earlier round: the value expected of each measure, the share of each category,
-        and how many raters label an item. Each number of raters has plans of its own.
-    probability
-        The share of rounds that shall decide.
-    n_rounds
-        How many rounds are simulated for each number of items.
-    where
-        The name of the earlier round in errors.
-
-    Raises
-    ------
-    PolicyError
-        No rule on the round can hold a release, or the policy's limits are for raters at large. Or
-        the policy corrects verdicts together, and their number is unknown before the round.
+    A cluster that is drawn twice stands for two clusters.
     """
-    rules = [rule for rule in _holding(policy) if rule.scope == "round"]
-    if earlier is not None:
-        asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
-    else:
-        asked = [
-            (rule, assumed(rule.measure, expected, prevalence, raters))
-            for rule in rules
-            for raters in labels_an_item
-        ]
-    _refuse_unplannable(policy)
-    if not rules:
-        raise PolicyError(
-            f"policy {policy.policy}: found no rule of the round that can hold a release; "
-            "expected one for a plan. Plan for another policy."
-        )
-    inference = policy.inference
-    if policy.familywise == "none" and inference.several_looks is None:
-        fewer = max(N_RESAMPLES, inference.needed_resamples())  # unless limits lie far out
-        inference = replace(inference, n_resamples=fewer)
-    n_together = len(_holding(policy)) if policy.familywise == "holm" else 1
-    return Table(
-        _of_rule(rule, population, inference, n_together, probability, n_rounds)
-        for rule, population in asked
-    )
+    masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
+    n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
+    for times in rng.multinomial(n, masses / masses.sum(), size=n_rounds).astype(float):
+        yield drawn_round(population, times)
 
 
-def unplanned_look(policy: Policy) -> str | None:
-    """What a second look costs under a policy for rounds that are judged once; else None."""
-    if policy.inference.several_looks:
-        return None
-    return (
-        "Each plan is for a round that is judged once. A second look at the same round after more "
-        f"items raises the risk of a wrong admission {risks(policy.inference.tail)}. Name the "
-        "sizes as looks in the policy, set always_valid_at, or judge a fresh round."
-    )
-
-
-def _of_rule(
-    rule: Rule,
-    population: Statistic,
-    inference: Inference,
-    n_together: int,
-    probability: float,
-    n_rounds: int,
-) -> Plan:
-    """The plan of one rule, at the looks of the policy if it names them."""
-    if inference.looks is None:
-        return plan_measure(
-            rule.measure,
-            population,
-            inference,
-            reliable=rule.reliable,
-            probability=probability,
-            min_items=rule.min_items,
-            n_rounds=n_rounds,
-            n_together=n_together,
-        )
-    judging = Judging(rule.measure, rule.reliable, rule.min_items, inference, n_together)
-    return plan_looks(
-        judging, population, inference.looks, probability=probability, n_rounds=n_rounds
-    )
-
-
-def _holding(policy: Policy) -> list[Rule]:
-    return [rule for rule in policy.rules if rule.effect == "hold"]
-
-
-def _refuse_unplannable(policy: Policy) -> None:
-    """Refuse a policy if one rule and its population do not say how many items it needs."""
-    if policy.inference.interval_method.population == "raters at large":
-        raise PolicyError(
-            f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
-            "method for these raters, since more items narrow only a part of the limits for raters "
-            "at large. Plan for a policy without it, and ask more raters."
-        )
-    elsewhere = sorted({rule.scope for rule in _holding(policy) if rule.scope != "round"})
-    if policy.familywise == "holm" and elsewhere:
-        raise PolicyError(
-            f"policy {policy.policy}: found familywise: holm with rules that hold on "
-            f"{listed(elsewhere)}; expected rules of the round alone, since the number of "
-            "verdicts that hold together is unknown otherwise. "
-            "Plan for a policy without these rules."
-        )
+def drawn_round(population: Statistic, times: Array) -> Statistic:
+    """The round in which each row, or each cluster, of the population was drawn so many times."""
+    clusters = population.clusters
+    if clusters is None:
+        return population.reweighted(times)
+    drawn = population.in_clusters(Clusters(clusters.places, times))
+    return drawn.reweighted(times[clusters.places] * clusters.sizes(population.weights))

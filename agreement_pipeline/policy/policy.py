@@ -309,27 +309,21 @@ def levels_met(p: Sequence[float], tail: float) -> list[tuple[bool, float]]:
 
 
 def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
-    r"""The verdicts of one decision. Verdicts that are too uncertain together are taken back.
+    """The verdicts of one decision. Verdicts that are too uncertain together are taken back.
 
-    Admission needs no correction: all rules must be met, and more rules cannot make a chance
-    admission more probable (an intersection-union test, Berger 1982). Single verdicts do: of many,
-    some are wrong by chance. After Holm's (1979) procedure, any is wrong in no more rounds than the
-    level says.
+    Admission needs no correction: all rules must be met (an intersection-union test, Berger 1982).
+    Single verdicts do, since of many some are wrong by chance. After Holm's (1979) procedure, any
+    is wrong in no more rounds than the level says.
 
-    Only verdicts of rules that can hold a release are counted and taken back. `tail` is half of one
-    minus the confidence level. Of m verdicts:
+    Only verdicts of rules that can hold a release count. `tail` is half of one minus the level.
 
-    - *reliable* verdicts are kept by Holm's procedure on the p of the upper cut-off;
+    - *reliable* is kept by Holm's procedure on the p of the upper cut-off;
     - of the d verdicts that are then not reliable, one is kept as *tentative* if the p of the lower
-      cut-off is at most tail/d;
-    - *unreliable* verdicts are kept by Holm's procedure on the p of the hypothesis that the true
-      value is at the lower cut-off or above.
+      cut-off is at most tail/d. At most d hypotheses are true there;
+    - *unreliable* is kept by Holm's procedure on the p of a value at the lower
+      cut-off or above.
 
-    Each side spends at most `tail`. On the lower side, at most d hypotheses are true. On one scope,
-    the p of the lower cut-off is at most that of the upper one.
-
-    The smallest p that counts is the share of ten resamples. A verdict *not_evaluated* counts as a
-    verdict that fails.
+    The smallest p that counts is the share of ten resamples. *not_evaluated* counts as a failure.
 
     References
     ----------

@@ -54,15 +54,9 @@ def population_of(ratings: Rated, rule: Rule, *, where: str = "earlier round") -
 def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:
     """The population in which the measure has the expected value.
 
-    Each item is either clear or unclear. All raters of a clear item give its category. Raters of an
-    unclear item guess, with the prevalence as probabilities. So an item is hard for all its raters
-    or for none. Other populations with the same agreement may need fewer items, or more.
-
-    Raises
-    ------
-    PolicyError
-        The prevalence is impossible, no such population has the expected value, or an item may be
-        labelled in too many ways.
+    All raters of a clear item give its category. Raters of an unclear item guess, with the
+    prevalence as probabilities. Other populations with the same agreement may need fewer items, or
+    more.
     """
     shares = np.asarray(prevalence, dtype=float)
     if (

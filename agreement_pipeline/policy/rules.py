@@ -51,22 +51,21 @@ class Rule:
         A registered measure.
     scope
         round, category, rater, without (a rater left out), pair, classifier or stratum. Each
-        estimate of this scope is judged on its own. The verdicts on strata hold together by Holm's
-        procedure, whatever the policy says of other verdicts.
+        estimate of this scope is judged on its own. Verdicts on strata hold together by Holm's
+        procedure.
     reliable, tentative
-        The cut-offs for the lower limit. A rule that can hold a release may not set either under
-        0.667.
+        The cut-offs for the lower limit, at least 0.667 in a rule that can hold a release.
     min_items, min_raters
-        The fewest items with a value, and the fewest raters who rated one of them. An estimate with
-        fewer is not evaluated. Items of one cluster count as one, as all units of a document do.
+        The fewest items with a value, and the fewest raters of one of them. Items of one cluster
+        count as one. An estimate with fewer is not evaluated.
     if_too_few
-        What happens to a stratum of fewer items than `min_items`. hold: it holds the release. tell:
-        its verdict is only shown. pool: all such strata of a column are judged as one.
+        What happens to a stratum of fewer items. hold: it holds the release. tell: its verdict is
+        only shown. pool: all such strata of a column are judged as one.
     every_rater
         True if every rater of the round must count in the estimate, or it is not evaluated. A rater
         does not count if their replicates, or their confidence, are missing or show nothing.
     requires
-        What the export must show, or the rule is not evaluated. The other rules are.
+        What the export must show, or the rule is not evaluated.
     effect
         hold: the round is held if this rule is not met. warn: the verdict is only shown. Rules on
         some measures may only warn.
@@ -74,9 +73,7 @@ class Rule:
     Raises
     ------
     PolicyError
-        The measure is not registered or may not hold a release, or a cut-off is outside its bounds.
-        Or `every_rater` is set for a measure or a scope that never leaves a rater out. Or
-        `if_too_few` is set for another scope than the stratum.
+        A value is impossible, or does not suit the measure or the scope. The message says which.
     """
 
     __pydantic_config__ = CLOSED
@@ -211,14 +208,11 @@ class Verdict(Tabular):
     rule, scope
         The rule, and what the estimate is about.
     kind
-        *reliable*: the lower limit reaches the upper cut-off. *tentative*: the lower limit reaches
-        only the lower cut-off. *unreliable*: the upper limit is under the lower cut-off.
-        *inconclusive*: the limits show none of these. *not_evaluated*: the measure has no value, or
-        evidence is missing.
-    reason
-        Why the verdict is of this kind, in words and numbers.
-    code
-        A stable name for the reason.
+        *reliable*: the lower limit reaches the upper cut-off. *tentative*: only the lower one.
+        *unreliable*: the upper limit is under the lower cut-off. *inconclusive*: none of these.
+        *not_evaluated*: there is no value, or evidence is missing.
+    reason, code
+        Why, in words and numbers, and under a stable name.
     estimate
         The estimate. None if there is none, or if its value is undefined.
     """
@@ -250,13 +244,6 @@ class Verdict(Tabular):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The verdict in one row."""
-        found = self.estimate
-        yield {
-            "measure": self.rule.measure,
-            "scope": str(self.scope),
-            "verdict": self.kind,
-            "value": found.value if found else None,
-            "low": found.low if found else None,
-            "high": found.high if found else None,
-            "reason": self.reason,
-        }
+        said = self.to_mapping()
+        shown = ("measure", "scope", "verdict", "value", "low", "high", "reason")
+        yield {name: said[name] for name in shown}

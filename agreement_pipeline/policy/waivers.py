@@ -60,14 +60,14 @@ class Waiver:
     project, round
         The project, and its round.
     ratings_digest
-        The digest of the ratings, as a decision shows it: 64 hexadecimal digits.
+        The digest of the ratings, as a decision shows it.
     measure, scope
         The rule's measure, and what the verdict is about: `round`, or a kind and a name such as
         `rater ana`.
     who, why
-        The person who answers for the waiver, and the reason.
+        The person who answers for it, and the reason.
     until
-        The last day on which the waiver is valid. The policy bounds it (`waiver_days`).
+        The last day on which it is valid. The policy bounds it (`waiver_days`).
 
     Raises
     ------

@@ -8,7 +8,7 @@ A release is withdrawn by a notice in it, and then by an entry in the log.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -39,14 +39,12 @@ class Terms:
 
     Attributes
     ----------
-    policy, contract
-        The policy and the data contract.
-    waivers
-        The waivers of all rounds.
+    policy, contract, waivers
+        The policy, the data contract, and the waivers of all rounds.
     on
         The day on which a waiver must hold.
     settings_digest
-        SHA-256 of the settings that rounds must have been read under. None: any settings.
+        The settings that rounds must have been read under. None: any.
     adjudicated
         The labels that adjudicators chose, by the round. No decision reads them.
     """
@@ -69,15 +67,7 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """What this process kept of a delivery, and what the contract found in it.
-
-    Attributes
-    ----------
-    version, ratings
-        The version, and the ratings that were kept as this version.
-    contract_digest, findings
-        The contract that they were checked by, and what it found.
-    """
+    """A version that this process kept, with its ratings, and what a contract found in them."""
 
     version: RoundVersion
     ratings: Ratings
@@ -87,15 +77,7 @@ class Checked:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A version of a round, and the decision that was taken on it.
-
-    Attributes
-    ----------
-    version, decision
-        The version and the decision.
-    number
-        How many different ratings came under the round's name, up to this version.
-    """
+    """A version of a round, the decision on it, and how many different ratings came up to it."""
 
     version: RoundVersion
     decision: Decision
@@ -130,14 +112,9 @@ def decide(
 ) -> tuple[list[Judged], bool]:
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
-    A release is withdrawn if it contains a version of a round that is held now. If the caller
-    checks later that nothing changed meanwhile, nothing is locked for decisions that the log
-    has already. A version that this process `kept` is judged without being read again.
-
-    Returns
-    -------
-    (list of Judged, bool)
-        The decisions. True if a release was withdrawn.
+    If the caller checks later that nothing changed meanwhile, nothing is locked for decisions that
+    the log has already. A version that this process `kept` is not read again. True if a release was
+    withdrawn.
     """
     with store.reading():
         refuse_reused(store, terms.policy)
@@ -162,20 +139,12 @@ def decide(
             store.record(
                 "decided", each.version.round, policy=terms.policy.to_mapping(), **each.facts
             )
-        outdated = [
-            withdraw_versions(
-                store,
-                version.round,
-                [version],
-                reasons,
-                partial(_reworded, store, version, terms),
-            )
+        gone = [
+            (version.round, [version], reasons, partial(_reworded, store, version, terms))
             for version, reasons in former.items()
             if reasons
-        ]
-        held = [
-            withdraw_versions(
-                store,
+        ] + [
+            (
                 each.version.round,
                 store.versions(each.version.round),
                 each.decision.reasons,
@@ -184,7 +153,8 @@ def decide(
             for each in judged
             if not each.decision.admitted
         ]
-    return judged, any(outdated + held)
+        withdrawn = [withdraw_versions(store, *each) for each in gone]
+        return judged, any(withdrawn)
 
 
 def is_last_decision(store: Store, judged: Taken) -> bool:
@@ -328,15 +298,11 @@ def withdraw_versions(
     reasons: Sequence[str],
     reworded: Callable[[], Sequence[str]],
 ) -> bool:
-    """Withdraw every release in force that contains one of these versions of the round.
+    """Withdraw every release in force with one of these versions. True if there was one.
 
-    True if there was one. Call only while the store is locked.
-
-    The data stay in place, with a notice that gives the reasons `reworded`: releases have no
-    names of raters. If there are none, the notice points to the log.
-
-    The notices are written first, and the log entry last. If a writer is killed in between,
-    the next decision adds the log entry.
+    Call only while the store is locked. The data stay, with a notice that gives the reasons
+    `reworded`, without names of raters, or points to the log. The notices are written first, and
+    the log entry last. If a writer is killed in between, the next decision adds the entry.
     """
     digests = {version.ratings_digest for version in versions}
     found = list(
@@ -422,10 +388,8 @@ class Reassessed:
 
     Attributes
     ----------
-    round
-        Its name.
-    before
-        Its last decision, in a word. Empty if there was none.
+    round, before
+        Its name, and its last decision in a word, or nothing.
     decision
         The new decision. None if the last one stands, or if the round could not be judged.
     withdrawn
@@ -467,69 +431,57 @@ def reassess(
         The log was edited, or it has another policy of the same name and version.
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
         refuse_reused(store, policy)
-        known = _known(store)
-    for name, round_ in sorted(known.items()):
-        before = str(round_.decided.get("decision", ""))
-        try:
-            if _stands(round_, terms):
-                store.refuse_edited(round_.arrived[-1])
-                yield Reassessed(name, before)
-            else:
-                judged, withdrawn = decide(store, [name], terms)
-                yield Reassessed(name, before, judged[0].decision, withdrawn)
-        except AgreementError as error:
-            yield Reassessed(name, before, error=error)
-
-
-@dataclass(eq=False)
-class _Known:
-    """What the log says of a round.
-
-    Attributes
-    ----------
-    arrived
-        Its versions, each time that one came.
-    decided
-        Its last decision.
-    released
-        The digests of its ratings in releases in force.
-    torn
-        True if a release with it is withdrawn in the log or by its notice, and not by the other.
-    """
-
-    arrived: list[RoundVersion] = field(default_factory=list)
-    decided: Mapping[str, Any] = field(default_factory=dict)
-    released: set[str] = field(default_factory=set)
-    torn: bool = False
-
-
-def _known(store: Store) -> dict[str, _Known]:
-    """What the log says of each round that was ingested."""
-    history, withdrawn = store.history(), store.withdrawn()
-    names = store.storage.names("releases")
+        for entry in store.history():
+            for name in {entry["round"], *entry.get("rounds", ())}:
+                said.setdefault(name, []).append(entry)
+        withdrawn, names = store.withdrawn().keys(), store.storage.names("releases")
     noticed = {name.removesuffix(f"/{WITHDRAWN}") for name in names if name.endswith(WITHDRAWN)}
-    found: dict[str, _Known] = {}
-    for entry in history:
-        if entry["event"] == "ingested":
-            said = {name: entry[name] for name in RoundVersion.__dataclass_fields__}
-            found.setdefault(entry["round"], _Known()).arrived.append(RoundVersion(**said))
-    for entry in history:
-        if entry["event"] == "decided" and entry["round"] in found:
-            found[entry["round"]].decided = entry
-        for name in entry["rounds"] if entry["event"] == "released" else ():
-            if name in found:
-                called = entry["release"]
-                found[name].torn |= (called in withdrawn) != (called in noticed)
-                if called not in withdrawn:
-                    found[name].released.add(entry["rounds"][name])
-    return found
+    for name, entries in sorted(said.items()):
+        if any(each["event"] == "ingested" for each in entries):
+            yield _reassessed(store, name, entries, withdrawn, noticed, terms)
 
 
-def _stands(known: _Known, terms: Terms) -> bool:
+def _reassessed(
+    store: Store,
+    name: str,
+    entries: Sequence[Mapping[str, Any]],
+    withdrawn: Set[str],
+    noticed: Set[str],
+    terms: Terms,
+) -> Reassessed:
+    """A round, decided anew if its last decision or its releases do not stand."""
+    arrived = [RoundVersion.logged(each) for each in entries if each["event"] == "ingested"]
+    decided = [each for each in entries if each["event"] == "decided"]
+    last = decided[-1] if decided else {}
+    before = str(last.get("decision", ""))
+    released = {
+        (each["release"], each["rounds"][name])
+        for each in entries
+        if each["event"] == "released" and name in each["rounds"]
+    }
+    torn = any((called in withdrawn) != (called in noticed) for called, _ in released)
+    in_force = {digest for called, digest in released if called not in withdrawn}
+    try:
+        if not torn and _stands(arrived, last, in_force, terms):
+            store.refuse_edited(arrived[-1])
+            return Reassessed(name, before)
+        judged, gone = decide(store, [name], terms)
+        return Reassessed(name, before, judged[0].decision, gone)
+    except AgreementError as error:
+        return Reassessed(name, before, error=error)
+
+
+def _stands(
+    arrived: Sequence[RoundVersion],
+    decided: Mapping[str, Any],
+    released: Set[str],
+    terms: Terms,
+) -> bool:
     """True if the last decision rests on what the round would be judged by today."""
-    present, decided = known.arrived[-1], known.decided
+    present = arrived[-1]
     facts = {
         "ratings_digest": present.ratings_digest,
         "policy_digest": terms.policy.digest,
@@ -537,7 +489,7 @@ def _stands(known: _Known, terms: Terms) -> bool:
         "settings_digest": present.settings_digest,
         "code_version": __version__,
         "waivers": [],
-        "version": len({each.ratings_digest for each in known.arrived}),
+        "version": len({each.ratings_digest for each in arrived}),
     }
     checks = {finding["check"] for finding in decided.get("findings", ())}
     admitted = {present.ratings_digest} if decided.get("decision") == "admitted" else set()
@@ -545,6 +497,5 @@ def _stands(known: _Known, terms: Terms) -> bool:
         all(decided.get(name) == fact for name, fact in facts.items())
         and not terms.of(present.round).written
         and ("read_otherwise" in checks) == terms.read_otherwise(present)
-        and known.released <= admitted
-        and not known.torn
+        and released <= admitted
     )

@@ -46,19 +46,16 @@ def release_round(
 ) -> Release:
     """Release the training data of a round, if the policy admits it.
 
-    A waiver can override a verdict that holds the round. The decision is always recorded.
-    If the round is held, every release that contains it is withdrawn. It is held if it was
-    read under other settings than those of `settings_digest`. None: any settings.
-    `adjudicated` labels stand instead of the panel's. They change no decision.
+    The decision is always recorded. If the round is held, every release that contains it is
+    withdrawn. It is held if it was read under other settings than `settings_digest`. None: any.
+    `adjudicated` labels stand instead of the panel's, and change no decision.
 
     Returns
     -------
     Release
-        In the folder `releases/<round>/<ratings digest>-<policy digest>` of the store.
-
-        If a release with the same ratings, policy and contract is there, it is verified
-        and returned. Two kinds of release are left as they are: a withdrawn one, and one
-        in the words of another version. The next release gets the suffix -2, -3, ….
+        In the folder `releases/<round>/<ratings digest>-<policy digest>` of the store. If it is
+        there already, it is verified and returned. A withdrawn release, or one in the words of
+        another version, stays: the next one gets the suffix -2, -3, ….
 
     Raises
     ------
@@ -67,8 +64,8 @@ def release_round(
     ReleaseInvalidError
         The folder holds anything but a release that stands in the log.
     StoreError
-        The store does not have the round, its bytes were edited, or the round was ingested
-        again meanwhile.
+        The store does not have the round, its bytes were edited, or it was ingested again
+        meanwhile.
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest, adjudicated)
     return _release(store, round_name, [round_name], terms, project)
@@ -85,12 +82,11 @@ def release_dataset(
     settings_digest: str | None = None,
     adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
 ) -> Release:
-    """Release the training data of several rounds together. Each round is judged again.
+    """Release the training data of several rounds together, as `<project>.dataset`.
 
-    If an item is in several rounds, its row comes from the first of these, in the order
-    given. If another round has another label for it, it is in conflict and is unresolved. If an
-    item is gold in one round, it is gold in all of them. A gold item counts for
-    no measure and is not released. The release is called `<project>.dataset`.
+    Each round is judged again. The row of an item comes from the first of its rounds. If another
+    round has another label for it, it is unresolved. An item that is gold in one round is gold in
+    all: it counts for no measure and is not released.
 
     Raises
     ------
@@ -120,10 +116,8 @@ def judge_round(
 ) -> tuple[Decision, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
-    If the round is held, every release that contains it is withdrawn. If the round is
-    admitted, its former versions are judged too: releases of a version that the policy now
-    holds are withdrawn. A version that this process `kept` is not read again. No release rests on
-    it: the lock always reads the stored bytes.
+    If the round is held, every release that contains it is withdrawn. If not, its former versions
+    are judged too. A version that this process `kept` is not read again; no release rests on it.
 
     Returns
     -------
@@ -133,8 +127,8 @@ def judge_round(
     Raises
     ------
     StoreError
-        The store does not have the round, its bytes were edited, or the round was ingested
-        again meanwhile.
+        The store does not have the round, its bytes were edited, or it was ingested again
+        meanwhile.
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)

@@ -89,19 +89,18 @@ def open_release(
     path
         The folder of the release, or its URL.
     require
-        A policy that the annotations must meet too, or more demands. Waivers do not count
-        for the policy.
+        A policy that the annotations must meet too, without waivers, or more demands.
     store
-        The store of the release, if it can be reached. Its log must be whole. It must say
-        that the release is in force.
+        The store of the release, if it can be reached. Its log must be whole, and must say that the
+        release is in force.
 
     Raises
     ------
     ReleaseInvalidError
-        The release does not prove itself, the log does not have it, or it rests on a waiver
-        and the demands allow none.
+        The release does not prove itself, the log does not have it, or it rests on a waiver and the
+        demands allow none.
     ReleaseHeldError
-        The release proves itself, but it does not meet the demands.
+        The release does not meet the demands.
     """
     release = verify_release(path)
     if require is not None:
@@ -122,19 +121,14 @@ def open_release(
 def verify_release(path: Folder | str) -> Release:
     """A release that has proved itself.
 
-    Everything in it is derived again from its annotations, its policy and its contract.
-    This proves that the training rows follow from the annotations, and that the policy
-    admits the annotations. It does not prove who made the annotations: it is no signature.
+    Everything in it is derived again from its annotations, its policy and its contract. It does not
+    prove who made the annotations: it is no signature.
 
     Raises
     ------
     ReleaseInvalidError
-        One of these:
-
-        - The release has no manifest, or it was withdrawn.
-        - A file is missing, extra or changed.
-        - Something is different when it is derived again.
-        - A round is not admitted.
+        The release has no manifest or was withdrawn; a file is missing, extra or changed; something
+        is different when it is derived again; or a round is not admitted.
     """
     folder = folder_at(path)
     return prove(read_folder(folder), folder, today())

@@ -68,23 +68,16 @@ class Release:
 
     Attributes
     ----------
-    path
-        The folder of the release.
-    project, rounds
-        The name of the project, and the names of the rounds in the release.
-    policy, contract
-        The policy and the data contract that the rounds were judged by.
-    decisions
-        The decision on each round, as `Decision.to_mapping` gives it.
-    labels
-        The label of each item, in arrays.
-    rows
-        One row for each rating, made a part at a time. Raters have pseudonyms.
+    path, project, rounds
+        Its folder, the project, and the names of its rounds.
+    policy, contract, decisions
+        What the rounds were judged by, and each decision as `Decision.to_mapping` gives it.
+    labels, rows
+        The label of each item, in arrays. A row for each rating, made a part at a time.
     ratings
-        The ratings of each round, under the same pseudonyms.
+        The ratings of each round. Raters have pseudonyms here and in the rows.
     manifest_digest
-        SHA-256 of the manifest. The manifest lists the digest of every other file. The log
-        of the store has it.
+        SHA-256 of the manifest, which lists the digest of every other file. The log has it.
     """
 
     path: Folder

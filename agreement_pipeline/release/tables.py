@@ -36,13 +36,11 @@ class Member:
     Attributes
     ----------
     round, original_digest, version
-        The name of the round, the digest of the file it was delivered in, and how many different
-        ratings came under this name up to these.
-    ratings
-        The ratings of the round, under the raters' pseudonyms. An item that is gold in any
+        Its name, the digest of the file it was delivered in, and how many different ratings came
+        under this name up to these.
+    ratings, assessment
+        Its ratings under pseudonyms, and what the policy says of them. An item that is gold in any
         round of the release is gold here.
-    assessment
-        The estimates on these ratings, and the decision of the policy.
     adjudicated
         The labels that somebody chose after the raters had differed. The decision reads none.
     """
@@ -125,7 +123,17 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
 
 def labels_of(members: Sequence[Member]) -> PanelLabels:
     """The consensus on every item. If an item is in several rounds, the first round counts."""
-    _refuse_two_texts(members)
+    given = [each.ratings.items(["text"]) for each in members if "text" in each.ratings.has]
+    if len(given) > 1:
+        texts = in_pandas(pa.concat_tables(given))
+        texts = texts[texts["item"].duplicated(keep=False)].groupby("item")["text"].nunique()
+        differing = list(texts.index[texts > 1])
+        if differing:
+            raise ReleaseHeldError(
+                f"{called(members)}: found items {listed(differing)} with different texts "
+                "in different rounds; expected one text for each item, or one would be lost. "
+                "Give each text its own item."
+            )
     for member in members:
         count, agreed = member.overruled
         if count > MOST_OVERRULED * agreed:
@@ -293,19 +301,3 @@ def _value(kind: str) -> dict[str, Any]:
 
 def _by_category(kind: str, scale: Scale) -> dict[str, Any]:
     return {"feature": _value(kind), "length": len(scale.names), "_type": "Sequence"}
-
-
-def _refuse_two_texts(members: Sequence[Member]) -> None:
-    given = [each.ratings.items(["text"]) for each in members if "text" in each.ratings.has]
-    if len(given) < 2:
-        return
-    texts = in_pandas(pa.concat_tables(given)).set_index("item")["text"]
-    texts = texts[texts.index.duplicated(keep=False)]
-    n_texts = texts.groupby(texts.index).nunique()
-    differing = list(n_texts.index[n_texts > 1])
-    if differing:
-        raise ReleaseHeldError(
-            f"{called(members)}: found items {listed(differing)} with different texts "
-            "in different rounds; expected one text for each item, or one would be lost. "
-            "Give each text its own item."
-        )

@@ -103,20 +103,6 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 """The facts that are not texts: what each must be, in words and as a test."""
 
 
-def refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
-    """Refuse an unknown event, and facts that have a name of the log's own."""
-    if event not in SUBJECTS:
-        raise StoreError(
-            f"log: found event {event!r}; expected one of {', '.join(SUBJECTS)}. Correct the event."
-        )
-    taken = sorted(set(OWN) & set(facts))
-    if taken:
-        raise StoreError(
-            f"log: found facts called {listed(taken)}; expected other names, "
-            "since the log uses these itself. Rename the facts."
-        )
-
-
 def refuse_other_project(project: str | None, found: str | None, where: str) -> None:
     """Refuse a log that belongs to another project. Where none is named, none is wrong."""
     if project is not None and found is not None and found != project:

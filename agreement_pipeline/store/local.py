@@ -66,7 +66,14 @@ class LocalStorage:
 
     def listed(self, folder: str) -> dict[str, str]:
         """The files under a folder, without tags: reading a file costs little."""
-        self._refuse_no_files(folder)
+        wrong = [  # only the seals have a folder
+            name for name, is_file in kinds_in(self.root / folder) if not is_file and name != SEALS
+        ]
+        if wrong:
+            raise StoreError(
+                f"{self.root / folder / wrong[0]}: found something that is no file; "
+                "expected nothing but the files of the log. Restore the log from a backup."
+            )
         return dict.fromkeys(self.names(folder), "")
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
@@ -96,21 +103,17 @@ class LocalStorage:
                 _make(partial)
                 for inside, content in contents.items():
                     put(partial / inside, content, 0o644)
-                self._refuse_parts(partial, contents)
+                if not holds(partial, contents):  # another writer can empty it without the lock
+                    raise StoreError(
+                        f"{partial}: found only a part of the files that were written; expected "
+                        f"all. Another writer removed the others, which {LOCK} prevents. Try it "
+                        f"again, and let nothing remove {LOCK}.",
+                        may_pass=True,
+                    )
                 rename(partial, path)
             finally:
                 remove(partial)
         return holds(path, contents)
-
-    def _refuse_parts(self, partial: Path, contents: Mapping[str, Content]) -> None:
-        """Refuse a folder that another writer emptied. One can if the lock was removed."""
-        if not holds(partial, contents):
-            raise StoreError(
-                f"{partial}: found only a part of the files that were written; expected all. "
-                f"Another writer removed the others, which {LOCK} prevents. Try it again, and "
-                f"let nothing remove {LOCK}.",
-                may_pass=True,
-            )
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
         """Keep a copy of a file or folder. It is copied a part at a time."""
@@ -139,17 +142,6 @@ class LocalStorage:
             if lock.lock_counter == 1:
                 remove(self.root / PARTIAL)
             yield
-
-    def _refuse_no_files(self, folder: str) -> None:
-        """Refuse links, and folders where files belong. Only the seals have a folder."""
-        wrong = [
-            name for name, is_file in kinds_in(self.root / folder) if not is_file and name != SEALS
-        ]
-        if wrong:
-            raise StoreError(
-                f"{self.root / folder / wrong[0]}: found something that is no file; "
-                "expected nothing but the files of the log. Restore the log from a backup."
-            )
 
     def _lock_of_this_process(self) -> FileLock:
         """The lock on this folder. A forked process cannot use the lock of its parent."""

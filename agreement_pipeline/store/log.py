@@ -35,15 +35,16 @@ from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.store.entries import (
+    OWN,
+    SUBJECTS,
     Entry,
     lacking,
     mentioned,
     refuse_other_project,
-    refuse_unknown,
     said_before,
 )
 from agreement_pipeline.store.storage import Storage, digest_of
-from agreement_pipeline.text import counted
+from agreement_pipeline.text import counted, listed
 
 SIZE = 32
 
@@ -165,16 +166,9 @@ def seal_name(number: int, digest: str) -> str:
 
 
 class Kept(NamedTuple):
-    """The tail as it is kept: nothing is checked yet.
+    """The tail as it is kept, unchecked: its first number, the bytes of its entries, its seals.
 
-    Attributes
-    ----------
-    first
-        The number of its first entry.
-    entries
-        The bytes of the entries in order. None where an entry is missing.
-    seals
-        The names of the seals from the first entry on.
+    None stands where an entry is missing.
     """
 
     first: int
@@ -311,20 +305,14 @@ class Log:
         Only the segments that mention them are read. The rest is checked as `look` says.
         """
         view = self._view
-        older = (line for at in view.index.of(names) for line in self._segment(view.index, at))
-        return tuple(
-            line.entry
-            for lines in (older, view.lines)
-            for line in lines
-            if not mentioned(line.entry).isdisjoint(names)
-        )
+        lines = self._lines(view, view.index.of(names))
+        return tuple(line.entry for line in lines if not mentioned(line.entry).isdisjoint(names))
 
     def first_about(self, name: str) -> Entry | None:
         """The first entry that mentions a round, a release or a policy."""
         view = self._view
-        older = [self._segment(view.index, at) for at in view.index.of([name])[:1]]
-        entries = (line.entry for line in (older[0] if older else view.lines))
-        return next((entry for entry in entries if name in mentioned(entry)), None)
+        lines = self._lines(view, view.index.of([name])[:1])
+        return next((line.entry for line in lines if name in mentioned(line.entry)), None)
 
     @property
     def mark(self) -> str:
@@ -342,9 +330,8 @@ class Log:
         if not 0 < number <= view.last:
             return None
         first = min((number - 1) // SIZE, len(view.index.segments))
-        later = range(first, len(view.index.segments))
-        older = [line for at in later for line in self._segment(view.index, at)]
-        lines = [*older, *view.lines][number - first * SIZE - 1 :]
+        later = self._lines(view, range(first, len(view.index.segments)))
+        lines = [*later][number - first * SIZE - 1 :]
         return tuple(line.entry for line in lines[1:]) if lines[0].digest == digest else None
 
     def latest(self, event: str) -> Entry | None:
@@ -353,6 +340,12 @@ class Log:
         older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
         backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
         return next((entry for entry in backwards if entry["event"] == event), None)
+
+    def _lines(self, view: View, segments: Iterable[int]) -> Iterator[Line]:
+        """The entries in some segments, and those that follow all segments."""
+        for at in segments:
+            yield from self._segment(view.index, at)
+        yield from view.lines
 
     def look(self) -> View:
         """The log now: the entries since the last segment, and the index of the others.
@@ -365,8 +358,8 @@ class Log:
         view = View(kept.first, [], Index(), time=start)
         if kept.first > 1:
             view.index = self._index(kept.first, line_of(kept.entries[0] or b""))
-        elif not kept.entries:
-            self._refuse_beheaded(kept.seals)
+        elif not kept.entries and (left := {*kept.seals, *self._segment_names()}):
+            raise self._broken(_fewer(0, left))  # each segment is followed by an entry
         for data in kept.entries:
             self._follow(view, line_of(data or b""))
         self._refuse_other_seals(view, kept.seals)
@@ -397,7 +390,16 @@ class Log:
         Call only while the log is held. Two decisions are the same if they rest on the same
         facts.
         """
-        refuse_unknown(event, facts)
+        if event not in SUBJECTS:
+            raise StoreError(
+                f"log: found event {event!r}; expected one of {', '.join(SUBJECTS)}. "
+                "Correct the event."
+            )
+        if taken := sorted(set(OWN) & set(facts)):
+            raise StoreError(
+                f"log: found facts called {listed(taken)}; expected other names, "
+                "since the log uses these itself. Rename the facts."
+            )
         told = json.loads(json.dumps(dict(facts), allow_nan=False))
         missing = lacking({"event": event, "round": round_name, "time": "", **told})
         if missing:
@@ -551,12 +553,6 @@ class Log:
             raise self._broken(
                 f"entry {int(min(other + missing)[:8])}, which is not the one that was written"
             )
-
-    def _refuse_beheaded(self, seals: set[str]) -> None:
-        """Refuse a log without entries after its segments. Each segment is followed by one."""
-        kept = {*seals, *filter(KEPT.fullmatch, self.storage.names(SEGMENTS))}
-        if kept:
-            raise self._broken(_fewer(0, kept))
 
     @property
     def _place(self) -> str:

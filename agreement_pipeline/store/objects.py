@@ -213,12 +213,9 @@ class ObjectStorage:
 class Lease:
     """A lock that its holder frees, or that becomes free after its term.
 
-    Leases are numbered. The writer that writes the next number holds the lock. It frees the
-    lock with a mark beside the lease.
-
-    A holder loses the lock if it does not free it within its term. The waiting writer
-    measures the term with its own clock. A holder may not notice the loss. Then the log
-    refuses its entries, if other entries were added since it took the lock.
+    Leases are numbered. Whoever writes the next number holds the lock, and frees it with a mark
+    beside the lease. The waiting writer measures the term with its own clock. A holder may not
+    notice that it lost the lock. Then the log refuses its entries, if others were added meanwhile.
     """
 
     def __init__(self, storage: ObjectStorage) -> None:
@@ -345,17 +342,7 @@ def file_system(root: UPath) -> AbstractFileSystem:
 
 
 class Listed(NamedTuple):
-    """What a list says of an object.
-
-    Attributes
-    ----------
-    size
-        How many bytes it has.
-    tag
-        A text that changes with the bytes: the ETag.
-    modified
-        When it was written, in seconds since 1970.
-    """
+    """What a list says of an object: its bytes, its ETag, and when it was written, since 1970."""
 
     size: int
     tag: str

@@ -16,7 +16,7 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os import urandom
@@ -66,12 +66,10 @@ class RoundVersion:
     ----------
     round, source
         The name of the round, and of the file or folder as delivered.
-    ratings_digest
-        `Ratings.digest`: what was rated and how.
+    ratings_digest, table_digest
+        `Ratings.digest`, and SHA-256 of the stored table, which holds the names of the raters.
     original_digest
         SHA-256 of the file as delivered. For a folder: of the names and digests of its files.
-    table_digest
-        SHA-256 of the stored table, which holds the names of the raters.
     settings_digest
         SHA-256 of the settings that the original was read under.
     """
@@ -82,6 +80,11 @@ class RoundVersion:
     source: str
     table_digest: str
     settings_digest: str
+
+    @classmethod
+    def logged(cls, entry: Mapping[str, Any]) -> "RoundVersion":
+        """The version in the entry of its arrival."""
+        return cls(**{name: entry[name] for name in cls.__dataclass_fields__})
 
 
 class Store:
@@ -146,18 +149,14 @@ class Store:
     ) -> RoundVersion:
         """Keep the original of a round, byte for byte, and its checked ratings.
 
-        This version is then the present version of the round. If the same bytes are ingested
-        again, nothing changes. If `original_digest` is given, the original must have it.
-        `settings_digest` says what the original was read under. `delivered_as` is what tells the
-        delivery from others where the digest of its bytes is not known, as in a bucket.
+        This version is then the present one. If the same bytes are ingested again, nothing changes.
+        If `original_digest` is given, the original must have it. `settings_digest` says what it was
+        read under. `delivered_as` tells the delivery from others where its digest is not known.
 
         Raises
         ------
         StoreError
-            One of these:
-
-            - The name is not allowed, or the store needs it.
-            - The original changed, or its kept copy was edited.
+            The name is not allowed, or the original or its kept copy changed.
         RatingsError
             The ratings would change when they are read back.
         """
@@ -449,10 +448,7 @@ class Store:
 
     def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
         arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
-        return tuple(
-            RoundVersion(**{name: entry[name] for name in RoundVersion.__dataclass_fields__})
-            for entry in arrived
-        )
+        return tuple(map(RoundVersion.logged, arrived))
 
     def _keep_original(self, version: RoundVersion, source: Path) -> None:
         name = f"originals/{version.original_digest}/{version.source}"
