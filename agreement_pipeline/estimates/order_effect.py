@@ -23,16 +23,8 @@ Shares = tuple[Array, Codes]
 class OfOrder:
     """A share, or a difference of two.
 
-    Attributes
-    ----------
-    value
-        None if nothing tells it.
-    interval
-        Student's interval over whole items. None with fewer than two items.
-    n
-        What it is the mean of: preferences, or pairs of preferences.
-    undefined
-        Why there is no value or no interval. None if there are both.
+    `interval` is Student's over whole items, and `n` the number of preferences, or of pairs of
+    them. `undefined` says why there is no value or no interval.
     """
 
     value: float | None

@@ -54,9 +54,9 @@ class UnitSettings:
     rule
         How objects become units. The usual rule of the kind if omitted.
     similarity
-        How like two objects are. iou: the area of both over the area of either. overlap: the area
-        of both over the smaller area. exact: 1 for the same place, else 0. oks: COCO's similarity
-        of keypoints. iou if omitted, and oks for keypoints.
+        iou: the area of both over the area of either. overlap: the area of both over the smaller
+        area. exact: 1 for the same place, else 0. oks: COCO's of keypoints. iou if omitted, and oks
+        for keypoints.
     at_least
         The similarity from which two objects are matched.
     sigmas
