@@ -113,11 +113,13 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
+    session = _session(source, engine, memory_limit)
     if rules.units is not None:
         asked = Asked(columns, "long", limits, rules)
-        ratings, where = _units_in(source, rules.units, asked, round_name, scale, classifiers)
+        ratings, where = _units_in(
+            source, rules.units, asked, round_name, scale, classifiers, session
+        )
     else:
-        session = _session(source, engine, memory_limit)
         rows = rows_of(source, columns, layout, limits, rules, session)
         if not rules.all_rounds or round_name is not None:
             rows = of_round(rows, round_name)
@@ -231,6 +233,7 @@ def _units_in(
     round_name: str | None,
     scale: Scale | None,
     classifiers: Classifiers,
+    session: Session,
 ) -> tuple[Ratings, str]:
     """The units of the label objects in an export, and its name."""
     from agreement_pipeline.units import units_of
@@ -243,6 +246,7 @@ def _units_in(
         found,
         classifiers=tuple(sorted({*named, *({*rows.classifiers} & {*raters})})),
         rows=_with_contents(found.rows, rows),
+        session=session,
     )
     part = "" if units.part == "all" else units.part
     origin = None if rows.origin is None else replace(rows.origin, part=part)
