@@ -40,11 +40,11 @@ class OrderEffect:
     Attributes
     ----------
     first
-        Of the preferences that are no ties, the share for the alternative that was shown first. It
-        is 0.5 if the order has no effect and is random.
+        Of the preferences that are no ties, the share for the alternative that was shown first: 0.5
+        if the order has no effect and is random.
     within, across
-        Of two raters of a pair of alternatives, how often they say the same: where both saw it in
-        the same order, and where they did not.
+        How often two raters say the same of a pair of alternatives: where both saw it in the same
+        order, and where they did not.
     difference
         `within` less `across`. Above 0, raters follow the order.
     """

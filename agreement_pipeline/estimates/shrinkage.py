@@ -97,7 +97,6 @@ def _has_limits(found: Estimate) -> bool:
 
 
 def _values(found: Sequence[Estimate], z: float) -> tuple[Array, Array]:
-    """The values, and the squares of their standard errors."""
     values = np.array([each.value for each in found], dtype=float)
     limits = np.array([each.interval for each in found], dtype=float).reshape(-1, 2)
     return values, ((limits[:, 1] - limits[:, 0]) / 2 / z) ** 2

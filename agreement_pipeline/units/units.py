@@ -155,7 +155,6 @@ def units_of(
 def _whole(
     marked: Sequence[Marked], settings: UnitSettings, scale: Scale | None, source: str
 ) -> Scale:
-    """The scale of all parts of the units."""
     rule = RULES[settings.rule]
     if scale is None or settings.part == "marking":
         return rule.scale(marked, source)
@@ -213,8 +212,8 @@ class Objects(NamedTuple):
     marked
         What each rater marked in each item.
     settings
-        The kind, the rule and the part of the units. The similarity and the step are the usual
-        ones, since units do not say theirs. A step is one position of the round.
+        The kind, the rule and the part of the units, with the usual similarity and a step of one
+        position of the round.
     clusters
         The cluster of each item.
     """
