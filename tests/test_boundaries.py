@@ -11,7 +11,7 @@ import agreement_pipeline
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
-    "errors faces large_files mapped_files students_t text version",
+    "errors faces large_files students_t text version",
     "mistakes tables",
     "yaml_files",
     "engine",
@@ -34,7 +34,8 @@ MIDDLE = ("statistics", "measures", "intervals", "estimates", "policy")
 ONLY_IN = {
     "dagster": {"orchestration", "demo"},
     "great_expectations": {"contract"},
-    "matplotlib": {"report"},
+    "matplotlib": set(),
+    "jinja2": {"report"},
     "yaml": {"yaml_files", "release", "cli"},
     "fsspec": {"store"},
     "duckdb": {"engine"},

@@ -6,7 +6,7 @@ Counts of categories have no raters. So a measure that needs raters by name is r
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from agreement_pipeline.readers import LIMITS, Limits, Source
 from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
-    NumbersByRater,
     ReplicatedLabels,
-    ReplicatedNumbers,
     statistic_bytes,
 )
 
@@ -177,67 +175,18 @@ class OfCounts:
         """There are no raters by name."""
         return ()
 
-    def classifiers(self, ratings: CountsOfItems) -> Names:
-        """There are no raters by name."""
-        return ()
-
-    def items(self, ratings: CountsOfItems) -> Names:
-        """Raters' names were not kept, and items cannot be paired."""
-        raise _without_raters()
+    classifiers = panel
 
     def counts(self, ratings: CountsOfItems) -> CategoryCounts:
         """The counts. Equal rows are one."""
         return ratings.counts.in_order()
 
-    def labels(self, ratings: CountsOfItems, classifiers: Names = ()) -> LabelsByRater:
-        """There are no raters by name."""
-        raise _without_raters()
-
-    def confident_labels(self, ratings: CountsOfItems) -> LabelsByRater:
-        """There are no raters by name."""
-        raise _without_raters()
-
-    def numbers(self, ratings: CountsOfItems, classifiers: Names = ()) -> NumbersByRater:
-        """There are no raters by name."""
-        raise _without_raters()
-
-    def by_rater(
-        self, ratings: CountsOfItems, classifiers: Names = ()
-    ) -> LabelsByRater | NumbersByRater:
-        """There are no raters by name."""
-        raise _without_raters()
-
-    def replicates(
-        self, ratings: CountsOfItems, raters: Names | None = None
-    ) -> ReplicatedLabels | ReplicatedNumbers:
-        """There are no raters by name."""
-        raise _without_raters()
-
-    def replicated_labels(
-        self, ratings: CountsOfItems, raters: Names | None = None
-    ) -> ReplicatedLabels:
-        """There are no raters by name."""
-        raise _without_raters()
-
-    def replicated_numbers(
-        self, ratings: CountsOfItems, raters: Names | None = None
-    ) -> ReplicatedNumbers:
-        """There are no raters by name."""
-        raise _without_raters()
-
-    def by_item(self, ratings: CountsOfItems) -> tuple[Names, CategoryCounts | NumbersByRater]:
+    def without_raters(self, *_: CountsOfItems | Names | None) -> NoReturn:
         """Raters' names were not kept, and items cannot be paired."""
-        raise _without_raters()
+        raise RatingsError(
+            "counts of categories: found no raters; expected raters by name for this question. "
+            "Choose a measure such as krippendorff_alpha, or give one row a rating."
+        )
 
-    def aligned(
-        self, one: CountsOfItems, other: CountsOfItems
-    ) -> tuple[LabelsByRater, LabelsByRater]:
-        """Raters' names were not kept, and items cannot be paired."""
-        raise _without_raters()
-
-
-def _without_raters() -> RatingsError:
-    return RatingsError(
-        "counts of categories: found no raters; expected raters by name for this question. "
-        "Choose a measure such as krippendorff_alpha, or give one row a rating."
-    )
+    items = labels = confident_labels = numbers = by_rater = without_raters
+    replicates = replicated_labels = replicated_numbers = by_item = aligned = without_raters

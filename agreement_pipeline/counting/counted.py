@@ -5,15 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from hashlib import sha256
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
-from agreement_pipeline.counting.queried import OfRatings
+from agreement_pipeline.counting.queried import Counting, OfRatings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import (
-    CategoryCounts,
     LabelsByRater,
     NumbersByRater,
     ReplicatedLabels,
@@ -76,13 +75,13 @@ class CountedRatings:
     @classmethod
     def of(cls, ratings: Ratings) -> "CountedRatings":
         """Count the ratings of a round."""
-        engine, scale = OfRatings(), ratings.scale
-        again = {name: engine.replicates(ratings, (name,)) for name in ratings.classifiers}
+        counting, scale = OfRatings(), ratings.scale
+        again = {name: counting.replicates(ratings, (name,)) for name in ratings.classifiers}
         return cls(
-            engine.by_rater(ratings, engine.classifiers(ratings)).with_scale(scale),
-            engine.replicates(ratings).with_scale(scale),
+            counting.by_rater(ratings, counting.classifiers(ratings)).with_scale(scale),
+            counting.replicates(ratings).with_scale(scale),
             {name: each.with_scale(scale) for name, each in again.items()},
-            None if scale.continuous else engine.confident_labels(ratings).with_scale(scale),
+            None if scale.continuous else counting.confident_labels(ratings).with_scale(scale),
             tuple(sorted((*ratings.raters, *ratings.classifiers))),
             ratings.classifiers,
             ratings.gold,
@@ -150,24 +149,15 @@ class CountedRatings:
         return joined if len(self.digests) == 1 else sha256(joined.encode()).hexdigest()
 
 
-class OfCounted:
+class OfCounted(Counting):
     """Reads the statistics that were kept. It knows no single items."""
 
-    def panel(self, ratings: CountedRatings) -> Names:
-        """The panel's raters who rated, by name."""
-        return tuple(name for name in _present(ratings) if name not in ratings.classifiers)
-
-    def classifiers(self, ratings: CountedRatings) -> Names:
-        """The classifiers that rated, by name."""
-        return tuple(name for name in _present(ratings) if name in ratings.classifiers)
-
-    def items(self, ratings: CountedRatings) -> Names:
-        """Items were not kept."""
-        raise _without_items()
-
-    def counts(self, ratings: CountedRatings) -> CategoryCounts:
-        """The panel's first labels by category. Equal rows are made one."""
-        return self.labels(ratings).counts().merged()
+    def present(self, ratings: CountedRatings) -> Names:
+        """Those who rated, by name."""
+        everybody = ratings.everybody
+        rated = np.asarray(everybody.given.any(0))
+        there = zip(everybody.raters, rated, strict=True)
+        return tuple(sorted(name for name, here in there if here))
 
     def labels(self, ratings: CountedRatings, classifiers: Names = ()) -> LabelsByRater:
         """First labels in columns: those of the panel and then of some classifiers."""
@@ -179,24 +169,9 @@ class OfCounted:
             raise TypeError("labels on a scale without categories")
         return ratings.sure.in_order()
 
-    def numbers(self, ratings: CountedRatings, classifiers: Names = ()) -> NumbersByRater:
-        """First ratings in columns as numbers: the panel's and then some classifiers'."""
-        if not ratings.scale.continuous:
-            return self.labels(ratings, classifiers).in_numbers()
+    def open_numbers(self, ratings: CountedRatings, classifiers: Names) -> NumbersByRater:
+        """First numbers in columns: the panel's and then some classifiers'."""
         return _as(NumbersByRater, self._columns(ratings, classifiers))
-
-    def by_rater(
-        self, ratings: CountedRatings, classifiers: Names = ()
-    ) -> LabelsByRater | NumbersByRater:
-        """First ratings in columns: labels or numbers if the scale has no categories."""
-        made = self.numbers if ratings.scale.continuous else self.labels
-        return made(ratings, classifiers)
-
-    def replicates(self, ratings: CountedRatings, raters: Names | None = None) -> Replicates:
-        """Ratings met again: labels or numbers if the scale has no categories."""
-        if ratings.scale.continuous:
-            return self.replicated_numbers(ratings, raters)
-        return self.replicated_labels(ratings, raters)
 
     def replicated_labels(
         self, ratings: CountedRatings, raters: Names | None = None
@@ -204,23 +179,18 @@ class OfCounted:
         """The labels of the panel, or of one classifier, for items they met again."""
         return _as(ReplicatedLabels, _again(ratings, raters)).in_order()
 
-    def replicated_numbers(
-        self, ratings: CountedRatings, raters: Names | None = None
-    ) -> ReplicatedNumbers:
+    def open_replicates(self, ratings: CountedRatings, raters: Names | None) -> ReplicatedNumbers:
         """The numbers of the panel, or of one classifier, for items they met again."""
-        if not ratings.scale.continuous:
-            return self.replicated_labels(ratings, raters).in_numbers()
         return _as(ReplicatedNumbers, _again(ratings, raters)).in_order()
 
-    def by_item(self, ratings: CountedRatings) -> tuple[Names, CategoryCounts | NumbersByRater]:
+    def without_items(self, *_: CountedRatings) -> NoReturn:
         """Items were not kept."""
-        raise _without_items()
+        raise RatingsError(
+            "ratings counted before: found a question about single items; expected one about "
+            "agreement. Read the ratings again."
+        )
 
-    def aligned(
-        self, one: CountedRatings, other: CountedRatings
-    ) -> tuple[LabelsByRater, LabelsByRater]:
-        """Items were not kept."""
-        raise _without_items()
+    items = by_item = aligned = without_items
 
     def _columns(
         self, ratings: CountedRatings, classifiers: Names
@@ -262,13 +232,6 @@ def _as(kind: type[T], statistic: object) -> T:
     return statistic
 
 
-def _present(ratings: CountedRatings) -> list[str]:
-    """Those who rated, by name."""
-    everybody = ratings.everybody
-    rated = np.asarray(everybody.given.any(0))
-    return sorted(name for name, here in zip(everybody.raters, rated, strict=True) if here)
-
-
 def _rated(table: LabelsByRater | NumbersByRater) -> LabelsByRater | NumbersByRater:
     """The rows with a rating, and their clusters."""
     rows = np.asarray(table.given.any(1))
@@ -288,10 +251,3 @@ def _refuse_both(names: set[str]) -> None:
             f"sum of rounds: found {sorted(names)[0]!r} as a classifier of one round and as a "
             "rater of another; expected one or the other. Name the classifier in every round."
         )
-
-
-def _without_items() -> RatingsError:
-    return RatingsError(
-        "ratings counted before: found a question about single items; expected one about "
-        "agreement. Read the ratings again."
-    )

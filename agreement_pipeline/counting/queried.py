@@ -1,15 +1,18 @@
 """From ratings to sufficient statistics: what the queries answer becomes arrays here."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     MISSING,
     Array,
     Codes,
     Ratings,
+    Scale,
     column_of,
     numbers_in,
     texts_of,
@@ -23,7 +26,10 @@ from agreement_pipeline.statistics import (
     ReplicatedLabels,
     ReplicatedNumbers,
     distinct_in,
+    hashes_of,
+    order_of_raters,
 )
+from agreement_pipeline.text import called
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +37,68 @@ if TYPE_CHECKING:
 Names = tuple[str, ...]
 
 
-class OfRatings:
+class Counting:
+    """What makes statistics of ratings. Those of the panel and those of classifiers stand apart."""
+
+    def present(self, ratings: Any) -> Names:
+        """Those who rated in the round itself, by name."""
+        raise NotImplementedError
+
+    def labels(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater:
+        """First labels in columns: those of the panel and then of some classifiers."""
+        raise NotImplementedError
+
+    def replicated_labels(self, ratings: Any, raters: Names | None = None) -> ReplicatedLabels:
+        """The labels of some raters for items they met again. None: of the panel."""
+        raise NotImplementedError
+
+    def open_numbers(self, ratings: Any, classifiers: Names) -> NumbersByRater:
+        """First numbers in columns, on a scale without categories."""
+        raise NotImplementedError
+
+    def open_replicates(self, ratings: Any, raters: Names | None) -> ReplicatedNumbers:
+        """The numbers for items met again, on a scale without categories."""
+        raise NotImplementedError
+
+    def panel(self, ratings: Any) -> Names:
+        """The panel's raters who rated in the round itself, by name."""
+        return tuple(name for name in self.present(ratings) if name not in ratings.classifiers)
+
+    def classifiers(self, ratings: Any) -> Names:
+        """The classifiers that rated in the round itself, by name."""
+        return tuple(name for name in self.present(ratings) if name in ratings.classifiers)
+
+    def counts(self, ratings: Any) -> CategoryCounts:
+        """Count the panel's first labels by category. Equal rows are made one."""
+        return self.labels(ratings).counts().merged()
+
+    def numbers(self, ratings: Any, classifiers: Names = ()) -> NumbersByRater:
+        """Put first ratings into columns as numbers: the panel's and then some classifiers'."""
+        if ratings.scale.continuous:
+            return self.open_numbers(ratings, classifiers)
+        return self.labels(ratings, classifiers).in_numbers()
+
+    def by_rater(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
+        """Put first ratings into columns: labels, or numbers on a scale without categories."""
+        made = self.numbers if ratings.scale.continuous else self.labels
+        return made(ratings, classifiers)
+
+    def replicated_numbers(self, ratings: Any, raters: Names | None = None) -> ReplicatedNumbers:
+        """Gather the numbers of some raters for items they met again. None: of the panel."""
+        if ratings.scale.continuous:
+            return self.open_replicates(ratings, raters)
+        return self.replicated_labels(ratings, raters).in_numbers()
+
+    def replicates(
+        self, ratings: Any, raters: Names | None = None
+    ) -> ReplicatedLabels | ReplicatedNumbers:
+        """Gather ratings met again: labels, or numbers on a scale without categories."""
+        if ratings.scale.continuous:
+            return self.replicated_numbers(ratings, raters)
+        return self.replicated_labels(ratings, raters)
+
+
+class OfRatings(Counting):
     """Counts ratings.
 
     The panel are the raters who are no classifiers. Gold items are in no statistic. They are not
@@ -39,22 +106,18 @@ class OfRatings:
     clusters, each statistic holds the cluster of each row.
     """
 
-    def panel(self, ratings: Ratings) -> Names:
-        """The panel's raters who rated in the round itself, by name."""
-        return tuple(name for name in _present(ratings) if name not in ratings.classifiers)
-
-    def classifiers(self, ratings: Ratings) -> Names:
-        """The classifiers that rated in the round itself, by name."""
-        return tuple(name for name in _present(ratings) if name in ratings.classifiers)
+    def present(self, ratings: Ratings) -> Names:
+        """Those who rated an item that is not gold in the round itself."""
+        patterns = ratings.patterns
+        words = patterns.words[~patterns.gold]
+        codes = ratings.codes_in(words, range(len(ratings.names)))
+        there = np.asarray((codes >= 0).any(0))
+        return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
 
     def items(self, ratings: Ratings) -> Names:
         """The sorted names of the items rated in the round itself."""
         text = f"SELECT DISTINCT item FROM {ratings.own} WHERE NOT gold ORDER BY item"
-        return tuple(ratings.session.ask(text)["item"].to_pylist())
-
-    def counts(self, ratings: Ratings) -> CategoryCounts:
-        """Count the panel's first labels by category. Equal rows are made one."""
-        return self.labels(ratings).counts().merged()
+        return tuple(ratings.table.values(text))
 
     def labels(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater:
         """Put first labels into columns: those of the panel and then of some classifiers.
@@ -86,19 +149,9 @@ class OfRatings:
             sure[:, column] = numbers_in(found[f"s{place}"])[kept]
         return labels.with_confidence(sure).in_order()
 
-    def numbers(self, ratings: Ratings, classifiers: Names = ()) -> NumbersByRater:
-        """Put first ratings into columns as numbers: the panel's and then some classifiers'.
-
-        Equal rows are made one if the scale has categories.
-        """
-        if not ratings.scale.continuous:
-            return self.labels(ratings, classifiers).in_numbers()
+    def open_numbers(self, ratings: Ratings, classifiers: Names) -> NumbersByRater:
+        """First numbers in columns. An item has a row."""
         return _numbers(ratings, (*self.panel(ratings), *classifiers))[1].in_order()
-
-    def by_rater(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
-        """Put first ratings into columns: labels or numbers if the scale has no categories."""
-        made = self.numbers if ratings.scale.continuous else self.labels
-        return made(ratings, classifiers)
 
     def replicated_labels(self, ratings: Ratings, raters: Names | None = None) -> ReplicatedLabels:
         """Count the labels of some raters for items they met again. Earlier rounds count.
@@ -115,15 +168,8 @@ class OfRatings:
         first = _first_of_met_again(ratings, raters, _names_of(found))
         return ReplicatedLabels(counts, *np.divmod(cells, len(raters)), first).in_order()
 
-    def replicated_numbers(
-        self, ratings: Ratings, raters: Names | None = None
-    ) -> ReplicatedNumbers:
-        """Gather the numbers of some raters for items they met again. Earlier rounds count.
-
-        They are those of the panel if none are named.
-        """
-        if not ratings.scale.continuous:
-            return self.replicated_labels(ratings, raters).in_numbers()
+    def open_replicates(self, ratings: Ratings, raters: Names | None) -> ReplicatedNumbers:
+        """Gather the numbers of some raters for items they met again. Earlier rounds count."""
         round_raters = raters or self.panel(ratings)
         raters = raters or ratings.without_gold.raters
         found = _met_again(ratings, raters, "number")
@@ -146,14 +192,6 @@ class OfRatings:
             clusters=_clusters(ratings, _numbers_of_clusters(ratings, names)),
         ).in_order()
 
-    def replicates(
-        self, ratings: Ratings, raters: Names | None = None
-    ) -> ReplicatedLabels | ReplicatedNumbers:
-        """Gather ratings met again: labels or numbers if the scale has no categories."""
-        if ratings.scale.continuous:
-            return self.replicated_numbers(ratings, raters)
-        return self.replicated_labels(ratings, raters)
-
     def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
         """The items that the panel rated and what it said of each. One row an item.
 
@@ -171,8 +209,6 @@ class OfRatings:
 
         An item that a round lacks is a row without labels there.
         """
-        from agreement_pipeline.counting.pairs import Aligned
-
         found = Aligned.of(one, other)
         panels = (self.panel(one), self.panel(other))
         codes = [
@@ -192,15 +228,6 @@ def index_in(values: Any, value_set: Any) -> Any:
 def codes_of(ratings: Ratings, raters: Names, words: Codes) -> Codes:
     """The places on the scale of the labels of some raters. -1 if missing. Shape (P, R)."""
     return ratings.positions(ratings.codes_in(words, _places(ratings, raters)))
-
-
-def _present(ratings: Ratings) -> Names:
-    """Those who rated an item that is not gold in the round itself."""
-    patterns = ratings.patterns
-    words = patterns.words[~patterns.gold]
-    codes = ratings.codes_in(words, range(len(ratings.names)))
-    there = np.asarray((codes >= 0).any(0))
-    return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
 
 
 def _places(ratings: Ratings, raters: Sequence[str]) -> list[int]:
@@ -356,4 +383,132 @@ def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
     return found[column].take(index_in(names, value_set=found["item"].combine_chunks()))
 
 
-__all__ = ["OfRatings", "codes_of"]
+@dataclass(frozen=True)
+class Aligned:
+    """The distinct rows of the items of two rounds.
+
+    Attributes
+    ----------
+    words
+        The packed labels of each round, or 0 where it lacks the item.
+    items
+        How many items show each row, or stand for such items.
+    clusters
+        The cluster of each row.
+    """
+
+    words: tuple[Codes, Codes]
+    items: Codes
+    clusters: Clusters | None
+
+    @classmethod
+    def of(cls, one: Ratings, other: Ratings) -> "Aligned":
+        """Join two rounds by their items.
+
+        Raises
+        ------
+        RatingsError
+            The rounds lie in two sessions. Or one round has clusters and the other none. Or they
+            put an item into different ones, or say that it stands for different numbers of items.
+        """
+        if one.session is not other.session:
+            raise RatingsError(
+                f"rounds: found ratings in {one.engine} and in {other.engine}; "
+                "expected both in one session. Read both with the same engine and memory limit."
+            )
+        _refuse_one_clustered(one, other)
+        _refuse_weighted_apart(one, other)
+        sides = {"a": one, "b": other}
+        words = [[f"{s}_{w}" for w in each.packing.columns] for s, each in sides.items()]
+        tables = [_side(each, side) for side, each in sides.items()]
+        keys = [*words[0], *words[1], "cluster", "weight"]
+        joined = (
+            f"SELECT {', '.join([*words[0], *words[1]])}, item, "
+            "COALESCE(a.cluster, b.cluster) AS cluster, "
+            "COALESCE(a.weight, b.weight, 1) AS weight "
+            f"FROM {tables[0]} FULL OUTER JOIN {tables[1]} USING (item)"
+        )
+        listed = ", ".join(keys)
+        found = one.session.ask(
+            f"SELECT {listed}, COUNT(*) AS items, MIN(item) AS first_item "
+            f"FROM ({joined}) AS j GROUP BY {listed} ORDER BY first_item"
+        )
+        first, second = (
+            np.maximum(np.column_stack([whole(found[name]) for name in names]), 0)
+            for names in words
+        )
+        clusters = None
+        if "cluster" in one.has:
+            coded = found["cluster"].combine_chunks().dictionary_encode()
+            clusters = Clusters.named(whole(coded.indices))
+        return cls((first, second), whole(found["items"]) * whole(found["weight"]), clusters)
+
+    def side_by_side(
+        self, codes: Codes, scales: tuple[Scale, Scale], panels: tuple[Names, Names]
+    ) -> tuple[LabelsByRater, LabelsByRater]:
+        """The labels of both rounds on the same rows. Their ratings fix the order of the raters."""
+        split, weights = len(panels[0]), self.items.astype(float)
+        listed_anew = [
+            np.append(scale.canonical.positions_of(scale), MISSING)[part]
+            for part, scale in zip(np.split(codes, [split], axis=1), scales, strict=True)
+        ]
+        rows, weights, clusters = distinct_in(np.hstack(listed_anew), weights, self.clusters)
+        order = order_of_raters(hashes_of(rows), weights)
+        columns = [order[order < split], order[order >= split]]
+        rows, weights, clusters = distinct_in(rows[:, np.hstack(columns)], weights, clusters)
+        names = [*panels[0], *panels[1]]
+        parts = zip(np.split(rows, [split], axis=1), scales, columns, strict=True)
+        first, second = (_side_of(*part, names, weights, clusters) for part in parts)
+        return first, second
+
+
+def _side_of(
+    codes: Codes,
+    scale: Scale,
+    columns: Codes,
+    names: Sequence[str],
+    weights: Array,
+    clusters: Clusters | None,
+) -> LabelsByRater:
+    raters = [names[at] for at in columns]
+    return LabelsByRater(codes, weights, scale=scale.canonical, raters=raters, clusters=clusters)
+
+
+def _side(ratings: Ratings, side: str) -> str:
+    """One round in the query: its words under names of their own."""
+    words = [f"{word} AS {side}_{word}" for word in ratings.packing.columns]
+    cluster = "cluster" if "cluster" in ratings.has else "CAST(NULL AS STRING) AS cluster"
+    weight = "weight" if "weight" in ratings.has else "CAST(NULL AS BIGINT) AS weight"
+    chosen = ", ".join(["item", *words, cluster, weight])
+    return f"(SELECT {chosen} FROM ({ratings.by_item()}) AS i WHERE NOT gold) AS {side}"
+
+
+def _differing(one: Ratings, other: Ratings, column: str) -> list[str]:
+    """The items of which two rounds say different things."""
+    if not (column in one.has and column in other.has):
+        return []
+    return one.table.values(
+        f"SELECT a.item AS item FROM {one.known} AS a JOIN {other.known} AS b ON a.item = b.item "
+        f"WHERE a.{column} <> b.{column} ORDER BY item"
+    )
+
+
+def _refuse_one_clustered(one: Ratings, other: Ratings) -> None:
+    if ("cluster" in one.has) != ("cluster" in other.has):
+        raise RatingsError(
+            "clusters: found a round with clusters and one without; expected both or neither, "
+            "since the rounds share items. Name the column."
+        )
+    if items := _differing(one, other, "cluster"):
+        raise RatingsError(
+            f"clusters: found {called('item', items)} in different clusters of the two "
+            "rounds; expected one cluster for each item. Name the clusters alike in both."
+        )
+
+
+def _refuse_weighted_apart(one: Ratings, other: Ratings) -> None:
+    if items := _differing(one, other, "weight"):
+        raise RatingsError(
+            f"weight: found {called('item', items)} with two weights "
+            "in two rounds; expected one weight for an item. Give each content its own item."
+        )

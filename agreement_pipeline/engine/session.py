@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import finalize
 
 from agreement_pipeline.errors import RatingsError
@@ -40,6 +40,10 @@ class Session(Protocol):
     def engine(self) -> str:
         """The name of the engine."""
 
+    @property
+    def numbers_rows(self) -> bool:
+        """True if `nth` tells the rows of a source apart."""
+
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> "Relation":
         """Put Arrow batches into a table. A column `nth` counts its rows from 0.
 
@@ -60,6 +64,9 @@ class Session(Protocol):
 
     def keep(self, sql: str) -> "Relation":
         """Keep the answer to a query."""
+
+    def ordered(self, table: "Relation", columns: Sequence[str], order: str) -> "Relation":
+        """Keep some columns of a table. A query of all rows gives them in an order."""
 
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""
@@ -112,6 +119,11 @@ class Relation:
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query that asks it."""
         return self.session.ask(sql)
+
+    def values(self, sql: str) -> list[Any]:
+        """The only column of the answer to a query that asks it."""
+        (column,) = self.ask(sql).columns
+        return list(column.to_pylist())
 
     @cached_property
     def schema(self) -> "pa.Schema":

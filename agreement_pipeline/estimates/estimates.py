@@ -24,7 +24,7 @@ from agreement_pipeline.intervals import (
     points_of,
     what_is_known,
 )
-from agreement_pipeline.measures import MEASURES, Coefficient, Measure
+from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure_named
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics import Clusters, Statistic, chosen_ratings
 from agreement_pipeline.tables import Tabular
@@ -305,7 +305,7 @@ def estimate_each(
         The name of a cluster is missing.
     """
     asked = [registered(name) for name in measures]
-    records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
+    records = [registered(name) for name in dict.fromkeys(record.computed_as for record in asked)]
     basis = (
         statistic
         if clusters is None
@@ -327,21 +327,22 @@ def estimate_each(
 
 
 def registered(name: str) -> Measure:
-    """The measure of that name.
+    """The measure of that name. A distance may follow the name of a family of weighted measures.
 
     Raises
     ------
     PolicyError
         No measure has that name.
     """
-    if not isinstance(name, str) or name not in MEASURES:
+    record = measure_named(name) if isinstance(name, str) else None
+    if record is None:
         elsewhere = ALSO_CALLED.get(str(name))
         hint = meant(elsewhere or name, MEASURES, "docs/measures.md lists them.")
         raise PolicyError(
             f"measure: found {name!r}; "
             f"expected one of the {len(MEASURES)} registered measures. {hint}"
         )
-    return MEASURES[name]
+    return record
 
 
 @dataclass(frozen=True)

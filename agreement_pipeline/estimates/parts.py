@@ -244,16 +244,16 @@ def _of_raters(
 
 
 def _of_counts(ratings: Rated, asked: Asked) -> Parts:
-    engine = counting_of(ratings)
+    counting = counting_of(ratings)
     if ratings.scale.continuous or asked.named:
-        table = engine.by_rater(ratings)
+        table = counting.by_rater(ratings)
         return _of_raters(
             asked, table.raters, lambda: table, without=table.without, pair=table.only
         )
-    whole = partial(engine.counts, ratings)
+    whole = partial(counting.counts, ratings)
     if "without" not in asked.kinds and "pair" not in asked.kinds:
         return _of_raters(asked, (), whole)
-    labels = engine.labels(ratings)
+    labels = counting.labels(ratings)
     return _of_raters(
         asked,
         labels.raters,
@@ -281,26 +281,26 @@ def _of_confidence(ratings: Rated, asked: Asked) -> Parts:
 
 
 def _of_panel(ratings: Rated, asked: Asked) -> Parts:
-    engine = counting_of(ratings)
+    counting = counting_of(ratings)
 
     def beside(classifier: str) -> Statistic:
-        found: Statistic = engine.by_rater(ratings, (classifier,)).against(classifier)
+        found: Statistic = counting.by_rater(ratings, (classifier,)).against(classifier)
         return found
 
     for classifier in asked.classifiers(ratings):
         yield Scope("classifier", classifier), partial(beside, classifier)
     if "rater" in asked.kinds:
-        everybody = engine.by_rater(ratings)
+        everybody = counting.by_rater(ratings)
         for rater in asked.raters(everybody.raters) if len(everybody.raters) > 2 else ():
             yield Scope("rater", rater), partial(everybody.against, rater)
 
 
 def _of_groups(ratings: Rated, asked: Asked) -> Parts:
-    engine = counting_of(ratings)
+    counting = counting_of(ratings)
 
     def in_groups() -> Statistic:
-        classifiers = engine.classifiers(ratings)
-        found: Statistic = engine.labels(ratings, classifiers).in_groups(classifiers)
+        classifiers = counting.classifiers(ratings)
+        found: Statistic = counting.labels(ratings, classifiers).in_groups(classifiers)
         return found
 
     if ratings.classifiers and asked.whole:
@@ -308,15 +308,15 @@ def _of_groups(ratings: Rated, asked: Asked) -> Parts:
 
 
 def _of_replicates(ratings: Rated, asked: Asked) -> Parts:
-    engine = counting_of(ratings)
+    counting = counting_of(ratings)
     if asked.whole or "rater" in asked.kinds:
-        replicates = engine.replicates(ratings)
+        replicates = counting.replicates(ratings)
         if asked.whole:
             yield ROUND, lambda: replicates
         for rater in asked.raters(replicates.raters, again=True) if "rater" in asked.kinds else ():
             yield Scope("rater", rater), partial(replicates.of, rater)
     for classifier in asked.classifiers(ratings):
-        yield Scope("classifier", classifier), partial(engine.replicates, ratings, (classifier,))
+        yield Scope("classifier", classifier), partial(counting.replicates, ratings, (classifier,))
 
 
 def _of_gold(ratings: Rated, asked: Asked) -> Parts:

@@ -106,7 +106,7 @@ def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, floa
 
     Scopes without a value are left out.
     """
-    record = MEASURES[registered(measure).computed_as]
+    record = registered(registered(measure).computed_as)
     parts = parts_of(ratings, record.needs, Asked((kind,)))
     points = ((scope, points_of([record], made())[0]) for scope, made in parts)
     return {scope: float(point.found.value) for scope, point in points if point.undefined is None}

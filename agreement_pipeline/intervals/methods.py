@@ -114,7 +114,7 @@ class IntervalMethod:
         True if the method uses values with items left out.
     decides
         True if a policy may use the method: its lower limit held in the coverage study
-        (docs/intervals.md).
+        (docs/proofs/intervals.md).
     """
 
     name: str

@@ -5,21 +5,29 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import later
 
 if TYPE_CHECKING:
-    from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
-    from agreement_pipeline.ratings.arrays import column_of, numbers_in, texts_of, whole
-    from agreement_pipeline.ratings.birth import EXTRAS, Classifiers, NoRatingError, content_columns
-    from agreement_pipeline.ratings.blocks import counts, given_back, of_whole_items, parts, taken
-    from agreement_pipeline.ratings.cells import STRATUM, Cells
-    from agreement_pipeline.ratings.consensus import (
-        PanelLabels,
-        consensus,
-        overruled,
-        resolved,
-        unresolved,
+    from agreement_pipeline.ratings.arrays import (
+        column_of,
+        counts,
+        given_back,
+        growing,
+        numbers_in,
+        of_whole_items,
+        parts,
+        taken,
+        texts_of,
+        whole,
     )
-    from agreement_pipeline.ratings.digest import Batch, RatingsHash
-    from agreement_pipeline.ratings.footer import Footer
-    from agreement_pipeline.ratings.frames import (
+    from agreement_pipeline.ratings.birth import (
+        EXTRAS,
+        LIMITS,
+        Classifiers,
+        Limits,
+        NoRatingError,
+        content_columns,
+    )
+    from agreement_pipeline.ratings.cells import (
+        STRATUM,
+        Cells,
         cells_of_frame,
         is_text,
         is_time,
@@ -27,21 +35,38 @@ if TYPE_CHECKING:
         plain_type,
         written,
     )
-    from agreement_pipeline.ratings.limits import LIMITS, Limits
+    from agreement_pipeline.ratings.consensus import (
+        NOT_ADJUDICATED,
+        RESOLUTIONS,
+        Adjudicated,
+        PanelLabels,
+        consensus,
+        overruled,
+    )
+    from agreement_pipeline.ratings.footer import Footer, FooterError
+    from agreement_pipeline.ratings.frames import (
+        TEXT,
+        categorical,
+        in_pandas,
+        is_clock,
+        seconds,
+    )
     from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
     from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
     from agreement_pipeline.ratings.parquet import (
         InTurn,
         ParquetRows,
+        RatingsRows,
         Rows,
         expanded_bytes,
-        growing,
         parquet_bytes,
         parquet_of,
+        ratings_of,
+        stored_cells,
     )
-    from agreement_pipeline.ratings.ratings import Patterns, Ratings
-    from agreement_pipeline.ratings.rows import RatingsRows, ratings_of, stored_cells
+    from agreement_pipeline.ratings.ratings import Ratings
     from agreement_pipeline.ratings.scale import (
+        LARGEST,
         LEVELS,
         MISSING,
         UNIVARIATE,
@@ -50,24 +75,14 @@ if TYPE_CHECKING:
         Codes,
         Level,
         Scale,
-    )
-    from agreement_pipeline.ratings.spelling import (
-        LARGEST,
         category_text,
-        meaning,
-        refuse_all_tiny,
     )
-    from agreement_pipeline.ratings.texts import TEXT, are_texts, categorical, in_pandas
-    from agreement_pipeline.ratings.thrift import FooterError
-    from agreement_pipeline.ratings.times import is_clock, seconds
-    from agreement_pipeline.ratings.votes import RESOLUTIONS
 else:
     __getattr__, __dir__ = later(
         __name__,
         {
-            "Adjudicated": "adjudicated",
+            "Adjudicated": "consensus",
             "Array": "scale",
-            "Batch": "digest",
             "CAPABILITIES": "origin",
             "Category": "scale",
             "Cells": "cells",
@@ -75,66 +90,59 @@ else:
             "Codes": "scale",
             "EXTRAS": "birth",
             "Footer": "footer",
-            "FooterError": "thrift",
+            "FooterError": "footer",
             "InTurn": "parquet",
-            "LARGEST": "spelling",
+            "LARGEST": "scale",
             "LEVELS": "scale",
-            "LIMITS": "limits",
+            "LIMITS": "birth",
             "Level": "scale",
-            "Limits": "limits",
+            "Limits": "birth",
             "MISSING": "scale",
-            "NOT_ADJUDICATED": "adjudicated",
+            "NOT_ADJUDICATED": "consensus",
             "NoRatingError": "birth",
             "Origin": "origin",
             "PanelLabels": "consensus",
             "ParquetRows": "parquet",
-            "Patterns": "ratings",
-            "RESOLUTIONS": "votes",
+            "RESOLUTIONS": "consensus",
             "Ratings": "ratings",
-            "RatingsHash": "digest",
-            "RatingsRows": "rows",
+            "RatingsRows": "parquet",
             "Rows": "parquet",
             "STRATUM": "cells",
             "Scale": "scale",
-            "TEXT": "texts",
+            "TEXT": "frames",
             "UNIVARIATE": "scale",
-            "are_texts": "texts",
-            "categorical": "texts",
-            "category_text": "spelling",
-            "cells_of_frame": "frames",
+            "categorical": "frames",
+            "category_text": "scale",
+            "cells_of_frame": "cells",
             "column_of": "arrays",
             "consensus": "consensus",
             "content_columns": "birth",
-            "counts": "blocks",
+            "counts": "arrays",
             "described": "lookalikes",
             "expanded_bytes": "parquet",
-            "given_back": "blocks",
-            "growing": "parquet",
-            "in_pandas": "texts",
-            "is_clock": "times",
-            "is_text": "frames",
-            "is_time": "frames",
+            "given_back": "arrays",
+            "growing": "arrays",
+            "in_pandas": "frames",
+            "is_clock": "frames",
+            "is_text": "cells",
+            "is_time": "cells",
             "lookalikes": "lookalikes",
-            "meaning": "spelling",
             "numbers_in": "arrays",
-            "of_whole_items": "blocks",
+            "of_whole_items": "arrays",
             "overruled": "consensus",
             "parquet_bytes": "parquet",
             "parquet_of": "parquet",
-            "parts": "blocks",
-            "plain": "frames",
-            "plain_type": "frames",
+            "parts": "arrays",
+            "plain": "cells",
+            "plain_type": "cells",
             "printed": "lookalikes",
-            "ratings_of": "rows",
-            "refuse_all_tiny": "spelling",
-            "resolved": "consensus",
-            "seconds": "times",
-            "stored_cells": "rows",
-            "taken": "blocks",
+            "ratings_of": "parquet",
+            "seconds": "frames",
+            "stored_cells": "parquet",
+            "taken": "arrays",
             "texts_of": "arrays",
-            "unresolved": "consensus",
             "whole": "arrays",
-            "written": "frames",
+            "written": "cells",
         },
     )
 
@@ -152,7 +160,6 @@ __all__ = [
     "UNIVARIATE",
     "Adjudicated",
     "Array",
-    "Batch",
     "Category",
     "Cells",
     "Classifiers",
@@ -166,13 +173,10 @@ __all__ = [
     "Origin",
     "PanelLabels",
     "ParquetRows",
-    "Patterns",
     "Ratings",
-    "RatingsHash",
     "RatingsRows",
     "Rows",
     "Scale",
-    "are_texts",
     "categorical",
     "category_text",
     "cells_of_frame",
@@ -189,7 +193,6 @@ __all__ = [
     "is_text",
     "is_time",
     "lookalikes",
-    "meaning",
     "numbers_in",
     "of_whole_items",
     "overruled",
@@ -200,13 +203,10 @@ __all__ = [
     "plain_type",
     "printed",
     "ratings_of",
-    "refuse_all_tiny",
-    "resolved",
     "seconds",
     "stored_cells",
     "taken",
     "texts_of",
-    "unresolved",
     "whole",
     "written",
 ]

@@ -3,7 +3,7 @@
 Arrow's own functions for this load pandas, which takes longer than to count a small table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from agreement_pipeline.ratings.scale import MISSING, Codes
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FIRST, PART_BYTES = 64, 2**22
+"""How many rows are made first, and from how many bytes a part has no more rows than the last."""
 KINDS = {"double": "float64", "float": "float32"}
 """What NumPy calls the numbers that Arrow calls otherwise."""
 
@@ -65,6 +67,30 @@ def texts_of(texts: Sequence[str]) -> "pa.Array":
     return pa.StringArray.from_buffers(len(each), pa.py_buffer(ends), data)
 
 
+def packed(texts: Any) -> tuple[Codes, bytes]:
+    """The lengths of texts in bytes, -1 of a missing one, and their bytes one after the other."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _one(texts).cast(pa.large_string())
+    lengths, known = whole(pc.binary_length(column)), column.drop_null()
+    if not len(known):
+        return lengths, b""
+    offsets = np.frombuffer(known.buffers()[1], np.int64)
+    first, last = offsets[known.offset], offsets[known.offset + len(known)]
+    return lengths, bytes(memoryview(known.buffers()[2])[first:last]) if last > first else b""
+
+
+def growing(n_rows: int, made: "Callable[[slice], pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """Batches that are made of few rows first, and then of more while they need few bytes."""
+    start, many = 0, FIRST
+    while start < n_rows:
+        batch = made(slice(start, min(start + many, n_rows)))
+        yield batch
+        start += len(batch)
+        many *= 2 if batch.nbytes < PART_BYTES else 1
+
+
 def _one(found: Any) -> Any:
     """An Arrow column in one piece."""
     import pyarrow as pa
@@ -92,3 +118,59 @@ def _bits(data: Any, column: Any) -> np.ndarray:
     bytes_ = np.frombuffer(data, np.uint8)
     end = column.offset + len(column)
     return np.unpackbits(bytes_, count=end, bitorder="little")[column.offset :].astype(bool)
+
+
+BLOCK = 1 << 18
+Array = np.ndarray[Any, Any]
+
+
+def taken(values: Array, places: Array) -> Array:
+    """The values at some places.
+
+    >>> taken(np.array([5, 7, 9]), np.array([2, 0, -1], dtype=np.int8)).tolist()
+    [9, 5, 9]
+    """
+    found = np.empty(len(places), dtype=values.dtype)
+    for part in parts(len(places)):
+        found[part] = values[places[part]]
+    return found
+
+
+def counts(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """How often each code occurs. It is fast where near rows have near codes.
+
+    >>> counts(np.array([0, 2, 2], dtype=np.int8), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    found = np.zeros(n_codes, dtype=np.int64)
+    for part in parts(len(codes)):
+        least = int(codes[part].min())
+        here = np.bincount(codes[part] - least)
+        found[least : least + len(here)] += here
+    return found
+
+
+def parts(n_rows: int, size: int = BLOCK) -> Iterator[slice]:
+    """The rows of a column, a block at a time."""
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def of_whole_items(item: Array, size: int) -> list[slice]:
+    """Rows in order of item, in parts that hold all rows of their items.
+
+    >>> of_whole_items(np.array([0, 0, 1, 1, 1, 2]), 3)
+    [slice(0, 5, None), slice(5, 6, None)]
+    """
+    found, start = [], 0
+    while start + size < len(item):
+        stop = int(np.searchsorted(item, item[start + size], side="right"))
+        found.append(slice(start, stop))
+        start = stop
+    return [*found, slice(start, len(item))]
+
+
+def given_back() -> None:
+    """Give memory that Arrow no longer uses back to the system."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()

@@ -7,25 +7,140 @@ queries. A test that some row fails is asked again, for the first rows at fault.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
 
 from agreement_pipeline.engine import Relation
-from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.cells import STRATUM, Cells
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
+from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
-from agreement_pipeline.ratings.packing import Packing
-from agreement_pipeline.ratings.scale import MISSING, Level, Scale
-from agreement_pipeline.ratings.spelling import (
+from agreement_pipeline.ratings.scale import (
     LARGEST,
+    MISSING,
+    Level,
+    Scale,
     category_text,
     is_number,
     numbers_of,
     refuse_all_tiny,
 )
 from agreement_pipeline.text import called, listed, meant
+
+Most = Annotated[int, Value("a whole number from 1", whole(1))]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that is read of one table. More is refused before it fills the memory.
+
+    Parameters
+    ----------
+    file_bytes
+        Of the file, and of the content of a Parquet file once it is expanded.
+    rows, columns
+        Of the table. A text file counts its lines, with the header's.
+    name_length
+        Characters of the name of an item, rater, round or label.
+    categories
+        Different labels, if the scale is read off them.
+
+    Raises
+    ------
+    ProjectError
+        A limit is no whole number from 1.
+    """
+
+    file_bytes: Most = 20_000_000_000
+    rows: Most = 1_000_000_000
+    columns: Most = 1_000
+    name_length: Most = 1_000
+    categories: Most = 1_000
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, ProjectError)
+
+    def refuse_beyond(self, limit: str, found: int, where: str, what: str) -> None:
+        """Refuse what is larger than the limit of that name.
+
+        Raises
+        ------
+        RatingsError
+            `found` is over the limit. The message names the limit.
+
+        >>> LIMITS.refuse_beyond("columns", 1000, "round.csv", "columns")
+        """
+        most = getattr(self, limit)
+        if found > most:
+            raise RatingsError(
+                f"{where}: found {found} {what}; expected at most {most}. "
+                f"Check that the export is the right one, or raise the limit {limit}."
+            )
+
+
+LIMITS = Limits()
+
+
+WORD = 60
+"""The bits of a whole number that hold labels."""
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Where the label of each rater stands in the whole numbers of an item.
+
+    A rater's label takes a few bits, so the labels of an item are one number, or a few. `BIT_OR`
+    gathers them whatever their order. Items with equal numbers are then counted, and only distinct
+    rows leave the engine.
+
+    Parameters
+    ----------
+    raters, labels
+        How many of them there are.
+    """
+
+    raters: int
+    labels: int
+
+    @property
+    def bits(self) -> int:
+        """The bits of a label. 0 stands for a missing one."""
+        return self.labels.bit_length()
+
+    @property
+    def a_word(self) -> int:
+        """How many raters stand in one number."""
+        return WORD // self.bits
+
+    @property
+    def words(self) -> int:
+        """How many numbers an item has."""
+        return -(-self.raters // self.a_word)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the numbers."""
+        return [f"w{word}" for word in range(self.words)]
+
+    def word(self, place: int) -> int:
+        """The number in which a rater's label stands."""
+        return place // self.a_word
+
+    def unit(self, place: int) -> int:
+        """What a label is multiplied with to stand in its place."""
+        return 1 << (self.bits * (place % self.a_word))
+
+    @property
+    def packed(self) -> list[str]:
+        """The query for each number of an item, over its first ratings."""
+        if self.words == 1:
+            return ["BIT_OR(code * unit) AS w0"]
+        return [
+            f"BIT_OR(CASE WHEN word = {at} THEN code * unit ELSE 0 END) AS {column}"
+            for at, column in enumerate(self.columns)
+        ]
+
 
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
 REQUIRED = ("item", "rater", "label")
@@ -61,42 +176,6 @@ class NoRatingError(RatingsError):
     """No row has a label."""
 
 
-class Born(NamedTuple):
-    """Checked ratings.
-
-    Attributes
-    ----------
-    rated
-        A row a rating.
-    known
-        A row an item, with what is known of it. None if nothing is.
-    scale
-        What the labels may be.
-    raters
-        All raters, by place. Each of them rated.
-    n
-        How many ratings there are.
-    classifiers
-        Those of them that are models.
-    has
-        The optional columns.
-    again
-        True if a rater met an item again.
-    earlier
-        True if some ratings are of earlier rounds.
-    """
-
-    rated: Relation
-    known: Relation | None
-    scale: Scale
-    raters: tuple[str, ...]
-    n: int
-    classifiers: tuple[str, ...]
-    has: frozenset[str]
-    again: bool
-    earlier: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Birth:
     """The checks of some cells.
@@ -125,8 +204,8 @@ class Birth:
     models: Collection[str] = ()
     limits: Limits | None = None
 
-    def born(self) -> Born:
-        """The ratings, after all checks.
+    def check(self) -> None:
+        """Check all but that a rater gave an item one label as one occurrence.
 
         Raises
         ------
@@ -134,29 +213,50 @@ class Birth:
             A check fails.
         """
         self._refuse_columns()
-        self._refuse_no_rating()
+        if not self._facts["labelled"]:
+            raise NoRatingError(
+                f"{self.cells.source}: found no rating; expected at least one row with a label. "
+                "Check that the export is complete."
+            )
         self._refuse_nan()
-        scale = self.scale
+        _ = self.scale
         self._check_names()
         self._check_labels()
         self._check_whole("occurrence", MOST_OCCURRENCES, LABELLED)
         self._check_flags("earlier", LABELLED)
-        self._check_confidence()
+        if self._facts.get("confidence"):
+            raise self._fault(
+                self._tests["confidence"],
+                "confidence",
+                "a number from 0 to 1, or nothing. Divide by the highest confidence that could be "
+                "stated, or leave the column out.",
+            )
         self._check_flags("assisted", LABELLED)
-        self._check_drawn()
+        is_drawn = "drawn" in self.cells.names and self.cells.kinds.get("drawn") != "text"
+        if is_drawn and self.cells.any(test := f"{LABELLED} AND drawn IS NOT NULL"):
+            expected = "a list of numbers as text, or nothing. Leave the column out."
+            raise self._fault(test, "drawn", expected)
         self._check_contents()
-        names = self.cells.names
-        return Born(
-            self.rated,
-            self.known,
-            scale,
-            self.raters,
-            self._facts["labelled"],
-            self._models(),
-            frozenset({*EXTRAS} & {*names}) | frozenset(content_columns(names)),
-            any(self._whole(each) != 1 for each in self._distinct("occurrence")),
-            bool(self._yes("earlier")),
-        )
+
+    @property
+    def n(self) -> int:
+        """How many ratings there are."""
+        return int(self._facts["labelled"])
+
+    @property
+    def has(self) -> frozenset[str]:
+        """The optional columns."""
+        return frozenset({*EXTRAS} & {*self.cells.names}) | {*content_columns(self.cells.names)}
+
+    @property
+    def again(self) -> bool:
+        """True if a rater met an item again."""
+        return any(self._whole(each) != 1 for each in self._distinct("occurrence"))
+
+    @property
+    def earlier(self) -> bool:
+        """True if some ratings are of earlier rounds."""
+        return bool(self._yes("earlier"))
 
     def _refuse_columns(self) -> None:
         there = [name for name in self.cells.names if name not in ("nth", "row", "column")]
@@ -167,13 +267,6 @@ class Birth:
             raise RatingsError(
                 f"{self.cells.source}: found no {absent} among {among}; expected item, rater and "
                 "label. Name the columns that hold them."
-            )
-
-    def _refuse_no_rating(self) -> None:
-        if not self._facts["labelled"]:
-            raise NoRatingError(
-                f"{self.cells.source}: found no rating; expected at least one row with a label. "
-                "Check that the export is complete."
             )
 
     # What is known of the cells before any check
@@ -226,7 +319,8 @@ class Birth:
             if kind == "float" and name != "nth":
                 tests[f"nan {name}"] = f"{cells.quoted(name)} = CAST('NaN' AS DOUBLE)"
         if "confidence" in kinds:
-            tests["confidence"] = f"{LABELLED} AND {self._bad_confidence}"
+            beyond = f"COALESCE(NOT {cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
+            tests["confidence"] = f"{LABELLED} AND NOT {cells.blank('confidence')} AND {beyond}"
         if "weight" in kinds:
             tests["weight"] = f"{OF_ITEM} AND {self._bad_weight}"
         for name in ("cluster", *self._strata):
@@ -261,23 +355,26 @@ class Birth:
     def _labels(self) -> list[Any]:
         """The distinct spellings of labels that are few numbers."""
         table = self.cells.relation
-        some = f"SELECT DISTINCT label FROM {table} WHERE {LABELLED} LIMIT {MOST_KEYS + 1}"
-        found: list[Any] = table.ask(some)["label"].to_pylist()
-        return found
+        return table.values(
+            f"SELECT DISTINCT label FROM {table} WHERE {LABELLED} LIMIT {MOST_KEYS + 1}"
+        )
 
     @cached_property
     def _strata(self) -> list[str]:
         return sorted(name for name in self.cells.names if name.startswith(STRATUM))
 
     @property
+    def _level(self) -> Level:
+        return self.level if self.given is None else self.given.level
+
+    @property
     def _is_vector(self) -> bool:
-        level = self.level if self.given is None else self.given.level
-        return level == "multivariate interval"
+        return self._level == "multivariate interval"
 
     def _refuse_many(self) -> NoReturn:
         table = self.cells.relation
         if self.limits is not None and not self.is_number:
-            different = table.ask(f"SELECT COUNT(DISTINCT label) AS n FROM {table}")["n"][0].as_py()
+            (different,) = table.values(f"SELECT COUNT(DISTINCT label) FROM {table}")
             self.limits.refuse_beyond("categories", different, self._where, "different labels")
         raise RatingsError(
             f"{self.cells.source}: found more than {MOST_KEYS} different rows of raters, labels "
@@ -299,11 +396,18 @@ class Birth:
         """What the labels may be. It is read off the labels if none is given."""
         if self.given is not None:
             return self.given
+        table = self.cells.relation
         if self.is_number:
             self._refuse_number()
-            return self._of_labels(self._some_numbers())
+            numbers = f"SELECT DISTINCT {self.cells.number('label')} FROM {table} WHERE {LABELLED}"
+            # So many tell whether they are categories.
+            return self._of_labels(table.values(f"{numbers} LIMIT {MOST_CATEGORIES + 1}"))
         if self._is_vector:
-            return self._of_labels(self._some_vectors())
+            if self.cells.kinds["label"] != "text":
+                return self._of_labels([])
+            dimensions = "LENGTH(label) - LENGTH(REPLACE(label, '|', ''))"
+            one_each = f"SELECT MIN(label) FROM {table} WHERE {LABELLED} GROUP BY {dimensions}"
+            return self._of_labels(table.values(one_each))
         labels = [each for each in self._distinct("label") if each is not None]
         if self.limits is not None:
             different = len({*map(category_text, labels)})
@@ -317,23 +421,6 @@ class Birth:
             return Scale.from_labels(labels, self.level)
         except RatingsError as error:
             raise RatingsError(f"{self._where}: {error}") from None
-
-    def _some_numbers(self) -> list[float]:
-        """The distinct numbers, as far as they tell whether they are categories."""
-        table = self.cells.relation
-        numbers = f"SELECT DISTINCT {self.cells.number('label')} AS d FROM {table} WHERE {LABELLED}"
-        found: list[float] = table.ask(f"{numbers} LIMIT {MOST_CATEGORIES + 1}")["d"].to_pylist()
-        return found
-
-    def _some_vectors(self) -> list[str]:
-        """A label of each number of dimensions."""
-        table = self.cells.relation
-        if self.cells.kinds["label"] != "text":
-            return []
-        parts = "LENGTH(label) - LENGTH(REPLACE(label, '|', ''))"
-        text = f"SELECT MIN(label) AS label FROM {table} WHERE {LABELLED} GROUP BY {parts}"
-        found: list[str] = table.ask(text)["label"].to_pylist()
-        return found
 
     # Names
 
@@ -351,11 +438,9 @@ class Birth:
             self._refuse_blank("rater", f"{LABELLED} AND {self.cells.among('rater', blank)}")
 
     def _refuse_blank(self, name: str, test: str) -> NoReturn:
-        rows = len(self.cells.found(test, "row"))
-        raise RatingsError(
-            f"{self.cells.at(test, name)}: found no {name}; expected one in every row. "
-            f"Fill it in or drop the row{'' if rows == 1 else 's'}."
-        )
+        several = "s" if len(self.cells.found(test, "row")) > 1 else ""
+        expected = f"one in every row. Fill it in or drop the row{several}."
+        raise self._fault(test, name, expected, f"no {name}")
 
     def _refuse_header_again(self, labels: Collection[object]) -> None:
         """Refuse a row that says what the header says: two files were put together as text."""
@@ -396,7 +481,9 @@ class Birth:
         """All raters by name."""
         return tuple(sorted({category_text(each) for each in self._distinct("rater")}))
 
-    def _models(self) -> tuple[str, ...]:
+    @cached_property
+    def rated_classifiers(self) -> tuple[str, ...]:
+        """The raters that are models."""
         named = self.classifiers
         written = [each for each in self._distinct("rater") if each is not None]
         found = named(written, self.cells.source) if callable(named) else named
@@ -434,43 +521,40 @@ class Birth:
         test = f"{LABELLED} AND {self.cells.among('label', bad)}"
         if self.scale.numeric:
             raise self._no_number(test, f"one of {listed(self.scale.names, 12)}", "")
-        off = sorted({*map(category_text, bad)})
-        raise RatingsError(
-            f"{self.cells.at(test, 'label')}: found {called('label', off)}; expected "
+        off = called("label", sorted({*map(category_text, bad)}))
+        expected = (
             f"one of {listed(self.scale.names, 12)}. Correct the label or add it to the scale."
         )
+        raise self._fault(test, "label", expected, off)
 
     @property
     def _bad_number(self) -> str:
         """A test of labels that should be numbers."""
         number = self.cells.number("label")
-        level = self.level if self.given is None else self.given.level
-        sign = f" OR {number} < 0" if level == "ratio" else ""
+        sign = f" OR {number} < 0" if self._level == "ratio" else ""
         return f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE){sign}"
 
     def _refuse_number(self) -> None:
-        level = self.level if self.given is None else self.given.level
         if self._facts["label"]:
             columns = self.cells.columns
             self._refuse_header_again([columns.get("label", "")])
             if self.cells.kinds["label"] == "text" and self.limits is not None:
-                longest = self.cells.relation.ask(
-                    f"SELECT MAX(LENGTH(label)) AS n FROM {self.cells.relation}"
-                )["n"][0].as_py()
+                table = self.cells.relation
+                (longest,) = table.values(f"SELECT MAX(LENGTH(label)) FROM {table}")
                 self._refuse_longest("label", longest, f"LENGTH(label) = {longest}")
-            need = f"a finite {'non-negative ' if level == 'ratio' else ''}number"
+            need = f"a finite {'non-negative ' if self._level == 'ratio' else ''}number"
             most = f", none beyond {LARGEST:g} in size"
             raise self._no_number(self._tests["label"], need, most)
         if (largest := self._facts["largest"]) is not None:
             refuse_all_tiny(np.array(largest), self._where)
 
     def _no_number(self, test: str, need: str, most: str) -> RatingsError:
-        level = self.level if self.given is None else self.given.level
-        return RatingsError(
-            f"{self.cells.at(test, 'label')}: found "
-            f"{called('label', self.cells.found(test, 'label'))}; expected "
-            f"{need} on the {level} level{most}. "
-            "Correct the label, or use level nominal or ordinal for names."
+        return self._fault(
+            test,
+            "label",
+            f"{need} on the {self._level} level{most}. Correct the label, or use level nominal or "
+            "ordinal for names.",
+            called("label", self.cells.found(test, "label")),
         )
 
     def _check_vectors(self) -> None:
@@ -480,18 +564,17 @@ class Birth:
             sizes = [f"NOT ABS({value}) <= {LARGEST!r}" for value in _parts(dimensions)]
             bad += f" AND (NOT {cells.spelt('label', dimensions)} OR {' OR '.join(sizes)})"
         if cells.any(bad):
-            found = called("label", cells.found(bad, "label"))
-            raise RatingsError(
-                f"{cells.at(bad, 'label')}: found {found}; expected {dimensions} finite numbers on "
-                f"the {self.scale.level} level, none beyond {LARGEST:g} in size, as "
-                f"{'|'.join('1' * dimensions)}. Correct the label."
+            raise self._fault(
+                bad,
+                "label",
+                f"{dimensions} finite numbers on the {self.scale.level} level, none beyond "
+                f"{LARGEST:g} in size, as {'|'.join('1' * dimensions)}. Correct the label.",
+                called("label", cells.found(bad, "label")),
             )
-        largest = ", ".join(
-            f"MAX(ABS({each})) AS d{at}" for at, each in enumerate(_parts(dimensions))
-        )
+        absolute = ", ".join(f"ABS({each})" for each in _parts(dimensions))
         table = cells.relation
-        found = table.ask(f"SELECT {largest} FROM {table} WHERE {LABELLED}").to_pylist()[0]
-        refuse_all_tiny(np.array(max(found.values())), self._where)
+        largest = table.values(f"SELECT MAX(GREATEST({absolute})) FROM {table} WHERE {LABELLED}")
+        refuse_all_tiny(np.array(largest), self._where)
 
     # Other columns of ratings
 
@@ -515,7 +598,7 @@ class Birth:
         twice = f"SELECT * FROM ({groups}) AS g WHERE n > 1"
         one = rated.ask(f"SELECT * FROM ({twice}) AS t ORDER BY nth, item, place LIMIT 1")
         first = one.to_pylist()[0]
-        total = rated.ask(f"SELECT CAST(SUM(n) AS BIGINT) AS n FROM ({twice}) AS t")["n"][0].as_py()
+        (total,) = rated.values(f"SELECT CAST(SUM(n) AS BIGINT) FROM ({twice}) AS t")
         rater = self.raters[first["place"]]
         spelt = [each for each in self._distinct("rater") if category_text(each) == rater]
         test = f"{LABELLED} AND {self._is_item(first['item'])} AND {cells.among('rater', spelt)}"
@@ -538,6 +621,12 @@ class Birth:
             return numbers_of(label)
         return _number(label) if self.scale.numeric else self.scale.names[self._code(label)]
 
+    def _fault(self, test: str, name: str, expected: str, found: str = "") -> RatingsError:
+        """What is wrong with the cells of a column in the rows that meet a test."""
+        cells = self.cells
+        found = found or listed(cells.found(test, name))
+        return RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
+
     def _check_whole(self, name: str, most: int, rows: str) -> None:
         bad = [each for each in self._distinct(name) if self._whole(each) is None]
         if bad:
@@ -548,10 +637,8 @@ class Birth:
         missing = all(each is None for each in found[:1]) and not self.cells.any(
             f"{test} AND {self.cells.quoted(name)} IS NOT NULL"
         )
-        raise RatingsError(
-            f"{self.cells.at(test, name)}: found {'nothing' if missing else listed(found)}; "
-            f"expected a whole number from 1 to {most}. {WHOLE_STEPS[name]}"
-        )
+        expected = f"a whole number from 1 to {most}. {WHOLE_STEPS[name]}"
+        raise self._fault(test, name, expected, "nothing" if missing else listed(found))
 
     def _yes(self, name: str) -> list[object]:
         """The values of a column that mean yes."""
@@ -562,35 +649,7 @@ class Birth:
         bad = [each for each in values if _flag(each) is None]
         if bad:
             test = f"{rows} AND {self.cells.among(name, bad)}"
-            raise RatingsError(
-                f"{self.cells.at(test, name)}: found {listed(self.cells.found(test, name))}; "
-                "expected yes or no (true, false, 1, 0). Correct it."
-            )
-
-    @property
-    def _bad_confidence(self) -> str:
-        beyond = f"COALESCE(NOT {self.cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
-        return f"NOT {self.cells.blank('confidence')} AND {beyond}"
-
-    def _check_confidence(self) -> None:
-        if self._facts.get("confidence"):
-            test = self._tests["confidence"]
-            raise RatingsError(
-                f"{self.cells.at(test, 'confidence')}: found "
-                f"{listed(self.cells.found(test, 'confidence'))}; expected a number from 0 to 1, "
-                "or nothing. Divide by the highest confidence that could be stated, or leave the "
-                "column out."
-            )
-
-    def _check_drawn(self) -> None:
-        if "drawn" not in self.cells.names or self.cells.kinds.get("drawn") == "text":
-            return
-        test = f"{LABELLED} AND drawn IS NOT NULL"
-        if self.cells.any(test):
-            raise RatingsError(
-                f"{self.cells.at(test, 'drawn')}: found {listed(self.cells.found(test, 'drawn'))}; "
-                "expected a list of numbers as text, or nothing. Leave the column out."
-            )
+            raise self._fault(test, name, "yes or no (true, false, 1, 0). Correct it.")
 
     # What is known of items
 
@@ -626,10 +685,11 @@ class Birth:
         bad = [each for each in right if self._right_label(each) is None]
         if bad:
             test = f"{OF_ITEM} AND {self.cells.among('gold_label', bad)}"
-            raise RatingsError(
-                f"{self.cells.at(test, 'gold_label')}: found "
-                f"{listed(sorted({*map(category_text, bad)}))}; expected one of "
-                f"{listed(self.scale.names, 12)}, or nothing. Correct the right label."
+            expected = (
+                f"one of {listed(self.scale.names, 12)}, or nothing. Correct the right label."
+            )
+            raise self._fault(
+                test, "gold_label", expected, listed(sorted({*map(category_text, bad)}))
             )
 
     def _right_label(self, value: object) -> str | None:
@@ -646,13 +706,9 @@ class Birth:
                 if one == "cluster"
                 else "Fill it in: a word such as other is a stratum too."
             )
-            raise RatingsError(
-                f"{cells.at(self._tests[name], name)}: found no {one}; expected one for every "
-                f"item. {how}"
-            )
+            raise self._fault(self._tests[name], name, f"one for every item. {how}", f"no {one}")
         table, group = cells.relation, cells.text(name)
-        some = f"SELECT DISTINCT {group} AS g FROM {table} WHERE {OF_ITEM}"
-        found: list[str] = table.ask(some)["g"].to_pylist()
+        found = table.values(f"SELECT DISTINCT {group} FROM {table} WHERE {OF_ITEM}")
         if one == "stratum" and len(found) > MOST_STRATA:
             raise RatingsError(
                 f"{cells.source}: column {cells.called(name)!r}: found {len(found)} strata; "
@@ -660,18 +716,21 @@ class Birth:
             )
         for alike in lookalikes(sorted(found))[:1]:
             names = ", ".join(map(table.session.literal, alike))
-            raise RatingsError(
-                f"{cells.at(f'{OF_ITEM} AND {group} IN ({names})', name)}: found {several} "
-                f"{described(alike)}, which print alike; expected names that do not. "
-                f"Write the {one} in one way, or rename one of them."
+            raise self._fault(
+                f"{OF_ITEM} AND {group} IN ({names})",
+                name,
+                f"names that do not. Write the {one} in one way, or rename one of them.",
+                f"{several} {described(alike)}, which print alike",
             )
         if item := self._in_conflict([name]):
             rows = self._said_of(item, [name])
             test = f"{self._is_item(item)} AND nth IN ({', '.join(str(n) for n, _ in rows)})"
             groups = [said[0] for _, said in rows]
-            raise RatingsError(
-                f"{cells.at(test, name)}: found item {item!r} in {several} {listed(groups)}; "
-                f"expected one of each item. Correct the {one}, or give each its own item."
+            raise self._fault(
+                test,
+                name,
+                f"one of each item. Correct the {one}, or give each its own item.",
+                f"item {item!r} in {several} {listed(groups)}",
             )
 
     def _refuse_conflict(self) -> None:
@@ -701,10 +760,8 @@ class Birth:
         if not table.ask(f"{items} LIMIT 1").num_rows:
             return None
         item = self.cells.text("item")
-        found = table.ask(
-            f"SELECT {item} AS i FROM {table} WHERE {item} IN ({items}) ORDER BY nth, row LIMIT 1"
-        )
-        return str(found["i"][0].as_py())
+        first = f"SELECT {item} FROM {table} WHERE {item} IN ({items}) ORDER BY nth, row LIMIT 1"
+        return str(table.values(first)[0])
 
     def _said_of(self, item: str, names: Sequence[str]) -> list[tuple[int, tuple[Any, ...]]]:
         """The different contents of an item in the order of the rows, each with its first `nth`."""
@@ -740,21 +797,36 @@ class Birth:
 
     @cached_property
     def known(self) -> Relation | None:
-        """A row an item with what its rows say, and in `c{n}` whether they differ in a column."""
+        """A row an item with what its rows say, and in `c{n}` whether they differ in a column.
+
+        A text may be long, so it stays among the cells: `text` is the `nth` of a row that tells it.
+        """
         names = content_columns(self.cells.names)
         if not names:
             return None
         table, session = self.cells.relation, self.cells.relation.session
-        said = [f"{self._content(name)} AS s{at}" for at, name in enumerate(names)]
-        inner = f"SELECT {self.cells.text('item')} AS item, {', '.join(said)} FROM {table}"
+        said = {name: self._content(name) for name in names}
+        kept = {name: f"MIN(s{at})" for at, name in enumerate(names)}
+        if "text" in names and session.numbers_rows:
+            at, text = names.index("text"), said["text"]
+            said["text"] = f"CASE WHEN {text} IS NOT NULL THEN {session.hashed(text)} END"
+            kept["text"] = f"MIN(CASE WHEN s{at} IS NOT NULL THEN nth END)"
+        inner = ", ".join(f"{sql} AS s{at}" for at, sql in enumerate(said.values()))
+        inner = f"SELECT {self.cells.text('item')} AS item, {inner}, nth FROM {table}"
         chosen = [
-            f"MIN(s{at}) AS {session.column(name)}, MIN(s{at}) <> MAX(s{at}) "
+            f"{kept[name]} AS {session.column(name)}, MIN(s{at}) <> MAX(s{at}) "
             f"OR COUNT(s{at}) NOT IN (0, COUNT(*)) AS c{at}"
             for at, name in enumerate(names)
         ]
         return table.session.keep(
             f"SELECT item, {', '.join(chosen)} FROM ({inner}) AS r WHERE {OF_ITEM} GROUP BY item"
         )
+
+    @property
+    def texts(self) -> Texts | None:
+        """The texts of items, if `known` tells rows in the place of them."""
+        is_text = "text" in self.cells.names and self.cells.relation.session.numbers_rows
+        return Texts(self.cells, self.known) if is_text and self.known is not None else None
 
     # The ratings
 

@@ -3,18 +3,26 @@
 A column of cells is text, whole numbers, floats or flags. A time may be anything.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from mmap import ACCESS_READ, MADV_DONTNEED, mmap
+from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
 
-from agreement_pipeline.engine import Relation
-from agreement_pipeline.ratings.spelling import category_text
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from agreement_pipeline.engine import BATCH, ZONE, Relation, Session
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.arrays import PART_BYTES, column_of, packed, whole
+from agreement_pipeline.ratings.scale import MEMBERS, Codes, category_text
 from agreement_pipeline.text import called
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    import pandas as pd
 Kind = Literal["text", "whole", "float", "flag"]
 
 STRATUM = "stratum:"
@@ -23,6 +31,7 @@ BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 NUMBER = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
 """How a number may be spelt. All engines read such numbers alike."""
 WHOLE = 9e18
+VECTORS = (tuple, list, np.ndarray)
 SHOWN = 5
 """How many rows or values an error shows."""
 
@@ -49,8 +58,6 @@ class Cells:
     @cached_property
     def kinds(self) -> dict[str, Kind]:
         """What the cells of each column are. The kinds of times are not told."""
-        from pyarrow import types
-
         found: dict[str, Kind] = {}
         for each in self.relation.schema:
             if types.is_integer(each.type):
@@ -122,8 +129,7 @@ class Cells:
 
     def any(self, test: str) -> bool:
         """True if a row meets a test."""
-        found = self.relation.ask(f"SELECT 1 AS x FROM {self.relation} WHERE {test} LIMIT 1")
-        return bool(found.num_rows)
+        return bool(self.relation.values(f"SELECT 1 FROM {self.relation} WHERE {test} LIMIT 1"))
 
     def at(self, test: str, *names: str) -> str:
         """The source, the rows that meet a test, and the columns, in words."""
@@ -140,11 +146,10 @@ class Cells:
     def found(self, test: str, name: str) -> list[object]:
         """The cells of the rows that meet a test. Only the first are told, the others counted."""
         table = self.relation
-        some = table.ask(
-            f"SELECT {self.quoted(name)} AS found FROM {table} WHERE {test} "
-            f"ORDER BY nth, row LIMIT {SHOWN}"
-        )["found"].to_pylist()
-        total = table.ask(f"SELECT COUNT(*) AS n FROM {table} WHERE {test}")["n"][0].as_py()
+        some = table.values(
+            f"SELECT {self.quoted(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT {SHOWN}"
+        )
+        (total,) = table.values(f"SELECT COUNT(*) FROM {table} WHERE {test}")
         return [*some, *range(total - len(some))]
 
     def _first(self, test: str, names: Sequence[str]) -> tuple[list[tuple[Any, ...]], int]:
@@ -152,7 +157,7 @@ class Cells:
         table, keys = self.relation, ", ".join(map(self.relation.session.column, names))
         grouped = f"SELECT {keys}, MIN(nth) AS nth FROM {table} WHERE {test} GROUP BY {keys}"
         found = table.ask(f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {SHOWN}")
-        total = table.ask(f"SELECT COUNT(*) AS n FROM ({grouped}) AS g")["n"][0].as_py()
+        (total,) = table.values(f"SELECT COUNT(*) FROM ({grouped}) AS g")
         return list(zip(*(found[name].to_pylist() for name in names), strict=True)), total
 
     def literal(self, value: object) -> str:
@@ -162,36 +167,214 @@ class Cells:
         return repr(value) if isinstance(value, int) else f"CAST('{value!r}' AS DOUBLE)"
 
 
-def cells_in(batch: "pa.RecordBatch") -> "pa.RecordBatch":
-    """A batch of Arrow as cells: what is no text, number, flag or time becomes text.
+@dataclass(eq=False)
+class Texts:
+    """The texts of items, by the `nth` of a row that tells them. They are read when one is asked.
 
-    Vectors of numbers have `|` between the numbers. No digit of them is lost.
+    Texts of many letters are put on disk, in a file that goes with them.
+
+    Parameters
+    ----------
+    cells
+        What tells them.
+    known
+        A row an item. Its column `text` is the `nth` of a row of the cells.
     """
-    import pyarrow as pa
 
-    columns = [_cells_in(batch.column(at)) for at in range(batch.num_columns)]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    cells: Cells
+    known: Relation
+
+    def take(self, nth: pa.Array) -> pa.Array:
+        """The texts of some rows. Missing where there is no row."""
+        rows, order, texts, data = self._read
+        found = texts.take(column_of(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])]))
+        if isinstance(data, mmap):
+            data.madvise(MADV_DONTNEED)
+        return pc.if_else(pc.is_valid(nth), found, None).cast(pa.string())
+
+    @cached_property
+    def _read(self) -> tuple[Codes, Codes, pa.Array, mmap | bytes]:
+        """The rows that tell a text, their order, their texts and an empty one, and the bytes."""
+        cells, text, session = self.cells, self.cells.text("text"), self.cells.relation.session
+        length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
+        usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) FROM ({length}) AS lengths"
+        (letters,) = cells.relation.values(usual)
+        at_once = PART_BYTES // max(int(letters or 0), PART_BYTES // BATCH) or 1
+        told = f"nth IN (SELECT text FROM {self.known})"
+        query = f"SELECT nth, {text} AS text FROM {cells.relation} WHERE {told}"
+        rows, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        with SpooledTemporaryFile(PART_BYTES) as file:
+            for batch in session.batches(query, at_once):
+                sizes, said = packed(batch["text"])
+                rows.append(whole(batch["nth"]))
+                lengths.append(sizes)
+                file.write(said)
+            is_large = file.tell() > PART_BYTES
+            file.seek(0)
+            data = mmap(file.fileno(), 0, access=ACCESS_READ) if is_large else file.read()
+        nth, ends = np.concatenate(rows), np.cumsum(np.concatenate([[0], *lengths, [0]]))
+        texts = pa.LargeStringArray.from_buffers(
+            len(nth) + 1, pa.py_buffer(ends), pa.py_buffer(data)
+        )
+        return nth, np.append(np.argsort(nth, kind="stable"), len(nth)), texts, data
 
 
-def _cells_in(column: "pa.Array") -> "pa.Array":
-    import pyarrow as pa
-    from pyarrow import types
+def cells_in(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch of stored rows as cells. Vectors of numbers become text with `|` between them."""
+    return pa.RecordBatch.from_arrays([*map(_stored, batch.columns)], names=batch.schema.names)
 
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+
+def _stored(column: pa.Array) -> pa.Array:
     kind = column.type
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-        return column
-    if types.is_string(kind) or types.is_large_string(kind):
-        return column
-    if types.is_timestamp(kind) and kind.tz in (None, "UTC"):
-        return column
-    coded = column.dictionary_encode() if not types.is_list(kind) else None
-    if coded is None:
-        return pa.array([each and _vector(each) for each in column.to_pylist()], pa.string())
-    texts = pa.array([*map(category_text, coded.dictionary.to_pylist())], pa.string())
-    return texts.take(coded.indices)
+    if types.is_list(kind):
+        texts = [each and _text(each) for each in column.to_pylist()]
+        return pa.array(texts, pa.string())
+    is_kept = types.is_boolean(kind) or (types.is_timestamp(kind) and kind.tz == ZONE)
+    return column if is_kept else plain(column)
 
 
-def _vector(numbers: Sequence[Any]) -> str:
-    return "|".join(repr(each) if isinstance(each, float) else str(each) for each in numbers)
+def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The columns of a frame, under their names, in batches.
+
+    None, NaN, `pd.NA` and NaT are missing. A vector of numbers becomes text with `|` between the
+    numbers, such as `71.0|166.0`: no digit is lost.
+
+    >>> import pandas as pd
+    >>> schema, batches = cells_of_frame(pd.DataFrame({"label": [True, 2, {"b", "a"}, (1, 2.5)]}))
+    >>> next(batches)["label"].to_pylist()
+    ['True', '2', 'a|b', '1.0|2.5']
+    """
+    columns = [_column(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    table = pa.table(columns, names=[str(name) for name in frame.columns])
+    return table.schema, iter(table.to_batches(BATCH))
+
+
+def frame_in(
+    session: Session,
+    frame: "pd.DataFrame",
+    source: str,
+    columns: Mapping[str, str],
+    first_row: int,
+) -> Cells:
+    """The cells of a frame in a session. An index level `row` names its rows.
+
+    Raises
+    ------
+    RatingsError
+        A column is there twice.
+    """
+    twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
+    if twice:
+        raise RatingsError(
+            f"{source}: found {called('column', [columns.get(name, name) for name in twice])} "
+            "twice; expected each once. Drop or rename the other one."
+        )
+    levels = {
+        name: frame.index.get_level_values(name)
+        for name in ("row", "column")
+        if name in frame.index.names
+    }
+    table = session.load(*cells_of_frame(frame.reset_index(drop=True).assign(**levels)))
+    if "row" not in levels:
+        table = table.view(f"SELECT *, nth + {first_row} AS row FROM {table}")
+    return Cells(table, source, dict(columns))
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """What the cells of an Arrow type become: texts, numbers or times."""
+    if types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    if types.is_float16(kind):
+        return pa.float32()
+    is_whole = types.is_integer(kind) and not types.is_uint64(kind)
+    return kind if is_whole or types.is_floating(kind) or is_time(kind) else pa.large_string()
+
+
+def is_time(kind: pa.DataType) -> bool:
+    """True for the Arrow type of dates with times. Those of a zone become text.
+
+    An engine would tell them in a zone of its own.
+    """
+    return bool(types.is_timestamp(kind) and kind.tz is None)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """True for the Arrow types of text."""
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def plain(cells: pa.Array) -> pa.Array:
+    """An Arrow array of single values as `plain_type` says."""
+    kind = cells.type
+    if types.is_dictionary(kind):
+        return plain(cells.dictionary).take(cells.indices)
+    to = plain_type(kind)
+    if kind == to:
+        return cells
+    if is_text(kind) or types.is_null(kind):
+        return cells.cast(to)
+    return written(cells) if to == pa.large_string() else cells.cast(to)
+
+
+def written(cells: pa.Array) -> pa.Array:
+    """An Arrow array of single values as text. Each distinct value is written once."""
+    coded = cells.dictionary_encode()
+    texts = [None if each is None else category_text(each) for each in coded.dictionary.to_pylist()]
+    return pa.array(texts, pa.large_string()).take(coded.indices)
+
+
+def _column(values: "pd.Series") -> Any:
+    import pandas as pd
+
+    kind = values.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        codes = values.cat.codes.to_numpy()
+        categories = pa.chunked_array(_column(pd.Series(values.cat.categories)))
+        return categories.combine_chunks().take(pa.array(codes, mask=codes < 0))
+    if kind == np.dtype(object):
+        return _objects(values)
+    if kind.kind in "mc" or isinstance(kind, pd.PeriodDtype | pd.IntervalDtype | pd.SparseDtype):
+        return _texts(values.astype(object))
+    if kind == np.dtype("longdouble"):
+        values = values.astype(float)
+    return _plain(pa.array(values, from_pandas=True))
+
+
+def _plain(cells: Any) -> Any:
+    chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
+    return pa.chunked_array([plain(each) for each in chunks], plain_type(cells.type))
+
+
+def _objects(values: "pd.Series") -> Any:
+    """A column of Python objects. If they are of one kind, they stay what they are."""
+    import pandas as pd
+
+    found = pd.api.types.infer_dtype(values)
+    kinds = {"string": pa.large_string(), "integer": pa.int64(), "datetime": None, "empty": None}
+    if found == "floating" and set(map(type, values)) <= {float, np.float64, type(None)}:
+        kinds["floating"] = pa.float64()
+    if found == "datetime" and any(each.tzinfo is not None for each in values.dropna()):
+        return _texts(values)
+    if found not in kinds:
+        return _texts(values)
+    try:
+        return _plain(pa.array(values, kinds[found], from_pandas=True))
+    except (pa.ArrowException, OverflowError):
+        return _texts(values)
+
+
+def _texts(values: "pd.Series") -> pa.Array:
+    missing = values.isna()
+    texts = [
+        None if absent else _text(value) for value, absent in zip(values, missing, strict=True)
+    ]
+    return pa.array(texts, pa.large_string())
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, VECTORS):
+        return category_text(value)
+    try:
+        return MEMBERS.join(repr(float(each)) for each in value)
+    except (TypeError, ValueError):
+        return category_text(value)

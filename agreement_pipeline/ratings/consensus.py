@@ -1,32 +1,146 @@
 """Training labels from ratings: one for each item."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
+from agreement_pipeline.ratings.arrays import parts
+from agreement_pipeline.ratings.frames import TEXT, in_pandas
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
-from agreement_pipeline.ratings.texts import TEXT, in_pandas
-from agreement_pipeline.ratings.votes import (
-    ADJUDICATED,
-    CONFLICT,
-    RESOLUTIONS,
-    TIE,
-    UNANIMOUS,
-    Rows,
-    entropy_of,
-    leaders_of,
-    means_of,
-    soft_of,
-    votes_of,
-)
+from agreement_pipeline.text import listed
 
-UNRESOLVED = ("tie", "single", "conflict")
+RESOLUTIONS = ("unanimous", "plurality", "mean", "adjudicated", "tie", "single", "conflict")
+UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, TIE, SINGLE, CONFLICT = range(len(RESOLUTIONS))
+Rows = np.ndarray[Any, Any]
+
+
+def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
+    """The number of ratings of each item in each category. The ratings are in order of items."""
+    votes = np.zeros(shape, dtype=np.int32)
+    for part in parts(len(item)):
+        cells = item[part] * shape[1] + code[part]
+        least = int(cells.min())
+        here = np.bincount(cells - least)
+        votes.reshape(-1)[least : least + len(here)] += here.astype(np.int32)
+    return votes
+
+
+def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
+    """For each item: the first category with the most votes, and the resolution."""
+    label = np.empty(len(votes), dtype=np.int32)
+    resolution = np.empty(len(votes), dtype=np.int8)
+    for part in parts(len(votes)):
+        label[part], resolution[part] = _leaders(votes[part])
+    return label, resolution
+
+
+def _leaders(votes: Rows) -> tuple[Rows, Rows]:
+    most, total = votes.max(1), votes.sum(1)
+    leading = (votes == most[:, None]).sum(1)
+    resolution = np.select(
+        [total == 1, most == total, leading > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
+    )
+    return votes.argmax(1), resolution
+
+
+def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
+    """For each item: the mean label and the resolution. The labels are in the order of items.
+
+    The mean is exact to the last digit in every order of the raters.
+    """
+    if not len(n_raters):
+        return np.empty(0), np.empty(0, dtype=np.int8)
+    ends = np.cumsum(n_raters)
+    starts = ends - n_raters
+    equal = np.maximum.reduceat(labels, starts) == np.minimum.reduceat(labels, starts)
+    resolution = np.select([n_raters == 1, equal], [SINGLE, UNANIMOUS], MEAN)
+    given, places = labels.tolist(), zip(starts.tolist(), ends.tolist(), strict=True)
+    sums = np.array([math.fsum(given[start:end]) for start, end in places])
+    return sums / n_raters, resolution.astype(np.int8)
+
+
+MOST_SAID = 5
+"""How many wrong answers an error shows."""
+
+
+@dataclass(frozen=True)
+class Adjudicated:
+    """The labels that an adjudicator gave to items of one version of a round.
+
+    They are no ratings. No measure reads them, and no rater's label changes.
+
+    Parameters
+    ----------
+    ratings_digest
+        The digest of the ratings that the adjudicator looked at.
+    labels
+        The label of each item.
+    """
+
+    ratings_digest: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def released(cls, entry: Mapping[str, Any]) -> "Adjudicated":
+        """The labels that a manifest names for a round.
+
+        Raises
+        ------
+        TypeError
+            They are no labels by item.
+        """
+        labels = entry.get("adjudicated", {})
+        if not isinstance(labels, dict) or not all(isinstance(x, str) for x in labels.values()):
+            raise TypeError("adjudicated")
+        return cls(entry["ratings_digest"], labels)
+
+    def on(self, items: pd.Index, scale: Scale) -> tuple[np.ndarray, Array]:
+        """The places of the items, and their labels as `PanelLabels` holds them.
+
+        Raises
+        ------
+        RatingsError
+            The panel did not rate an item, or a label is not on the scale.
+        """
+        if not self.labels:
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        places = items.get_indexer(pd.Index(list(self.labels), dtype=TEXT))
+        wrong = [
+            f"item {item!r} {'without a label of the panel' if place < 0 else f'as {label!r}'}"
+            for (item, label), place in zip(self.labels.items(), places, strict=True)
+            if place < 0 or self._place(label, scale) is None
+        ]
+        if wrong:
+            more = f"; and {len(wrong) - MOST_SAID} more" if len(wrong) > MOST_SAID else ""
+            names = f" {listed(scale.names, 12)}" if scale.names else ""
+            raise RatingsError(
+                f"adjudicated labels: found {'; '.join(wrong[:MOST_SAID])}{more}; expected items "
+                f"that raters labelled, and labels of the scale{names}. Correct or remove these "
+                "answers."
+            )
+        found = [self._place(label, scale) for label in self.labels.values()]
+        return places, np.array(found, dtype=float)
+
+    @staticmethod
+    def _place(label: str, scale: Scale) -> float | None:
+        """The place of a category, or the number that a label is. None if it is neither."""
+        if not scale.numeric:
+            return scale.names.index(label) if label in scale.names else None
+        try:
+            value = float(label)
+        except ValueError:
+            return None
+        listed = scale.categories is None or value in scale.categories
+        return value if listed and np.isfinite(value) else None
+
+
+NOT_ADJUDICATED = Adjudicated()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,22 +181,33 @@ class PanelLabels:
 
     @classmethod
     def of(
-        cls, ratings: Ratings, round_name: str = "", adjudicated: Adjudicated = NOT_ADJUDICATED
+        cls,
+        ratings: Ratings,
+        round_name: str = "",
+        adjudicated: Adjudicated = NOT_ADJUDICATED,
+        *,
+        among: Collection[str] | None = None,
     ) -> "PanelLabels":
         """The labels of the panel in a round. Adjudicated labels stand instead of the panel's.
+
+        `among` names the items to look at. None: all.
 
         Raises
         ------
         RatingsError
             The labels are vectors of numbers, which have no consensus.
         """
-        _refuse_vectors(ratings.scale, round_name)
         scale, panel = ratings.scale, ratings.raters
-        items = pd.Index(in_pandas(ratings.without_gold.without_earlier.rated(raters=panel)))
+        if scale.dimensions > 1:
+            raise RatingsError(
+                f"round {round_name or 'of vectors'}: found labels of {scale.dimensions} "
+                "dimensions; expected one dimension for training labels. "
+                "Release each dimension as a round of its own."
+            )
         said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
-        item, *given = (
-            column.to_numpy() for column in ratings.first(["at", *said], raters=panel).columns
-        )
+        names, *columns = ratings.first(["item", "at", *said], items=among, raters=panel).columns
+        item, *given = (column.to_numpy() for column in columns)
+        items = pd.Index(in_pandas(names.take(np.flatnonzero(np.diff(item, prepend=-1)))))
         n_raters = np.bincount(item, minlength=len(items))
         shape = (len(items), len(scale.names))
         votes = None if scale.continuous else votes_of(item, given[0], shape)
@@ -91,6 +216,10 @@ class PanelLabels:
             if votes is not None and not scale.numeric
             else means_of(given[-1], n_raters)
         )
+        texts = None
+        if "text" in ratings.has:
+            known: pd.DataFrame = in_pandas(ratings.items(["text"]))
+            texts = known.set_index("item")["text"].reindex(items)
         chosen, labels = adjudicated.on(items, scale)
         label[chosen] = labels
         resolution[chosen] = ADJUDICATED
@@ -99,7 +228,7 @@ class PanelLabels:
             (round_name,),
             np.zeros(len(items), dtype=np.int32),
             items,
-            _texts_of(ratings, items) if "text" in ratings.has else None,
+            texts,
             label,
             votes,
             n_raters.astype(np.int32),
@@ -146,12 +275,14 @@ class PanelLabels:
     @property
     def soft_label(self) -> Array:
         """The share of the ratings in each category. Shape (N, K)."""
-        return soft_of(self._counted())
+        assert self.votes is not None
+        return np.asarray(self.votes / self.votes.sum(1, keepdims=True))
 
     @property
     def entropy_bits(self) -> Array:
         """-Σ p log2 p of the soft label."""
-        return entropy_of(self.soft_label)
+        soft = self.soft_label
+        return np.asarray(-(soft * np.log2(np.where(soft > 0, soft, 1))).sum(1) + 0.0)
 
     def take(self, rows: Rows) -> "PanelLabels":
         """The labels of some items."""
@@ -171,18 +302,17 @@ class PanelLabels:
         columns = {
             "id": pd.Series(self.items),
             "round": np.array(self.rounds, dtype=object)[self.round],
-            **({} if self.texts is None else {"text": _or_none(self.texts)}),
-            "label": pd.Series(self._labels(), dtype=object),
-            **self._by_category(),
-            "n_raters": self.n_raters.astype(np.int64),
-            **({} if self.votes is None else {"entropy_bits": self.entropy_bits}),
-            "resolution": np.array(RESOLUTIONS, dtype=object)[self.resolution],
         }
+        if self.texts is not None:
+            columns["text"] = list(self.texts.astype(object).where(self.texts.notna(), None))
+        columns["label"] = pd.Series(self._labels(), dtype=object)
+        if self.votes is not None:
+            columns |= {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
+        columns["n_raters"] = self.n_raters.astype(np.int64)
+        if self.votes is not None:
+            columns["entropy_bits"] = self.entropy_bits
+        columns["resolution"] = np.array(RESOLUTIONS, dtype=object)[self.resolution]
         return pd.DataFrame(columns, index=range(len(self)))
-
-    def _counted(self) -> Rows:
-        assert self.votes is not None
-        return self.votes
 
     def _labels(self) -> Rows:
         """The labels as they are called. None for an unresolved item."""
@@ -193,11 +323,6 @@ class PanelLabels:
         )
         named[self.unresolved] = None
         return named
-
-    def _by_category(self) -> dict[str, list[Any]]:
-        if self.votes is None:
-            return {}
-        return {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
 
 
 def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
@@ -289,31 +414,6 @@ def consensus(
     return PanelLabels.of(ratings, round_name, adjudicated).frame()
 
 
-def resolved(labels: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `consensus` that have a label."""
-    return labels[~labels["resolution"].isin(UNRESOLVED)].reset_index(drop=True)
-
-
-def unresolved(labels: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `consensus` that have no label."""
-    return labels[labels["resolution"].isin(UNRESOLVED)].reset_index(drop=True)
-
-
-def _refuse_vectors(scale: Scale, round_name: str) -> None:
-    if scale.dimensions > 1:
-        raise RatingsError(
-            f"round {round_name or 'of vectors'}: found labels of {scale.dimensions} "
-            "dimensions; expected one dimension for training labels. "
-            "Release each dimension as a round of its own."
-        )
-
-
-def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series:
-    """The text of each item, missing where it has none."""
-    known: pd.DataFrame = in_pandas(ratings.items(["text"]))
-    return known.set_index("item")["text"].reindex(items)
-
-
 def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
     """The labels of rounds, one round after the other."""
     starts = np.cumsum([0, *(len(each.rounds) for each in rounds[:-1])])
@@ -344,7 +444,3 @@ def _differ(labels: PanelLabels, item: Rows) -> Rows:
     np.minimum.at(least, item[known], labels.label[known])
     np.maximum.at(most, item[known], labels.label[known])
     return np.asarray(least < most)
-
-
-def _or_none(texts: pd.Series) -> list[object]:
-    return list(texts.astype(object).where(texts.notna(), None))

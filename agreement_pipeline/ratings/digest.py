@@ -27,63 +27,48 @@ Version 1 read each name and label as a Python object, and no engine could compu
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
-from agreement_pipeline.mapped_files import let_go
+from agreement_pipeline.ratings.arrays import flags, numbers_in, packed, whole
 from agreement_pipeline.ratings.cells import STRATUM
-from agreement_pipeline.ratings.scale import Scale
-from agreement_pipeline.ratings.spelling import category_text
+from agreement_pipeline.ratings.scale import category_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from agreement_pipeline.ratings.ratings import Ratings
 
 VERSION = 2
-BATCH = 100_000
-EXTRAS = ("confidence", "assisted", "drawn", "times")
-FIRST, PART_BYTES = 64, 2**22
-"""How many texts are fed first, and from how many bytes a part has no more texts than the last."""
-Bytes = Any
-"""A SHA-256 that is fed, as hashlib makes it."""
 
 
-class Batch(NamedTuple):
-    """Ratings in the order of item, rater and occurrence.
-
-    Attributes
-    ----------
-    item, rater
-        The place of each rating's item among all sorted items, and of its rater among the raters.
-    occurrence, earlier
-        As in `Ratings`.
-    label
-        The place of the category on the scale. Numbers (n,) or vectors (n, D) on a scale without
-        categories.
-    confidence, assisted, drawn, times
-        Arrow columns, null where nothing is known. None if the ratings do not say.
-    """
-
-    item: np.ndarray[Any, Any]
-    rater: np.ndarray[Any, Any]
-    occurrence: np.ndarray[Any, Any]
-    earlier: np.ndarray[Any, Any]
-    label: np.ndarray[Any, Any]
-    confidence: "pa.Array | None" = None
-    assisted: "pa.Array | None" = None
-    drawn: "pa.Array | None" = None
-    times: "pa.Array | None" = None
-
-    def at(self, rows: np.ndarray[Any, Any]) -> "Batch":
-        """Some of the ratings."""
-        import pyarrow as pa
-
-        places = pa.array(rows)
-        parts: list[Any] = [each[rows] for each in self[:5]]
-        parts += [None if each is None else each.take(places) for each in self[5:]]
-        return Batch(*parts)
+def digest_of(ratings: "Ratings") -> str:
+    """The digest of ratings, in hexadecimal."""
+    label = "number" if ratings.scale.continuous else "code"
+    items, raters = _Texts(), [_Rater() for _ in ratings.everyone]
+    seen = 0
+    for part in ratings.every(
+        ["item", "at", "place", label, "occurrence", "earlier", *ratings.extras]
+    ):
+        at = whole(part["at"])
+        items.feed(part["item"].take(np.flatnonzero(np.diff(at, prepend=seen - 1))))
+        seen = int(at[-1]) + 1
+        _feed(raters, part, label)
+    header = {
+        "version": VERSION,
+        "scale": ratings.scale.to_mapping(),
+        "columns": sorted("times" if name == "timestamp" else name for name in ratings.extras),
+        "raters": len(raters),
+    }
+    found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    found.update(items.digest() + _contents(ratings))
+    kinds = [name in ratings.classifiers for name in ratings.everyone]
+    for each in sorted(
+        rater.digest(b"classifier" if kind else b"panel")
+        for rater, kind in zip(raters, kinds, strict=True)
+    ):
+        found.update(each)
+    return found.hexdigest()
 
 
 class _Texts:
@@ -92,136 +77,84 @@ class _Texts:
     def __init__(self) -> None:
         self.lengths, self.bytes = hashlib.sha256(), hashlib.sha256()
 
-    def feed(self, texts: "pa.Array") -> None:
+    def feed(self, texts: pa.Array) -> None:
         """Add texts. A missing one has the length -1."""
-        start, many = 0, FIRST
-        while start < len(texts):
-            lengths, data = _packed(texts.slice(start, many))
-            self.lengths.update(lengths)
-            self.bytes.update(data)
-            let_go()
-            start += many
-            many *= 2 if len(data) < PART_BYTES else 1
+        lengths, data = packed(texts)
+        self.lengths.update(lengths.astype("<i8").tobytes())
+        self.bytes.update(data)
 
     def digest(self) -> bytes:
         return self.lengths.digest() + self.bytes.digest()
 
 
-@dataclass
 class _Rater:
-    """What is fed of one rater."""
+    """What is fed of one rater. The places of objects count only where they are known."""
 
-    records: Bytes = field(default_factory=hashlib.sha256)
-    times: _Texts = field(default_factory=_Texts)
-    drawn: _Texts | None = None
-
-    def feed_drawn(self, places: "pa.Array") -> None:
-        """Add places of objects."""
-        self.drawn = self.drawn or _Texts()
-        self.drawn.feed(places)
+    def __init__(self) -> None:
+        self.records, self.times = hashlib.sha256(), _Texts()
+        self.drawn: _Texts | None = None
 
     def digest(self, kind: bytes) -> bytes:
-        whole = kind + self.records.digest() + self.times.digest()
-        whole += b"" if self.drawn is None else self.drawn.digest()
-        return hashlib.sha256(whole).digest()
+        drawn = b"" if self.drawn is None else self.drawn.digest()
+        whole_rater = kind + self.records.digest() + self.times.digest() + drawn
+        return hashlib.sha256(whole_rater).digest()
 
 
-class RatingsHash:
-    """The digest of ratings that come in batches.
-
-    Parameters
-    ----------
-    kinds
-        Of each rater, by place: True for a classifier.
-    """
-
-    def __init__(self, kinds: Sequence[bool]) -> None:
-        self.kinds = list(kinds)
-        self._items, self._contents = _Texts(), hashlib.sha256()
-        self._raters = [_Rater() for _ in kinds]
-        self._columns: set[str] = set()
-
-    def add_items(self, names: "pa.Array") -> None:
-        """Add the names of rated items in ascending order."""
-        self._items.feed(names)
-
-    def add_contents(self, known: "pa.Table") -> None:
-        """Add what is known of all items, in ascending order of the items.
-
-        The first column holds the items, and a column `cluster_at` the numbers of their clusters.
-        """
-        items, *columns = known.column_names
-        whole = hashlib.sha256()
-        for name in columns:
-            texts = _Texts()
-            for each in known[items].chunks:
-                texts.feed(each)
+def _contents(ratings: "Ratings") -> bytes:
+    """SHA-256 of what is known of the items, column by column."""
+    names, items, known = ratings.contents()
+    texts, numbers = {name: _Texts() for name in names}, b""
+    for each in texts.values():
+        each.feed(items)
+    for part in known:
+        for name, each in texts.items():
             if name == "cluster_at":
-                numbers = known[name].to_numpy().astype("<i8").tobytes()
-                whole.update(b"clusters" + texts.digest() + numbers)
-                continue
-            for each in known[name].chunks:
-                texts.feed(_as_texts(each))
-            whole.update(_name(name) + texts.digest())
-        self._contents.update(whole.digest())
-
-    def add(self, batch: Batch) -> None:
-        """Add ratings that follow those before."""
-        ends = np.cumsum(np.bincount(batch.rater, minlength=len(self.kinds)))
-        batch = batch.at(np.argsort(batch.rater, kind="stable"))
-        records = _records(batch)
-        times = None if batch.times is None else _as_texts(batch.times)
-        self._columns |= {name for name in EXTRAS if getattr(batch, name) is not None}
-        for rater, (start, end) in enumerate(zip(np.append(0, ends), ends, strict=False)):
-            if start < end:
-                self._raters[rater].records.update(records[start:end])
-                if times is not None:
-                    self._raters[rater].times.feed(times.slice(start, end - start))
-                if batch.drawn is not None:
-                    self._raters[rater].feed_drawn(batch.drawn.slice(start, end - start))
-
-    def hexdigest(self, scale: Scale) -> str:
-        """The digest in hexadecimal."""
-        header = {
-            "version": VERSION,
-            "scale": scale.to_mapping(),
-            "columns": sorted(self._columns),
-            "raters": len(self.kinds),
-        }
-        whole = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-        whole.update(self._items.digest() + self._contents.digest())
-        for each in sorted(
-            rater.digest(b"classifier" if kind else b"panel")
-            for rater, kind in zip(self._raters, self.kinds, strict=True)
-        ):
-            whole.update(each)
-        return whole.hexdigest()
+                numbers += whole(part[name]).astype("<i8").tobytes()
+            else:
+                each.feed(_as_texts(part[name]))
+    columns = hashlib.sha256()
+    for name, each in texts.items():
+        is_cluster = name == "cluster_at"
+        columns.update(b"clusters" if is_cluster else _name(name))
+        columns.update(each.digest() + (numbers if is_cluster else b""))
+    return hashlib.sha256(columns.digest()).digest()
 
 
-def _records(batch: Batch) -> np.ndarray[Any, Any]:
+def _feed(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
+    """Add ratings to what is fed of each rater."""
+    place = whole(part["place"])
+    part = part.take(np.argsort(place, kind="stable"))
+    records, given = _records(part, label), part.schema.names
+    times = _as_texts(part["timestamp"]) if "timestamp" in given else None
+    ends = np.cumsum(np.bincount(place, minlength=len(raters)))
+    for rater, start, end in zip(raters, np.append(0, ends), ends, strict=False):
+        if start == end:
+            continue
+        rater.records.update(records[start:end])
+        if times is not None:
+            rater.times.feed(times.slice(start, end - start))
+        if "drawn" in given:
+            rater.drawn = rater.drawn or _Texts()
+            rater.drawn.feed(part["drawn"].slice(start, end - start))
+
+
+def _records(part: pa.RecordBatch, label: str) -> Any:
     """One record of a fixed width for each rating."""
-    label, sure, assisted = batch.label, batch.confidence, batch.assisted
-    kind = "<f8" if label.dtype.kind == "f" else "<i4"
-    stated = [] if sure is None else [("confidence", "<f8")]
-    began = [] if assisted is None else [("assisted", "i1")]
-    records = np.empty(
-        len(batch.item),
-        dtype=[
-            ("item", "<i8"),
-            ("occurrence", "<i8"),
-            ("earlier", "u1"),
-            ("label", kind, label.shape[1:]),
-            *stated,
-            *began,
-        ],
-    )
-    records["item"], records["occurrence"] = batch.item, batch.occurrence
-    records["earlier"] = batch.earlier
-    records["label"] = _one_way(label) if kind == "<f8" else label
-    if sure is not None:
-        records["confidence"] = _one_way(sure.to_numpy(zero_copy_only=False))
-    if assisted is not None:
-        records["assisted"] = assisted.cast("int8").fill_null(-1).to_numpy()
+    labels, given = numbers_in(part[label]), part.schema.names
+    kind = "<f8" if labels.dtype.kind == "f" else "<i4"
+    columns: dict[str, tuple[Any, ...]] = {
+        "item": (whole(part["at"]), "<i8"),
+        "occurrence": (whole(part["occurrence"]), "<i8"),
+        "earlier": (flags(part["earlier"]), "u1"),
+        "label": (_one_way(labels) if kind == "<f8" else labels, kind, labels.shape[1:]),
+    }
+    if "confidence" in given:
+        columns["confidence"] = (_one_way(numbers_in(part["confidence"])), "<f8")
+    if "assisted" in given:
+        columns["assisted"] = (whole(part["assisted"]), "i1")
+    records: Any = np.empty(len(labels), [(name, *kind) for name, (_, *kind) in columns.items()])
+    for name, (values, *_) in columns.items():
+        records[name] = values
     return records
 
 
@@ -230,10 +163,8 @@ def _one_way(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 
-def _as_texts(values: "pa.Array") -> "pa.Array":
+def _as_texts(values: pa.Array) -> pa.Array:
     """Values as text, missing where they are missing."""
-    import pyarrow as pa
-
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         return values
     coded = values.dictionary_encode()
@@ -248,24 +179,3 @@ def _name(column: str) -> bytes:
     if not column.startswith(STRATUM):
         return column.encode()
     return STRATUM.encode() + hashlib.sha256(column.encode()).digest()
-
-
-def _packed(texts: "pa.Array") -> tuple[bytes, bytes]:
-    """The lengths of texts in bytes, and their bytes one after the other."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = texts.cast(pa.large_string())
-    lengths = pc.binary_length(column).fill_null(-1).to_numpy().astype("<i8")
-    return lengths.tobytes(), _data_of(column)
-
-
-def _data_of(chunk: Any) -> bytes:
-    """The bytes of an Arrow array of large strings, without those of its missing texts."""
-    whole = chunk.drop_null()
-    offsets = np.frombuffer(whole.buffers()[1], dtype=np.int64)
-    first, last = offsets[whole.offset], offsets[whole.offset + len(whole)]
-    return bytes(memoryview(whole.buffers()[2])[first:last]) if last > first else b""
-
-
-__all__ = ["Batch", "RatingsHash"]

@@ -50,7 +50,7 @@ def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from agreement_pipeline.ratings.texts import TEXT
+    from agreement_pipeline.ratings.frames import TEXT
 
     given = pa.array(texts.array, pa.large_string())
     blank = r"^\s|\s$|\s\s|[\t\n\x0b\x0c\r\x1c-\x1f\x7f]"

@@ -1,7 +1,7 @@
 """Tables as Parquet files, written and read a part at a time."""
 
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,15 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.large_files import Content, LargeFile
-from agreement_pipeline.ratings.footer import Chunk, Footer
-from agreement_pipeline.ratings.thrift import FooterError
+from agreement_pipeline.ratings.arrays import FIRST, PART_BYTES
+from agreement_pipeline.ratings.birth import EXTRAS, content_columns
+from agreement_pipeline.ratings.cells import Cells, cells_in
+from agreement_pipeline.ratings.footer import Chunk, Footer, FooterError
+from agreement_pipeline.ratings.origin import Origin
+from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.text import called
 
 ROW_GROUP, GROUP_BYTES = 100_000, 2**26
 """How many rows a row group has, and after how many bytes it ends before."""
-FIRST, PART_BYTES = 64, 2**22
-"""How many rows are made first, and from how many bytes a part has no more rows than the last."""
 MOST_BYTES = 1_000_000_000
 """The most that the texts of one column may need in one row group."""
 
@@ -58,16 +63,6 @@ class InTurn:
         found = pa.concat_tables(parts)
         self._ahead = found.slice(n_rows)
         return found.slice(0, n_rows).combine_chunks()
-
-
-def growing(n_rows: int, made: Callable[[slice], pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches that are made of few rows first, and then of more while they need few bytes."""
-    start, many = 0, FIRST
-    while start < n_rows:
-        batch = made(slice(start, min(start + many, n_rows)))
-        yield batch
-        start += len(batch)
-        many *= 2 if batch.nbytes < PART_BYTES else 1
 
 
 def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:
@@ -151,16 +146,9 @@ class ParquetRows:
     def __len__(self) -> int:
         return self._footer.rows
 
-    def parts(
-        self, coded: Collection[str] = (), only: Collection[str] | None = None
-    ) -> Iterator[pa.Table]:
-        """The row groups, each checked. Some texts may come in the codes that the file holds.
-
-        If `only` is given, these columns are read.
-        """
-        names = self.schema.names if only is None else list(only)
-        texts = {each.name for each in self.schema if pa.types.is_string(each.type)}
-        file = self._file(sorted(texts & set(coded)))
+    def parts(self) -> Iterator[pa.Table]:
+        """The row groups, each checked."""
+        names, file = self.schema.names, self._file()
         for group in range(file.num_row_groups):
             _read(lambda at=group: self._refuse_large(at, names))
             yield _read(lambda at=group: _whole(file.read_row_group(at, names)))
@@ -192,8 +180,8 @@ class ParquetRows:
         footer: Footer = _read(lambda: Footer.of(self._source()))
         return footer
 
-    def _file(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
-        return pq.ParquetFile(self._source(), read_dictionary=list(coded))
+    def _file(self) -> pq.ParquetFile:
+        return pq.ParquetFile(self._source())
 
     def _source(self) -> Path | pa.NativeFile:
         return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path
@@ -277,3 +265,141 @@ def _codes_in(array: Any) -> Any:
     while pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
         array = array.flatten()
     return array if pa.types.is_dictionary(array.type) else None
+
+
+KINDS = {
+    "occurrence": pa.int64(),
+    "earlier": pa.bool_(),
+    "confidence": pa.float64(),
+    "assisted": pa.bool_(),
+    "drawn": pa.large_string(),
+    "gold": pa.bool_(),
+    "weight": pa.int64(),
+}
+"""The types of columns that are neither text, nor label or time."""
+
+
+@dataclass(frozen=True, eq=False)
+class RatingsRows:
+    """The ratings as the rows of a table.
+
+    Each rating has a row, with the contents of its item. Each item without a rating has a
+    row without rater and label. These rows come last.
+
+    ============== ======================= =================================
+    column         value                   when it is there
+    ============== ======================= =================================
+    `item`         text                    always
+    `rater`        text                    always
+    `kind`         panel or classifier     always
+    `label`        as on the scale         always
+    `occurrence`   whole number from 1     always
+    `earlier`      true or false           always
+    `confidence`   as given                if the ratings have it
+    `assisted`     true, false or unknown  if the ratings have it
+    `drawn`        text                    if the ratings have it
+    `timestamp`    as given                if the ratings have it
+    `text`         text                    if the items have it
+    `gold`         true or false           if the items have it
+    `gold_label`   text                    if the items have it
+    `cluster`      text                    if the items have it
+    `weight`       whole number from 1     if the items have it
+    `stratum:NAME` text                    for each column of strata
+    ============== ======================= =================================
+    """
+
+    ratings: Ratings
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        has = self.ratings.has
+        names = ["item", "rater", "kind", "label", "occurrence", "earlier"]
+        names += [*(name for name in EXTRAS if name in has), *content_columns(has)]
+        kinds = {**KINDS, "label": self._kind_of_label}
+        if "timestamp" in names:
+            kinds["timestamp"] = self._kind_of_times
+        return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
+
+    def __len__(self) -> int:
+        return len(self.ratings) + len(self._unrated)
+
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows in order."""
+        ratings = self.ratings
+        kinds = [
+            "classifier" if name in ratings.classifiers else "panel" for name in ratings.everyone
+        ]
+        asked = ["place" if name == "kind" else name for name in self.schema.names]
+        for batch in ratings.every(asked):
+            columns = dict(zip(asked, batch.columns, strict=True))
+            columns["kind"] = pa.array(kinds, pa.string()).take(columns["place"])
+            made = self._batch(columns, len(batch))
+            yield made
+        for some in self._unrated.to_batches():
+            yield self._batch(dict(zip(some.schema.names, some.columns, strict=True)), len(some))
+
+    def _batch(self, columns: Mapping[str, pa.Array], n_rows: int) -> pa.RecordBatch:
+        arrays = [
+            columns[each.name].cast(each.type)
+            if each.name in columns
+            else pa.nulls(n_rows, each.type)
+            for each in self.schema
+        ]
+        return pa.record_batch(arrays, schema=self.schema)
+
+    @property
+    def _kind_of_label(self) -> pa.DataType:
+        scale = self.ratings.scale
+        if scale.dimensions > 1:
+            return pa.list_(pa.float64())
+        return pa.float64() if scale.numeric else pa.string()
+
+    @property
+    def _kind_of_times(self) -> pa.DataType:
+        """The type of times as they were given. Texts are large."""
+        (told,) = self.ratings.first(["timestamp"], items=()).schema.types
+        return pa.large_string() if pa.types.is_string(told) else told
+
+    @cached_property
+    def _unrated(self) -> pa.Table:
+        """What is known of the items without a rating."""
+        ratings, items = self.ratings, self.ratings.items()["item"]
+        if not len(items) or items.equals(rated := ratings.rated()):
+            return ratings.items(names=())
+        others = items.filter(pc.invert(pc.is_in(items, rated)))
+        return ratings.items(content_columns(ratings.has), names=others.to_pylist())
+
+
+def stored_cells(rows: ParquetRows, source: str) -> Cells:
+    """The rows of a Parquet file of `RatingsRows` in a session, not checked yet.
+
+    Raises
+    ------
+    RatingsError
+        The file cannot be read.
+    """
+    batches = (cells_in(batch) for part in rows.parts() for batch in part.to_batches())
+    empty = cells_in(pa.RecordBatch.from_pylist([], rows.schema))
+    relation = duckdb_session().load(empty.schema, batches)
+    return Cells(relation.view(f"SELECT *, nth + 1 AS row FROM {relation}"), source)
+
+
+def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Ratings:
+    """The ratings in stored cells, checked again.
+
+    Raises
+    ------
+    RatingsError
+        The cells do not hold ratings.
+    """
+    needed = ("item", "rater", "occurrence", "label", "kind", "earlier")
+    missing = [name for name in needed if name not in cells.names]
+    if missing:
+        raise RatingsError(
+            f"{cells.source}: found no {called('column', missing)}; expected them in stored "
+            "ratings. Store the round again."
+        )
+    models = f"SELECT DISTINCT rater FROM {cells.relation} WHERE kind = 'classifier'"
+    classifiers = cells.relation.values(f"{models} ORDER BY rater")
+    return Ratings.from_cells(cells, scale, classifiers=classifiers, origin=origin)

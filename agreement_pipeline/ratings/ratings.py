@@ -9,13 +9,24 @@ import numpy as np
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.arrays import column_of, flags, numbers_in, texts_of, whole
-from agreement_pipeline.ratings.birth import EXTRAS, Birth, Classifiers, content_columns
-from agreement_pipeline.ratings.cells import STRATUM, Cells
-from agreement_pipeline.ratings.digest import Batch, RatingsHash
-from agreement_pipeline.ratings.limits import Limits
+from agreement_pipeline.ratings.arrays import (
+    column_of,
+    flags,
+    growing,
+    numbers_in,
+    texts_of,
+    whole,
+)
+from agreement_pipeline.ratings.birth import (
+    EXTRAS,
+    Birth,
+    Classifiers,
+    Limits,
+    Packing,
+    content_columns,
+)
+from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
 from agreement_pipeline.ratings.origin import Origin
-from agreement_pipeline.ratings.packing import Packing
 from agreement_pipeline.ratings.scale import MISSING, Codes, Level, Scale
 from agreement_pipeline.text import called, listed
 
@@ -24,8 +35,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LABELS = ("label", "code", "number")
-AT_ONCE = 2_048
-"""How many ratings come at once with what is known of their items."""
 FEW = 200
 """How many names stand in the text of a query."""
 
@@ -93,6 +102,8 @@ class Ratings:
         here too. The digest does not say so.
     origin
         Where they came from, if it is known. The digest does not say so.
+    texts
+        The texts of items, if `known` tells rows in the place of them.
     """
 
     table: Relation
@@ -106,6 +117,7 @@ class Ratings:
     preceded: bool = True
     also_gold: frozenset[str] = frozenset()
     origin: Origin | None = None
+    texts: Texts | None = None
 
     @classmethod
     def from_cells(
@@ -151,20 +163,21 @@ class Ratings:
             - an item stands in two clusters or strata, or only some items stand in one.
         """
         birth = Birth(cells, scale, level, classifiers, models, limits)
-        born = birth.born()
+        birth.check()
         ratings = cls(
-            born.rated,
-            born.known,
-            born.scale,
-            born.scale,
-            born.raters,
-            born.classifiers,
-            born.has,
-            born.again,
-            born.earlier,
+            birth.rated,
+            birth.known,
+            birth.scale,
+            birth.scale,
+            birth.raters,
+            birth.rated_classifiers,
+            birth.has,
+            birth.again,
+            birth.earlier,
             origin=origin,
+            texts=birth.texts,
         )
-        vars(ratings).update(everyone=born.raters, _n=born.n)
+        vars(ratings).update(everyone=birth.raters, _n=birth.n)
         if ratings.repeats:
             birth.refuse_repeats()
         return ratings
@@ -216,8 +229,6 @@ class Ratings:
         >>> Ratings.from_frame(frame, Scale(("no", "yes"))).raters
         ('a', 'b')
         """
-        from agreement_pipeline.ratings.frames import frame_in
-
         session = session or duckdb_session()
         cells = frame_in(session, frame, source, columns or {}, first_row)
         return cls.from_cells(cells, scale, classifiers=classifiers)
@@ -241,8 +252,7 @@ class Ratings:
     def everyone(self) -> tuple[str, ...]:
         """All raters who rated, by name: the panel and the classifiers."""
         if self.preceded:
-            some = f"SELECT DISTINCT place FROM {self.table} ORDER BY place"
-            there = self.session.ask(some)["place"].to_pylist()
+            there = self.table.values(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
         else:
             codes = self.codes_in(self.patterns.words, range(len(self.names)))
             there = np.flatnonzero((codes >= 0).any(0)).tolist()
@@ -255,40 +265,71 @@ class Ratings:
 
     @cached_property
     def _n(self) -> int:
-        return self._number(f"SELECT COUNT(*) AS n FROM {self.table}")
+        return self._count("TRUE")
 
     @cached_property
     def n_rated(self) -> int:
         """How many items were rated, gold items too."""
-        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.table}")
+        if self.preceded or "weight" in self.has:
+            return int(self.table.values(f"SELECT COUNT(DISTINCT item) FROM {self.table}")[0])
+        return int(self.patterns.items.sum())
 
     @cached_property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
-        return self._number(f"SELECT COUNT(DISTINCT item) AS n FROM {self.own} WHERE NOT gold")
+        if "weight" in self.has:
+            return int(
+                self.table.values(f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold")[0]
+            )
+        return int(self.patterns.items[~self.patterns.gold].sum())
+
+    @cached_property
+    def n_earlier(self) -> int:
+        """How many ratings earlier rounds gave."""
+        if not self.preceded:
+            return 0
+        return int(self.table.values(f"SELECT COUNT(*) FROM {self.table} WHERE earlier")[0])
+
+    @cached_property
+    def n_repeated(self) -> int:
+        """How many ratings are of an item that the rater had met before."""
+        if not self.met_again:
+            return 0
+        return int(self.table.values(f"SELECT COUNT(*) FROM {self.table} WHERE occurrence > 1")[0])
+
+    @cached_property
+    def n_by_rater(self) -> Mapping[str, int]:
+        """How many items each rater rated in the round itself, gold items too."""
+        found = self.session.ask(f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place")
+        by_place = dict(zip(found["place"].to_pylist(), found["n"].to_pylist(), strict=True))
+        return {self.names[place]: by_place[place] for place in sorted(by_place)}
+
+    @cached_property
+    def given(self) -> Codes:
+        """The places on the scale of the categories that were given, sorted."""
+        codes = self.session.ask(f"SELECT DISTINCT code FROM {self.table}")["code"]
+        return np.sort(self.positions(whole(codes) - 1))
 
     @cached_property
     def n_of_panel(self) -> int:
         """How many ratings are by raters who are no classifiers."""
         if not self.classifiers:
             return len(self)
-        return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {self._of_panel}")
+        return self._count(self._of_panel)
 
     @cached_property
     def n_assisted(self) -> int:
         """How many of them are known to have begun as a suggestion."""
         if "assisted" not in self.has:
             return 0
-        began = f"{self._of_panel} AND assisted"
-        return self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {began}")
+        return self._count(f"{self._of_panel} AND assisted")
 
     @property
     def says_assisted(self) -> bool:
         """True if it is known of each label of the panel whether it began as a suggestion."""
         if "assisted" not in self.has:
             return False
-        unknown = f"{self._of_panel} AND assisted IS NULL"
-        return not self._number(f"SELECT COUNT(*) AS n FROM {self.table} WHERE {unknown}")
+        return not self._count(f"{self._of_panel} AND assisted IS NULL")
 
     @cached_property
     def gold(self) -> frozenset[str]:
@@ -298,8 +339,7 @@ class Ratings:
         """
         if "gold" not in self.has:
             return self.also_gold
-        found = self.session.ask(f"SELECT item FROM {self.known} WHERE gold")["item"].to_pylist()
-        return self.also_gold | {*found}
+        return self.also_gold | {*self.table.values(f"SELECT item FROM {self.known} WHERE gold")}
 
     @cached_property
     def strata(self) -> dict[str, tuple[str, ...]]:
@@ -308,7 +348,7 @@ class Ratings:
         for name in content_columns(self.has):
             if name.startswith(STRATUM):
                 some = f"SELECT DISTINCT {self.session.column(name)} AS s FROM {self.own}"
-                strata = self.session.ask(f"{some} WHERE NOT gold ORDER BY s")["s"].to_pylist()
+                strata = self.table.values(f"{some} WHERE NOT gold ORDER BY s")
                 found[name.removeprefix(STRATUM)] = tuple(strata)
         return found
 
@@ -339,27 +379,24 @@ class Ratings:
         The order of rows and the names of raters and clusters do not enter. Two tables with the
         same digest, and the same items gold, give the same estimates to the last digit.
         """
-        found = RatingsHash([name in self.classifiers for name in self.everyone])
+        from agreement_pipeline.ratings.digest import digest_of
+
+        return digest_of(self)
+
+    def contents(self) -> "tuple[list[str], pa.Array, Iterator[pa.RecordBatch]]":
+        """The columns of what is known of items, the items in order, and the columns in batches.
+
+        The clusters are the last column, `cluster_at`.
+        """
         names = [name for name in content_columns(self.has) if name != "cluster"]
-        found.add_contents(self.items([*names, *(["cluster_at"] * ("cluster" in self.has))]))
-        extras = [name for name in EXTRAS if name in self.has]
-        label = "number" if self.scale.continuous else "code"
-        seen = 0
-        for part in self.every(["item", "at", "place", label, "occurrence", "earlier", *extras]):
-            at = whole(part["at"])
-            found.add_items(part["item"].take(np.flatnonzero(np.diff(at, prepend=seen - 1))))
-            seen = int(at[-1]) + 1
-            found.add(
-                Batch(
-                    at,
-                    whole(part["place"]),
-                    whole(part["occurrence"]),
-                    flags(part["earlier"]),
-                    numbers_in(part[label]),
-                    *(part[name] if name in extras else None for name in EXTRAS),
-                )
-            )
-        return found.hexdigest(self.scale)
+        names += ["cluster_at"] * ("cluster" in self.has)
+        known = self._known(names)
+        return names, known["item"], self._with_texts(known)
+
+    @property
+    def extras(self) -> list[str]:
+        """The optional columns of ratings that are known."""
+        return [name for name in EXTRAS if name in self.has]
 
     # What is asked of them
 
@@ -391,7 +428,11 @@ class Ratings:
             Gold items too.
         """
         some = _Some.of(self.session, items)
-        where = f"{'TRUE' if gold else 'NOT gold'} AND {some.test} AND {self._by(raters)}"
+        of_gold = "TRUE" if gold or not self.gold else "NOT gold"
+        tests = {of_gold, some.test, self._by(raters)} - {"TRUE"}
+        if self.own is self.table and not tests:
+            return self._whole(columns, str(self._in_order))
+        where = " AND ".join(sorted(tests)) or "TRUE"
         return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
     def again(
@@ -415,7 +456,6 @@ class Ratings:
         """
         asked, last, seen = self._asked(columns), None, -1
         beside = [name for name in columns if name in ("text", "gold", "gold_label")]
-        rows = str(self.table)
         if beside:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
             kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
@@ -424,10 +464,11 @@ class Ratings:
                 f"(SELECT {chosen} FROM {self.table} AS r LEFT JOIN {self.known} AS k "
                 "ON r.item = k.item) AS b"
             )
-        order = "item, place, occurrence" if self.met_again else "item, place"
-        text = f"SELECT {asked} FROM {rows} ORDER BY {order}"
-        for part in self.session.batches(text, *([AT_ONCE] if beside else [])):
-            if part.num_rows:
+        text = f"SELECT {asked} FROM {self._in_order}"
+        if beside:
+            text = f"SELECT {asked} FROM {rows} ORDER BY {self._order}"
+        for batch in self.session.batches(text):
+            for part in self._with_texts(batch) if batch.num_rows else ():
                 at = _places(part["item"], last, seen) if "at" in columns else None
                 yield self._told(part, columns, at)
                 if at is not None:
@@ -437,10 +478,7 @@ class Ratings:
         """Some columns of some rows, which are in the order of their items."""
         import pyarrow as pa
 
-        found = self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}")
-        batch = pa.RecordBatch.from_arrays(
-            [each.combine_chunks() for each in found.columns], names=found.schema.names
-        )
+        batch = _batch_of(self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}"))
         at = _places(batch["item"], None, -1) if "at" in columns else None
         return pa.Table.from_batches([self._told(batch, columns, at)])
 
@@ -544,7 +582,7 @@ class Ratings:
 
     def _by(self, raters: Collection[str] | None) -> str:
         """A test of ratings: are they by some of the raters?"""
-        if raters is None:
+        if raters is None or {*self.everyone} <= {*raters}:
             return "TRUE"
         places = [str(at) for at, name in enumerate(self.names) if name in raters]
         return f"place IN ({', '.join(places)})" if places else "FALSE"
@@ -566,8 +604,16 @@ class Ratings:
         """
         import pyarrow as pa
 
+        return pa.Table.from_batches(self._with_texts(self._known(columns, names)))
+
+    def _known(
+        self, columns: Sequence[str], names: Collection[str] | None = None
+    ) -> "pa.RecordBatch":
+        """What is known of items, without their texts."""
+        import pyarrow as pa
+
         if self.known is None:
-            return pa.table({"item": texts_of([])})
+            return pa.record_batch({"item": texts_of([])})
         of = {name: "cluster" if name == "cluster_at" else name for name in columns}
         quoted = self.session.column
         chosen = ["item", *(f"{quoted(each)} AS {quoted(name)}" for name, each in of.items())]
@@ -579,7 +625,19 @@ class Ratings:
             at = [*columns].index("cluster_at") + 1
             coded = pa.chunked_array(found.column(at)).combine_chunks().dictionary_encode()
             found = found.set_column(at, "cluster_at", coded.indices.cast(pa.int64()))
-        return found
+        return _batch_of(found)
+
+    def _with_texts(self, rows: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
+        """Rows, in parts of few bytes if they have texts. These stand in the place of `nth`."""
+        if "text" not in rows.schema.names or (texts := self.texts) is None:
+            return iter([rows])
+        column = rows.schema.get_field_index("text")
+
+        def made(part: slice) -> "pa.RecordBatch":
+            some = rows.slice(part.start, part.stop - part.start)
+            return some.set_column(column, "text", texts.take(some["text"]))
+
+        return growing(rows.num_rows, made) if rows.num_rows else iter([made(slice(0, 0))])
 
     def to_pandas(self) -> "pd.DataFrame":
         """All ratings as a frame, in the order of item, rater and occurrence."""
@@ -591,14 +649,24 @@ class Ratings:
         """The first rows of `to_pandas`."""
         from agreement_pipeline.ratings.frames import frame_of
 
-        rows = f"{self.table} ORDER BY item, place, occurrence LIMIT {n}"
+        rows = f"{self._in_order} LIMIT {n}"
         return frame_of(self._whole(self._shown, rows).to_batches(), self.everyone, self.scale)
 
     @property
     def _shown(self) -> list[str]:
         """The columns of a frame."""
-        extras = [name for name in EXTRAS if name in self.has]
-        return ["item", "rater", "label", "occurrence", "earlier", *extras]
+        return ["item", "rater", "label", "occurrence", "earlier", *self.extras]
+
+    @property
+    def _order(self) -> str:
+        return "item, place, occurrence" if self.met_again else "item, place"
+
+    @cached_property
+    def _in_order(self) -> Relation:
+        """The table in the order of item, rater and occurrence."""
+        unseen = ("word", "unit", "gold", "nth")
+        columns = [name for name in self._columns if name not in unseen]
+        return self.session.ordered(self.table, columns, self._order)
 
     # What counting asks
 
@@ -677,7 +745,7 @@ class Ratings:
             return bool(((codes >= 0).sum(1) != self.patterns.n).any())
         keys = "item, place, occurrence"
         twice = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
-        return bool(self.session.ask(twice).num_rows)
+        return bool(self.table.values(twice))
 
     @property
     def _of_panel(self) -> str:
@@ -689,16 +757,31 @@ class Ratings:
     def _columns(self) -> list[str]:
         """The columns of the table."""
         numbers = [] if self.coded.categories else _dimensions(self.scale)
-        extras = [name for name in EXTRAS if name in self.has]
         of_items = [name for name in content_columns(self.has) if name in ("cluster", "weight")]
         strata = [name for name in content_columns(self.has) if name.startswith(STRATUM)]
         label = ["item", "place", "word", "unit", "code", *numbers, "occurrence", "earlier"]
-        return [*label, *extras, "gold", *of_items, *strata, "nth"]
+        return [*label, *self.extras, "gold", *of_items, *strata, "nth"]
 
-    def _number(self, text: str) -> int:
-        return int(self.session.ask(text)["n"][0].as_py())
+    def _count(self, test: str) -> int:
+        """How many ratings meet a test."""
+        return int(self.table.values(f"SELECT COUNT(*) FROM {self.table} WHERE {test}")[0])
+
+    def _where(self, test: str) -> Relation:
+        """The ratings that meet a test."""
+        return self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
 
     # Other ratings made of these
+
+    def from_origin(self, origin: Origin | None) -> "Ratings":
+        """The same ratings with another origin. What was asked of them before stays known."""
+        other = replace(self, origin=origin)
+        known = {name: each for name, each in vars(self).items() if not isinstance(each, Ratings)}
+        vars(other).update({**known, "origin": origin})
+        return other
+
+    def with_gold(self, items: frozenset[str]) -> "Ratings":
+        """The ratings in which some items are gold too."""
+        return self if items <= self.gold else replace(self, also_gold=self.also_gold | items)
 
     @property
     def without_gold(self) -> "Ratings":
@@ -724,8 +807,7 @@ class Ratings:
         """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
         if not self.preceded:
             return self
-        own = self.table.view(f"SELECT * FROM {self.table} WHERE NOT earlier")
-        return replace(self, table=own, preceded=False)
+        return replace(self, table=self._where("NOT earlier"), preceded=False)
 
     @property
     def unassisted(self) -> "Ratings":
@@ -738,8 +820,7 @@ class Ratings:
     @cached_property
     def _unassisted(self) -> "Ratings":
         began = f"COALESCE({self._of_panel} AND assisted, FALSE)"
-        left = self.table.view(f"SELECT * FROM {self.table} WHERE NOT {began}")
-        return replace(self, table=left)
+        return replace(self, table=self._where(f"NOT {began}"))
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
         """The ratings of the items in some strata of a column.
@@ -748,9 +829,8 @@ class Ratings:
         """
         names = ", ".join(map(self.session.literal, strata)) or "NULL"
         test = f"{self.session.column(STRATUM + column)} IN ({names})"
-        rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
         known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
-        part = replace(self, table=rated, known=known)
+        part = replace(self, table=self._where(test), known=known)
         kept = tuple(name for name in self.classifiers if name in part.everyone)
         return replace(part, classifiers=kept)
 
@@ -789,9 +869,7 @@ class Ratings:
             f"SELECT {columns}, nth, earlier, {number} FROM ({' UNION ALL '.join(parts)}) AS b"
         )
         found = replace(self, table=rated, met_again=True, preceded=True)
-        if self.coded.categories and found._number(
-            f"SELECT COUNT(*) AS n FROM {rated} WHERE code = 0"
-        ):
+        if self.coded.categories and found._count("code = 0"):
             raise RatingsError(
                 f"ratings: found labels of an earlier round that are none of "
                 f"{listed(self.scale.names, 12)}; expected the same categories in all rounds. "
@@ -876,6 +954,14 @@ class _Some:
         table = pa.table({"item": texts_of(sorted(names))})
         relation = session.load(table.schema, table.to_batches())
         return cls(f"(item IN (SELECT item FROM {relation}))", (relation,))
+
+
+def _batch_of(found: "pa.Table") -> "pa.RecordBatch":
+    """A table as one batch."""
+    import pyarrow as pa
+
+    arrays = [each.combine_chunks() for each in found.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=found.schema.names)
 
 
 def _places(items: "pa.Array", last: object, seen: int) -> Codes:

@@ -5,7 +5,7 @@ import pytest
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.engine import duckdb_session, spark_session
 from agreement_pipeline.ratings import EXTRAS, Ratings, RatingsRows, content_columns
-from agreement_pipeline.ratings.frames import frame_in
+from agreement_pipeline.ratings.cells import frame_in
 from agreement_pipeline.readers import read
 from tests.counting.tables import MADE, RANDOM, plain
 from tests.readers.exports_of_tools import CASES

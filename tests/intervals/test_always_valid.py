@@ -23,7 +23,8 @@ from agreement_pipeline.intervals import (
     mixture,
 )
 from agreement_pipeline.intervals.distributions import Student
-from agreement_pipeline.policy import Policy, assess, manner, recorded_manner
+from agreement_pipeline.policy import Policy, assess, manner
+from agreement_pipeline.policy.decision import recorded_manner
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 

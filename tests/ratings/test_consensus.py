@@ -9,7 +9,7 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import consensus, resolved, unresolved
+from agreement_pipeline.ratings import consensus
 
 SCALE = Scale(("no", "maybe", "yes"))
 
@@ -135,20 +135,10 @@ def test_a_mean_does_not_depend_on_what_the_raters_are_called():
     )
 
 
-def test_resolved_and_unresolved_rows_are_all_rows():
-    found = consensus(
-        make_ratings(
-            [
-                ("i", "a", "yes"),
-                ("i", "b", "yes"),
-                ("j", "a", "yes"),
-                ("j", "b", "no"),
-                ("k", "a", "no"),
-            ]
-        )
-    )
-    assert resolved(found)["id"].tolist() == ["i"]
-    assert unresolved(found)["id"].tolist() == ["j", "k"]
+def test_a_mean_is_exact():
+    values = [0.1, 0.7, 1e16, 0.2, -1e16, 1e-300]
+    found = make_ratings([("i", f"r{n}", v) for n, v in enumerate(values)], Scale(None, "interval"))
+    assert consensus(found)["label"].tolist() == [math.fsum(values) / 6]
 
 
 def test_a_round_that_only_a_classifier_rated_has_no_rows():

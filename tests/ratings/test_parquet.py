@@ -80,11 +80,6 @@ def test_long_texts_make_row_groups_short(monkeypatch):
     assert pa.concat_tables(parts).equals(rows)
 
 
-def test_some_columns_are_read_alone():
-    stored = ParquetRows(parquet_bytes(pa.table({"item": ["a", "b"], "label": [1, 2]})))
-    assert [part.to_pydict() for part in stored.parts(only=["label"])] == [{"label": [1, 2]}]
-
-
 def test_other_bytes_are_refused():
     with pytest.raises(RatingsError, match="found one that cannot be read"):
         ParquetRows(b"PAR1 nothing PAR1")

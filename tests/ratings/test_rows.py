@@ -64,11 +64,36 @@ def test_small_parts_give_the_same_rows(monkeypatch):
     number = [f"{at // len(ROWS):04}" for at in range(len(frame))]
     ratings = Ratings.from_frame(frame.assign(item=number + frame["item"]), YES)
     sizes = [len(batch) for batch in RatingsRows(ratings).to_batches()]
-    assert (sum(sizes[:-1]), sizes[-1], max(sizes)) == (5000, 1000, 2048)
+    assert (sum(sizes), sizes[0], max(sizes)) == (6000, 64, 2048)
     rows = whole(RatingsRows(ratings))
-    monkeypatch.setattr("agreement_pipeline.ratings.ratings.AT_ONCE", 100_000)
+    monkeypatch.setattr("agreement_pipeline.ratings.arrays.FIRST", 100_000)
     assert [len(batch) for batch in RatingsRows(ratings).to_batches()] == [5000, 1000]
     assert whole(RatingsRows(ratings)).equals(rows)
+
+
+@pytest.mark.parametrize("most", [1, 20, 10**6])
+def test_texts_are_the_same_on_disk_and_in_memory(most, monkeypatch):
+    """They are read in the order of the rows, and asked for in the order of the items."""
+    monkeypatch.setattr("agreement_pipeline.ratings.cells.PART_BYTES", most)
+    ratings = known(text=["", "", "", "ä", None, "nobody rated c"])
+    told = {"a": "ä", "b": "", "c": "nobody rated c", "d": None}
+    found = ratings.items(["text"])
+    assert dict(zip(*found.to_pydict().values(), strict=True)) == told
+    assert ratings.items(["text"], names=["d", "c"])["text"].to_pylist() == [told["c"], None]
+    assert [row["text"] for row in whole(RatingsRows(ratings)).to_pylist()] == [
+        *("ä", "", "", "", None),
+        told["c"],
+    ]
+    without = ratings.without_gold.items(["text"])
+    assert without["item"].to_pylist() == ["a", "b", "c"]
+    monkeypatch.undo()
+    assert ratings.digest == known(text=["", "", "", "ä", None, "nobody rated c"]).digest
+
+
+def test_items_without_any_text_may_have_a_column_of_texts():
+    ratings = known(text=pd.Series([None] * 6, dtype=TEXT))
+    assert ratings.items(["text"])["text"].to_pylist() == [None] * 4
+    assert ratings.items(["text"], names=())["text"].type == pa.string()
 
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 9), (3, 9), (6,), (4, 4)])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agreement_pipeline.ratings import thrift
-from agreement_pipeline.ratings.thrift import Compact, FooterError
+from agreement_pipeline.ratings import footer
+from agreement_pipeline.ratings.footer import Compact, FooterError
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_has_no_meaning_is_refused(name, data, words):
 
 
 def test_values_are_counted_before_they_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(thrift, "MOST_VALUES", 100)
+    monkeypatch.setattr(footer, "MOST_VALUES", 100)
     data = bytes.fromhex("29 f5 c8 01") + bytes(200) + b"\0"
     with pytest.raises(FooterError, match="more than 100 values"):
         Compact(data).struct("GeospatialStatistics")

@@ -175,12 +175,6 @@ def write_export(path, n_tasks: int, text: str) -> None:
         file.write("]")
 
 
-IN_MEMORY = pytest.mark.xfail(
-    strict=True, reason="an engine holds the texts of items while it groups and sorts them"
-)
-
-
-@IN_MEMORY
 @in_arrow
 def test_the_texts_of_an_export_are_on_disk(long_texts):
     _, ratings, needed = long_texts
@@ -189,7 +183,6 @@ def test_the_texts_of_an_export_are_on_disk(long_texts):
     assert ratings.items(["text"], names=["599"])["text"][0].as_py() == "599 " + "word " * 40_000
 
 
-@IN_MEMORY
 def test_the_texts_of_an_export_are_on_disk_while_it_is_kept(long_texts, tmp_path, monkeypatch):
     """Each text is in two rows of the stored table. So the rows are 240 MB."""
     monkeypatch.setattr(release_parquet, "GROUP_BYTES", 2**22)

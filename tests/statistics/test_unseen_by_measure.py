@@ -10,14 +10,14 @@ from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
+from tests.forms import FORMS
 
 FIVE = Scale((1, 2, 3, 4, 5), "ordinal")
 SETS = Scale(("a|b|c|d|e", "a|b|c|d|e|f", "g", "h"))
 SPANS = [
     name
-    for name, record in MEASURES.items()
+    for name, record in FORMS.items()
     if name.startswith(("gwet_ac2_", "brennan_prediger_")) and "ordinal" in record.levels
 ]
 ROUNDS = 300
@@ -75,7 +75,7 @@ def test_limits_in_spans_of_the_scale_hold_where_raters_use_its_middle_and_seldo
     pairs = np.array([(one, other) for one in range(5) for other in range(5)])
     in_the_middle = np.isin(pairs, (2, 3)).all(1) / 4
     population = counts(pairs, FIVE).reweighted((0.1 / 25 + 0.9 * in_the_middle) * MANY)
-    truths = [float(MEASURES[name](population).value) for name in names]
+    truths = [float(FORMS[name](population).value) for name in names]
 
     def draw(rng, n):
         return np.where(
@@ -94,6 +94,6 @@ def test_limits_hold_on_sets_of_which_the_commonest_two_are_nearly_one():
         label = rng.choice(4, size=(n, 1), p=share)
         return np.where(rng.random((n, 1)) < 0.05, rng.choice(4, size=(n, 3), p=share), label)
 
-    truth = float(MEASURES["alpha_jaccard"](counts(draw(rng, 400_000), SETS)).value)
+    truth = float(FORMS["alpha_jaccard"](counts(draw(rng, 400_000), SETS)).value)
     assert truth == pytest.approx(0.949, abs=0.003)
     assert max(misses(["alpha_jaccard"], SETS, draw, [truth], 120)) < 0.05
