@@ -1,19 +1,14 @@
 r"""A control chart of one measure over rounds of different sizes.
 
 It is a Shewhart chart of single values whose limits follow each round's own standard error. Each
-round is compared with the rounds before it:
+round is compared with the rounds before it that did not fall out:
 
-- Rounds differ by more than their standard errors tell, since items of each week are alike.
-  :math:`\tau^2` is the variance that is left (DerSimonian and Laird 1986). It is added to that of
-  each round, as Spiegelhalter (2005) recommends.
-- The centre is the mean of the earlier values, weighted by :math:`w = 1 / (se^2 + \tau^2)`. Large
-  rounds count more.
+- :math:`\tau^2` is by how much rounds differ beyond their standard errors (DerSimonian and Laird
+  1986). It is added to the variance of each round (Spiegelhalter 2005).
+- The centre is the mean of the earlier values, weighted by :math:`w = 1 / (se^2 + \tau^2)`.
 - The limits are :math:`t \sqrt{se^2 + \tau^2 + 1 / \sum w}` around the centre, with the standard
-  error of the round itself. So a small round has wide limits.
-- t is the quantile of Student's distribution that leaves out as much as three standard errors of a
-  normal one: 0.135 % on each side. Of n earlier rounds it has n - 1 degrees of freedom.
-
-A round that falls out is no part of the rounds that later ones are compared with.
+  error of the round itself. t is Student's quantile with n - 1 degrees of freedom that leaves out
+  as much as three standard errors of a normal distribution: 0.135 % on each side.
 
 References
 ----------

@@ -318,9 +318,8 @@ class Difference(Tabular):
     def share_greater(self) -> float | None:
         """The share of resamples in which one is greater than other.
 
-        It is no probability that one is truly greater: 1 minus it is near a one-sided p-value.
-        Undefined resamples do not count as greater. With few items, the interval is wider than the
-        quantiles of the resamples, and can contain 0 even if this share is beyond its level.
+        It is no probability that one is truly greater: 1 minus it is near a one-sided p-value. With
+        few items, the interval is wider than the quantiles of the resamples.
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
 
@@ -385,17 +384,9 @@ def difference(
     greatest for the upper limit. If an expensive measure has too few resamples for the level, these
     are the limits.
 
-    Parameters
-    ----------
-    one, other
-        The sides.
-    inference
-        The level, the number of resamples, and the seed. The method must be the default one.
-    shared
-        The number of items that both sides use. The rows of both statistics must then be the same
-        items with the same weights, row by row. An item that one side lacks is a row without
-        ratings. None if the sides share no item and no cluster: then they are resampled
-        independently.
+    `shared` is the number of items that both sides use. The rows of both statistics are then the
+    same items with the same weights, row by row, and an item that one side lacks is a row without
+    ratings. None: the sides share no item and no cluster, and are resampled independently.
 
     Raises
     ------
@@ -403,18 +394,7 @@ def difference(
         A measure is not registered, the method is not the default one, or limits are always valid.
     AgreementError
         Sides that share items do not have the same rows in the same clusters. Or a measure that
-        needs every rater's rating meets items without one. Or the category named is not on the
-        scale, or the measure has no value for each category.
-
-    Examples
-    --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import CategoryCounts
-    >>> rows, scale = [[3, 0], [2, 1], [0, 3]], Scale(("no", "yes"))
-    >>> counts = [CategoryCounts(rows, times, scale=scale) for times in ([9, 1, 9], [9, 9, 9])]
-    >>> found = difference(Side("a", "gwet_ac1", counts[0]), Side("b", "gwet_ac1", counts[1]))
-    >>> round(found.value, 4), found.interval.low <= found.value <= found.interval.high
-    (0.3689, True)
+        needs every rater's rating meets items without one. Or there is no value for the category.
     """
     inference.refuse_other_methods("difference")
     sides = one, other
@@ -459,7 +439,6 @@ def _method(
     inference: Inference,
     shared: int | None,
 ) -> str:
-    """How the interval is found."""
     clustered = any(side.statistic.clusters for side in sides)
     said = [f"{n} {METHOD}" if n < inference.n_resamples else METHOD]
     if clustered:

@@ -37,11 +37,8 @@ class Drift(Tabular):
         *same label*: of a rater, the share of items with the same label as before. *change of
         share*: of a category, its share of an item's labels, now minus before. *change of mean*: of
         a rater of numbers, their mean, now minus before.
-    value, interval
-        The number and its interval. Such intervals aim at holding the true number in the share
-        `confidence_level` of rounds.
-    n_items
-        The shared items that it rests on.
+    value, interval, n_items
+        The number, its interval, and how many shared items it rests on.
     undefined
         Why there is no interval; None if there is one.
     """

@@ -42,9 +42,8 @@ class Estimate(Tabular):
         The registered name of the measure, and what the estimate is about.
     value, interval
         None if undefined. The method aims at intervals that contain the true value in the share
-        `confidence_level` of rounds. Intervals for several looks aim at it for all of them
-        together. A limit is infinite if too many resamples are undefined and the measure has no
-        bound on that side.
+        `confidence_level` of rounds, for all planned looks together. A limit is infinite if too
+        many resamples are undefined and the measure has no bound on that side.
     confidence_level, method
         The level of the interval, and how it was found.
     observed, expected
@@ -53,23 +52,21 @@ class Estimate(Tabular):
         What the value is computed from. `n_raters` counts the raters of the items on which
         agreement is read.
     n_clusters
-        The clusters of the items on which agreement is read; None if items do not come in clusters.
+        The clusters of these items; None if items do not come in clusters.
     dropped
         The number of items on which agreement cannot be read, for each reason, such as one rating.
     lowest
         For a measure of every category, the category whose value is the round's value.
     on_marking
-        For units of marked objects, the share of the disagreement that is on marking. There, the
-        other rater said *none*. The rest is on naming. It is about the lowest category, or that of
-        the scope. It is 0 if the names alone are asked. None without a category *none*.
+        For units of marked objects, the share of the disagreement in which the other rater said
+        *none*. It is about the lowest category, or that of the scope. 0 if the names alone are
+        asked. None without a category *none*.
     undefined
         Why there is no value; None if there is one.
     convention, categories
-        How the measure treats missing ratings, and the categories in order. A continuous scale has
-        no categories.
+        How the measure treats missing ratings, and the categories in order.
     raters_left_out
-        The raters of the round who do not count in the estimate. Their replicates, or their
-        confidence, are missing or show nothing.
+        The raters who do not count, since their replicates or their confidence show nothing.
     always_valid_at
         The number of items at which always valid limits are tightest; None for a round that is
         judged once.
@@ -168,9 +165,8 @@ class Estimate(Tabular):
     def p_value(self, cutoff: float) -> float | None:
         """The p-value of the hypothesis that the true value is under `cutoff`; None if undefined.
 
-        It is the tail at which the lower limit is exactly the cut-off. It never falls as the
-        cut-off rises. The lower limit at a confidence level of 1 - α reaches the cut-off if p is at
-        most α/2. It is not the probability that the true value is under the cut-off.
+        The lower limit at a confidence level of 1 - α reaches the cut-off if p is at most α/2. It
+        is not the probability that the true value is under the cut-off.
         """
         return None if self.distribution is None else self.distribution.under(cutoff)
 
@@ -278,21 +274,12 @@ def estimate_each(
     """Several measures on one statistic, from the same resamples.
 
     On the whole round, a measure of every category also gives the value of each category. A measure
-    that is asked for by two names is computed once.
+    that is asked for by two names is computed once. A measure that needs every rater's rating uses
+    only the items that have them.
 
-    Expensive measures use fewer resamples, and the estimate's `method` says how many.
-
-    - An expensive measure uses 400. Its limits are uncertain by about a seventh of a standard
-      error, and `p_value` has steps of 1/400.
-    - A statistic of more than 20,000 rows, for example of real-valued ratings, gets 200,000,000
-      weights in all. Its number of resamples follows from that, and is at least 1,000.
-
-    If fewer than ten of these resamples would lie beyond a limit, the limits are set to the
-    measure's bounds. At 95 %, 400 resamples are enough. At 98 %, 1,000 are. On few items, a limit
-    may lie beyond all resamples. Then the limits are the bounds too.
-
-    A measure that needs every rater's rating uses only the items that have them. `method` says how
-    many items are left out.
+    Expensive measures use 400 resamples. A statistic of more than 20,000 rows gets 200,000,000
+    weights in all, and 1,000 resamples or more. If fewer than ten of them would lie beyond a limit,
+    or all of them do not reach it, the limits are the measure's bounds. `method` says all this.
 
     Parameters
     ----------
@@ -306,8 +293,8 @@ def estimate_each(
     scope
         What the statistic is about.
     clusters
-        The cluster of each row, for example the document of an item. Items of different clusters
-        must be in different rows. Whole clusters are resampled. None: the statistic's own clusters.
+        The cluster of each row. Items of different clusters must be in different rows. Whole
+        clusters are resampled. None: the statistic's own clusters.
 
     Raises
     ------

@@ -23,16 +23,8 @@ Shares = tuple[Array, Codes]
 class OfOrder:
     """A share, or a difference of two.
 
-    Attributes
-    ----------
-    value
-        None if nothing tells it.
-    interval
-        Student's interval over whole items. None with fewer than two items.
-    n
-        What it is the mean of: preferences, or pairs of preferences.
-    undefined
-        Why there is no value or no interval. None if there are both.
+    `interval` is Student's over whole items, and `n` the number of preferences, or of pairs of
+    them. `undefined` says why there is no value or no interval.
     """
 
     value: float | None
@@ -48,11 +40,11 @@ class OrderEffect:
     Attributes
     ----------
     first
-        Of the preferences that are no ties, the share for the alternative that was shown first. It
-        is 0.5 if the order has no effect and is random.
+        Of the preferences that are no ties, the share for the alternative that was shown first: 0.5
+        if the order has no effect and is random.
     within, across
-        Of two raters of a pair of alternatives, how often they say the same: where both saw it in
-        the same order, and where they did not.
+        How often two raters say the same of a pair of alternatives: where both saw it in the same
+        order, and where they did not.
     difference
         `within` less `across`. Above 0, raters follow the order.
     """

@@ -142,9 +142,8 @@ def measure_ratings(
     """Estimates of the measures on every scope, or on the kinds of scope named.
 
     The seed of the resamples comes from the statistic, so equal statistics give equal limits. An
-    expensive measure is estimated on the round alone. An estimate of a rater or a pair is about
-    these raters, so its interval is never one for raters at large. With `shown`, only some raters
-    and pairs are measured.
+    expensive measure is estimated on the round alone. The interval of a rater or a pair is never
+    one for raters at large. With `shown`, only some raters and pairs are measured.
     """
     return _of_tasks(_tasks(ratings, measures, inference, scopes, shown), ratings, shown)
 
@@ -279,11 +278,10 @@ def survey(
 ) -> Table[Estimate]:
     """Estimates on every scope, or on the kinds of scope named, for people to read.
 
-    Single raters, pairs and the round without a rater are details. There are many of them, so their
-    estimates use fewer resamples, and limits for a round that is judged once. The only pair of a
-    panel is the round, and has its limits. If a policy has rules on a kind of scope, name it in
-    `judged`: its estimates are then those of `assess`. With too many raters to look at, `shown`
-    says which of them are measured.
+    Single raters, pairs and the round without a rater are many. So their estimates use fewer
+    resamples, and limits for a round that is judged once, unless their kind is named in `judged`.
+    The only pair of a panel is the round, and has its limits. `shown` says which raters of a large
+    panel are measured.
     """
     refuse_unread(ratings)
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]

@@ -97,7 +97,6 @@ def _has_limits(found: Estimate) -> bool:
 
 
 def _values(found: Sequence[Estimate], z: float) -> tuple[Array, Array]:
-    """The values, and the squares of their standard errors."""
     values = np.array([each.value for each in found], dtype=float)
     limits = np.array([each.interval for each in found], dtype=float).reshape(-1, 2)
     return values, ((limits[:, 1] - limits[:, 0]) / 2 / z) ** 2
@@ -132,24 +131,11 @@ def shrunken_self_agreement(
     agreement, with half an agreeing and half a disagreeing item added. M says how many items the
     pool counts for: one if raters differ most, N if they differ no more than by chance.
 
-    The value is the mean of the rater's beta distribution. The interval is its central part. The
-    interval leaves out the uncertainty of :math:`\mu` and M, so no rule may use it.
-
-    Parameters
-    ----------
-    replicates
-        Cell counts of shape (C, K), and item weights of shape (P,).
-    inference
-        The seed, level and number of the draws from each beta distribution. The method must be the
-        default one.
-
-    Returns
-    -------
-    tuple of Estimate
-        One estimate of `self_agreement_unbiased` for each rater with replicates, in order of names.
-        `method` says how far the value is shrunk. Undefined if fewer than two raters rated an item
-        twice. Also undefined if items come in clusters, since a beta distribution takes items as
-        independent.
+    There is one estimate of `self_agreement_unbiased` for each rater with replicates, in order of
+    names: the mean of the rater's beta distribution, and its central part. The interval leaves out
+    the uncertainty of :math:`\mu` and M, so no rule may use it. Undefined if fewer than two raters
+    rated an item twice, or if items come in clusters: a beta distribution takes them as
+    independent.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 r"""Confidence distributions: what an interval method says about a true value.
 
-The quantiles of a confidence distribution are the limits of an interval. Its share under a cut-off
-is the p-value p of the hypothesis that the true value is under the cut-off. Both come from one
-object, so they agree: the lower limit at a tail reaches a cut-off exactly if p is at most that
-tail. A *tail* is the share beyond one limit: (1 - confidence level) / 2.
+Its quantiles are the limits of an interval. Its share under a cut-off is the p-value p of the
+hypothesis that the true value is under the cut-off. So they agree: the lower limit at a tail
+reaches a cut-off exactly if p is at most that tail. A *tail* is the share beyond one limit:
+(1 - confidence level) / 2.
 
 An undefined value always widens the interval, on both sides.
 
@@ -130,9 +130,8 @@ class Student(ConfidenceDistribution):
 class Exact(ConfidenceDistribution):
     """Clopper and Pearson's limits, for values that do not vary.
 
-    Items unlike all others may exist that the sample does not show. At a tail, they are as frequent
-    as the sample allows, and the limits are the smallest and greatest value with such items.
-    `unlike` gives these values, one for each kind of unlike item. p is found by halving.
+    Items unlike all others may exist that the sample does not show. `unlike` gives the values with
+    as many of them as the sample allows at a tail, one for each kind. p is found by halving.
     """
 
     value: float
@@ -240,16 +239,9 @@ class WiderOf(ConfidenceDistribution):
 class FurtherOut(ConfidenceDistribution):
     """The limits of another distribution, moved further out, for a round judged more than once.
 
-    With few resamples or few items, the other distribution is too coarse for limits so far out.
-    Then the limits are the bounds. The p-value is half of the smallest level at which the interval
-    leaves the cut-off out. So it is read like any other p-value.
-
-    Parameters
-    ----------
-    once
-        What is known if the round is judged once.
-    bounds
-        Of the measure.
+    `once` is what is known if the round is judged once. With few resamples or few items, it is too
+    coarse for limits so far out. Then the limits are the bounds. The p-value is half of the
+    smallest level at which the interval leaves the cut-off out.
     """
 
     once: ConfidenceDistribution
@@ -301,16 +293,12 @@ class FurtherOut(ConfidenceDistribution):
 class Percentiles(ConfidenceDistribution):
     """The percentiles of resampled values, shape (B,). The interval always holds the value.
 
-    `seen` are the values under the same resamples without unseen disagreement. Unseen items pull
-    values towards the middle. So a low value gets too high a lower limit from them, and a high
-    value too low an upper limit. The limits are the wider ones, and p is the larger one.
-
-    `raised` are the values under the same resamples with unseen items that raise the measure most.
-    They count for the upper limit alone.
+    `seen` are the values under the same resamples without unseen items, which pull values towards
+    the middle. The limits are the wider ones, and p is the larger one. `raised` are the values with
+    unseen items that raise the measure most. They count for the upper limit alone.
 
     An undefined resample counts as the smallest value for the lower limit, and as the greatest for
-    the upper limit. A cut-off above the value has a p of one half at least, since no lower limit
-    reaches it.
+    the upper limit. No lower limit reaches a cut-off above the value, so its p is one half or more.
     """
 
     draws: Array

@@ -1,11 +1,8 @@
 """Resamples: random weights of rows, from which a measure is computed again.
 
-The rows that were seen get Dirichlet weights. Rows that were not seen, but could have been, get
-Dirichlet weights too, with a small prior mass.
-
-- With many items, the resamples are those of the Bayesian bootstrap of items.
-- With few items, the mass on unseen disagreement matters. A round in which all raters agree by
-  luck is then uncertain too, which no resampling of the data alone can show.
+The rows that were seen get Dirichlet weights, as in the Bayesian bootstrap of items. Rows that were
+not seen, but could have been, get them too, with a small prior mass. It matters on few items: a
+round in which all raters agree by luck is then uncertain too.
 """
 
 import math
@@ -75,12 +72,8 @@ def resampled(
     """The statistic with resampled weights, in blocks whose weights have shape (b, P).
 
     The weights depend only on the statistic, the order of its rows, and the seed. A shorter run
-    gives the first resamples of a longer one. Each block of `BLOCK_CELLS` weights has a generator
-    of its own, so that all cores draw at once.
-
-    If the statistic's items come in clusters, whole clusters are drawn. An unseen row is then as
-    large as the cluster of a typical item on which agreement is read. So items of one cluster say
-    less than items of different clusters, and a few large clusters say less than many small ones.
+    gives the first resamples of a longer one. If items come in clusters, whole clusters are drawn.
+    An unseen row is then as large as the cluster of a typical item on which agreement is read.
     """
     possible = statistic.with_unseen(scheme.prior_mass)
     seen = drawn_masses(statistic)
@@ -113,40 +106,31 @@ def in_blocks(
     children = np.random.SeedSequence(seed).spawn(len(starts))
 
     def made(place: int) -> T:
-        return drawn(
-            np.random.Generator(np.random.SFC64(children[place])),
-            min(size, n_resamples - starts[place]),
-        )
+        rng = np.random.Generator(np.random.SFC64(children[place]))
+        return drawn(rng, min(size, n_resamples - starts[place]))
 
-    return in_order(made, len(starts))
-
-
-def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
-    """`made` of each number from 0 to n - 1, in order.
-
-    Every core works ahead, since NumPy draws without holding the interpreter.
-    """
-    cores = 1 if n == 1 else os.cpu_count() or 1
-    return each_in_order(made, range(n), cores=cores, ahead=cores)
+    cores = 1 if len(starts) == 1 else os.cpu_count() or 1
+    return each_in_order(made, range(len(starts)), cores=cores, ahead=cores)
 
 
 def each_in_order(
     made: Callable[[W], T], things: Iterable[W], *, cores: int, ahead: int
 ) -> Iterator[T]:
-    """`made` of each thing, in order. So many cores work at it, and so many things wait made."""
+    """`made` of each thing, in order. So many cores work at it, and so many things wait made.
+
+    Cores work at once, since NumPy draws without holding the interpreter.
+    """
     with one_core_products():
-        yield from map(made, things) if cores == 1 else _ahead(made, things, cores, ahead)
-
-
-def _ahead(made: Callable[[W], T], things: Iterable[W], cores: int, most: int) -> Iterator[T]:
-    """`made` of each thing, with so many more made ahead."""
-    with ThreadPoolExecutor(cores) as pool:
-        ahead: deque[Future[T]] = deque()
-        for thing in things:
-            ahead.append(pool.submit(made, thing))
-            if len(ahead) > most:
-                yield ahead.popleft().result()
-        yield from (each.result() for each in ahead)
+        if cores == 1:
+            yield from map(made, things)
+            return
+        with ThreadPoolExecutor(cores) as pool:
+            waiting: deque[Future[T]] = deque()
+            for thing in things:
+                waiting.append(pool.submit(made, thing))
+                if len(waiting) > ahead:
+                    yield waiting.popleft().result()
+            yield from (each.result() for each in waiting)
 
 
 def one_core_products() -> AbstractContextManager[object]:
@@ -158,10 +142,7 @@ def one_core_products() -> AbstractContextManager[object]:
     return cast(AbstractContextManager[object], _libraries().limit(limits=1, user_api="blas"))
 
 
-@cache
-def _libraries() -> ThreadpoolController:
-    """The libraries in this process that start threads."""
-    return ThreadpoolController()
+_libraries = cache(ThreadpoolController)
 
 
 def drawn_masses(statistic: Statistic) -> Array:
@@ -203,18 +184,14 @@ def quantile_interval(
 ) -> Interval:
     """The interval between two quantiles of the resamples.
 
-    An undefined resample counts as the measure's smallest value for the lower limit, and as its
-    greatest value for the upper limit. So an undefined resample never narrows the interval.
+    An undefined resample counts as a bound: as the smallest value for the lower limit, and as the
+    greatest for the upper limit. So it never narrows the interval.
     """
-    low, high = (
-        _quantile(np.where(np.isnan(draws), bound, draws), share)
-        for bound, share in zip(bounds, (lower, upper), strict=True)
-    )
-    return Interval(low, high)
 
+    def limit(bound: float, share: float) -> float:
+        place = max(0, math.ceil(len(draws) * share - 1))
+        values = np.where(np.isnan(draws), bound, draws)
+        # NumPy partitions faster at two places than at one, and than it finds a quantile.
+        return float(np.partition(values, (place, -1))[place])
 
-def _quantile(values: Array, share: float) -> float:
-    """`numpy.quantile` with the inverted distribution function, in a fraction of its time."""
-    place = max(0, math.ceil(len(values) * share - 1))
-    # NumPy partitions faster at two places than at one.
-    return float(np.partition(values, (place, -1))[place])
+    return Interval(limit(bounds[0], lower), limit(bounds[1], upper))

@@ -1,8 +1,4 @@
-"""The jackknife: weights without each item or cluster, and how far the value moves.
-
-If a value is undefined without some item, the variance is nan. Then the interval must be the
-measure's bounds.
-"""
+"""The jackknife: weights without each item or cluster, and how far the value moves."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.intervals.draws import BLOCK_CELLS
-from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import Statistic
 
 MOST_VALUES = 200
@@ -33,47 +29,31 @@ def without_items(
     """The weights without each item, or without each cluster if items come in clusters.
 
     Equal items are left out once, for all of them. If there would be more than `most_weights`
-    weights, groups of items are left out. Groups are of nearly equal size and drawn by the seed.
-    The jackknife of groups is unbiased too, but a little less certain (Shao & Tu 1995, section
-    5.1).
+    weights, groups of items are left out, of nearly equal size and drawn by the seed. The jackknife
+    of groups is unbiased too, but a little less certain (Shao & Tu 1995, section 5.1).
     """
     weights, clusters = statistic.weights, statistic.clusters
     rows = len(weights)
     if clusters is not None:
-        out = clusters.sizes(weights)
-        yield from _blocks(
-            weights,
-            _by_group(np.arange(rows), out, clusters.places, len(clusters.times)),
-            clusters.times,
-        )
+        times, sizes = clusters.times, clusters.sizes(weights)
+        order = np.argsort(clusters.places, kind="stable")
+        ends = np.searchsorted(clusters.places[order], np.arange(1, len(times)))
+        groups = [(some, sizes[some]) for some in np.split(order, ends)]
     elif rows * np.count_nonzero(weights) <= most_weights:
         held = np.flatnonzero(weights)
-        for start in range(0, len(held), size := max(1, BLOCK_CELLS // max(1, rows))):
-            some = held[start : start + size]
-            left = np.tile(weights, (len(some), 1))
-            left[np.arange(len(some)), some] -= np.minimum(1.0, weights[some])
-            yield LeftOut(left, weights[some])
+        times = weights[held]
+        groups = list(zip(held, np.minimum(1.0, times), strict=True))
     else:
         items = np.random.default_rng(seed).permutation(
             np.repeat(np.arange(rows), weights.round().astype(int))
         )
-        n = min(len(items), max(MOST_VALUES, most_weights // rows))
-        yield from _blocks(weights, [(items[place::n], ONE) for place in range(n)], np.ones(n))
-
-
-def _by_group(rows: Codes, weights: Array, groups: Codes, n: int) -> list[tuple[Codes, Array]]:
-    """For each of `n` groups, its rows and its weight in them."""
-    order = np.argsort(groups, kind="stable")
-    ends = np.searchsorted(groups[order], np.arange(1, n))
-    return [(rows[some], weights[some]) for some in np.split(order, ends)]
-
-
-def _blocks(weights: Array, groups: list[tuple[Codes, Array]], times: Array) -> Iterator[LeftOut]:
-    for start in range(0, len(groups), size := max(1, BLOCK_CELLS // len(weights))):
+        times = np.ones(min(len(items), max(MOST_VALUES, most_weights // rows)))
+        groups = [(items[place :: len(times)], ONE) for place in range(len(times))]
+    for start in range(0, len(groups), size := max(1, BLOCK_CELLS // max(1, rows))):
         some = groups[start : start + size]
         left = np.tile(weights, (len(some), 1))
-        for place, (rows, out) in enumerate(some):
-            np.subtract.at(left[place], rows, out)
+        for place, (out, share) in enumerate(some):
+            np.subtract.at(left[place], out, share)
         yield LeftOut(left, times[start : start + size])
 
 

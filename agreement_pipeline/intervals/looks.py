@@ -206,9 +206,8 @@ def boundary(spent: Sequence[float], times: Sequence[float]) -> tuple[float, ...
 def second_look(tail: float) -> float:
     r"""The most that a tail can grow to if a round may be judged again after more items.
 
-    It is :math:`tail + \exp(-z^2 / 2) / 4` (Proschan and Hunsberger 1995). The first look says how
-    many more items there are. The risk is greatest with as many as would bring the limit to the
-    cut-off if agreement stayed the same, or with very many if the value lies under the cut-off.
+    It is :math:`tail + \exp(-z^2 / 2) / 4` (Proschan and Hunsberger 1995), if the first look says
+    how many more items there are.
 
     >>> round(second_look(0.025), 4)
     0.0616

@@ -10,6 +10,7 @@ One rule holds for all methods: a missing value always widens the interval and r
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -35,40 +36,36 @@ Population = Literal["these raters", "raters at large"]
 
 FEWEST_RATERS = 3
 NO_VARIATION = 1e-24
+TOO_FEW_VALUES = "too few defined values"
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What a method may use: the value, and values under other weights.
 
-    Parts that the method does not use are empty.
+    Parts that the method does not use are empty. With a measure of every category, a value has the
+    shape (K,), which is left out here.
 
     Attributes
     ----------
     value
-        The measure's value, shape (...). The shape is (K,) for a measure of every category.
-    draws
-        The values under B resamples, shape (B, ...).
-    seen
-        The values under the same resamples without unseen items, shape (B, ...).
-    raised
-        The values under the same resamples with unseen items that raise the measure most, shape
-        (B, ...). Where labels are numbers without categories, they are those without unseen items.
+        The measure's value.
+    draws, seen, raised
+        The values under B resamples (B,): with unseen items, without them, and with unseen items
+        that raise the measure most.
     left_out, times
-        The values with one item, cluster or group left out, shape (G, ...). `times` says how many
-        items each value stands for, shape (G,).
+        The values with one item, cluster or group left out (G,), and how many items each stands
+        for.
     unlike
-        A function from a tail probability to values of the measure. They assume as many deviating
-        items in the population as this sample may have missed. One row for each kind of deviating
-        item, shape (J, ...).
+        From a tail probability to the values with as many deviating items in the population as this
+        sample may have missed, one for each kind of them (J,).
     without_rater
-        The values with one rater left out, shape (R, ...).
+        The values with one rater left out (R,).
     n
-        The number of items on which agreement was read. With clusters, it is the number of equally
-        large clusters that would tell as much.
+        The number of items on which agreement was read, or of equally large clusters that would
+        tell as much.
     n_deciding
-        The number of items, or clusters, that decide how much is known. It is smaller than `n` if
-        the measure uses other items too.
+        Those that decide how much is known: fewer if the measure uses other items too.
     n_raters
         The number of equally busy raters who would tell as much as the raters of these items.
     """
@@ -106,11 +103,9 @@ class IntervalMethod:
     name, description
         Its name in policies, and its description in estimates.
     distribution
-        A function from evidence and the measure's bounds to the confidence distribution of the true
-        value.
+        From evidence and the measure's bounds to the confidence distribution of the true value.
     distribution_of_many
-        A like function without the correction for few items, used for always valid limits. None if
-        the method has no such correction.
+        The same without the correction for few items, for always valid limits. None without one.
     population
         Whether the interval is about these raters on other items, or about raters at large.
     scheme
@@ -118,7 +113,7 @@ class IntervalMethod:
     leaves_out
         True if the method uses values with items left out.
     decides
-        True if a policy may use the method. Its lower limit must hold in the coverage study
+        True if a policy may use the method: its lower limit held in the coverage study
         (docs/proofs/intervals.md).
     """
 
@@ -137,24 +132,14 @@ def _percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 
 
 def _smoothed_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    return Percentiles(
-        evidence.draws,
-        float(evidence.value),
-        bounds,
-        seen=evidence.seen,
-        raised=evidence.raised,
-    )
+    value, seen, raised = float(evidence.value), evidence.seen, evidence.raised
+    return Percentiles(evidence.draws, value, bounds, seen=seen, raised=raised)
 
 
 def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    return expanded(
-        evidence.draws,
-        float(evidence.value),
-        bounds,
-        evidence.n_deciding,
-        seen=evidence.seen,
-        raised=evidence.raised,
-    )
+    value, seen, raised = float(evidence.value), evidence.seen, evidence.raised
+    n = evidence.n_deciding
+    return expanded(evidence.draws, value, bounds, n, seen=seen, raised=raised)
 
 
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
@@ -163,44 +148,28 @@ def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     The bias comes from the share of resamples under the value. The skewness comes from the values
     with one item left out.
     """
-    draws, value = evidence.draws, float(evidence.value)
-    if _unvaried(evidence):
-        return _exact(evidence, bounds)
+    draws, value, left_out = evidence.draws, float(evidence.value), evidence.left_out
+    if variance(left_out, evidence.times) <= NO_VARIATION:
+        return Exact(value, evidence.unlike, bounds)
     under = float(np.mean(draws < value) + np.mean(draws == value) / 2)
-    if np.isnan(evidence.left_out).any() or not 0 < under < 1:
-        return BoundsOnly(bounds, "too few defined values")
-    return CorrectedPercentiles(
-        draws, value, bounds, NORMAL.inv_cdf(under), acceleration(evidence.left_out, evidence.times)
-    )
+    if np.isnan(left_out).any() or not 0 < under < 1:
+        return BoundsOnly(bounds, TOO_FEW_VALUES)
+    skewness = acceleration(left_out, evidence.times)
+    return CorrectedPercentiles(draws, value, bounds, NORMAL.inv_cdf(under), skewness)
 
 
-def _jackknife_t(
-    evidence: Evidence, bounds: Bounds, *, log: bool = False
-) -> ConfidenceDistribution:
+def _jackknife(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
     """Student's t with one degree of freedom fewer than there are items, or groups of items."""
-    df = _independent(evidence) - 1
     squared = variance(evidence.left_out, evidence.times)
-    return (
-        _exact(evidence, bounds)
-        if squared <= NO_VARIATION
-        else _student(evidence, squared, df, bounds, log)
-    )
-
-
-def _jackknife_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    r"""Student's t for :math:`\ln(\theta_{max} - \theta)`, by the jackknife over items."""
-    return _jackknife_t(evidence, bounds, log=True)
+    return _student(evidence, squared, _independent(evidence), bounds, log)
 
 
 def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
     """Student's t with the variances over items and raters.
 
-    The degrees of freedom are the number of raters less one. If items are fewer than raters, the
-    number of items counts instead. With fewer than three raters, only the bounds are known.
-
-    A rater of very few items shows little of how raters differ, and so counts for less than one.
-    The limits are never narrower than the exact ones, because a few clusters that are alike by
-    chance do not show how much other clusters differ.
+    It has one degree of freedom fewer than there are raters, or items if they are fewer. With fewer
+    than three raters, only the bounds are known. The limits are never narrower than the exact ones,
+    because a few clusters that are alike by chance do not show how much other clusters differ.
     """
     raters = round(evidence.n_raters)
     if raters < FEWEST_RATERS:
@@ -208,18 +177,10 @@ def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Confid
     squared = variance(evidence.left_out, evidence.times) + variance(
         evidence.without_rater, np.ones(len(evidence.without_rater))
     )
-    df = min(raters, _independent(evidence)) - 1
-    exact = _exact(evidence, bounds)
-    return (
-        exact
-        if squared <= NO_VARIATION
-        else WiderOf(_student(evidence, squared, df, bounds, log), exact)
-    )
-
-
-def _two_way_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    r"""`_two_way` with Student's t for :math:`\ln(\theta_{max} - \theta)`."""
-    return _two_way(evidence, bounds, log=True)
+    student = _student(evidence, squared, min(raters, _independent(evidence)), bounds, log)
+    if isinstance(student, Exact):
+        return student
+    return WiderOf(student, Exact(float(evidence.value), evidence.unlike, bounds))
 
 
 def _independent(evidence: Evidence) -> int:
@@ -227,25 +188,19 @@ def _independent(evidence: Evidence) -> int:
     return round(min(evidence.n, float(evidence.times.sum())))
 
 
-def _unvaried(evidence: Evidence) -> bool:
-    """True if leaving out an item never changes the value, as when all ratings agree."""
-    return variance(evidence.left_out, evidence.times) <= NO_VARIATION
-
-
-def _exact(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    return Exact(float(evidence.value), evidence.unlike, bounds)
-
-
 def _student(
-    evidence: Evidence, squared: float, df: int, bounds: Bounds, log: bool
+    evidence: Evidence, squared: float, n: int, bounds: Bounds, log: bool
 ) -> ConfidenceDistribution:
-    """Student's t around the value, or only the bounds if the standard error is unknown."""
-    known = df >= 1 and not math.isnan(squared)
-    return (
-        Student(float(evidence.value), math.sqrt(squared), df, bounds, log)
-        if known
-        else BoundsOnly(bounds, "too few defined values")
-    )
+    """Student's t around the value with n - 1 degrees of freedom.
+
+    The limits are exact if nothing varies, and the bounds if the standard error is unknown.
+    """
+    value = float(evidence.value)
+    if squared <= NO_VARIATION:
+        return Exact(value, evidence.unlike, bounds)
+    if n < 2 or math.isnan(squared):
+        return BoundsOnly(bounds, TOO_FEW_VALUES)
+    return Student(value, math.sqrt(squared), n - 1, bounds, log)
 
 
 DEFAULT_METHOD = "smoothed_bayesian_bootstrap"
@@ -274,11 +229,11 @@ METHODS: dict[str, IntervalMethod] = {
             scheme=ITEMS,
             leaves_out=True,
         ),
-        IntervalMethod("jackknife_t", "jackknife over items, t", _jackknife_t, leaves_out=True),
+        IntervalMethod("jackknife_t", "jackknife over items, t", _jackknife, leaves_out=True),
         IntervalMethod(
             "jackknife_log",
             "jackknife over items, t on the logarithm of the distance from perfect agreement",
-            _jackknife_log,
+            partial(_jackknife, log=True),
             leaves_out=True,
         ),
         IntervalMethod(
@@ -292,7 +247,7 @@ METHODS: dict[str, IntervalMethod] = {
             "two_way_jackknife_log",
             "jackknife over raters and items, "
             "t by raters on the logarithm of the distance from perfect agreement",
-            _two_way_log,
+            partial(_two_way, log=True),
             population="raters at large",
             leaves_out=True,
             decides=True,

@@ -192,6 +192,7 @@ class Ratings:
         source: str = "ratings",
         columns: Mapping[str, str] | None = None,
         first_row: int = 1,
+        session: Session | None = None,
     ) -> "Ratings":
         """Check a long table.
 
@@ -212,6 +213,8 @@ class Ratings:
             of its first row of data. A frame whose index has a level `row` numbers its rows itself.
             A second level `column` names the column of each rating, for tables with a column a
             rater.
+        session
+            Where the ratings are put. None: into DuckDB.
 
         Raises
         ------
@@ -226,7 +229,8 @@ class Ratings:
         >>> Ratings.from_frame(frame, Scale(("no", "yes"))).raters
         ('a', 'b')
         """
-        cells = frame_in(duckdb_session(), frame, source, columns or {}, first_row)
+        session = session or duckdb_session()
+        cells = frame_in(session, frame, source, columns or {}, first_row)
         return cls.from_cells(cells, scale, classifiers=classifiers)
 
     def __len__(self) -> int:

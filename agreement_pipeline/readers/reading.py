@@ -111,11 +111,13 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
+    session = _session(source, engine, memory_limit)
     if rules.units is not None:
         asked = Asked(columns, "long", limits, rules)
-        ratings, where = _units_in(source, rules.units, asked, round_name, scale, classifiers)
+        ratings, where = _units_in(
+            source, rules.units, asked, round_name, scale, classifiers, session
+        )
     else:
-        session = _session(source, engine, memory_limit)
         found = rows_of(source, columns, layout, limits, rules, session)
         rows = _of_round(found, round_name, rules)
         where, ratings = rows.source, _checked(rows, scale, level, classifiers, limits)
@@ -221,6 +223,7 @@ def _units_in(
     round_name: str | None,
     scale: Scale | None,
     classifiers: Classifiers,
+    session: Session,
 ) -> tuple[Ratings, str]:
     """The units of the label objects in an export, and its name."""
     from agreement_pipeline.units import units_of
@@ -233,6 +236,7 @@ def _units_in(
         found,
         classifiers=tuple(sorted({*named, *({*rows.classifiers} & {*raters})})),
         rows=_with_contents(found.rows, rows),
+        session=session,
     )
     part = "" if units.part == "all" else units.part
     origin = None if rows.origin is None else replace(rows.origin, part=part)

@@ -130,7 +130,6 @@ def refuse_unknown(marked: Iterable[Marked], categories: Collection[str]) -> Non
 
 
 def _named(said: LabelObject) -> set[str]:
-    """The categories that an object names."""
     if isinstance(said, ChosenSet):
         return {*said.members}
     return {said.category} if isinstance(said, AREAS) else set()

@@ -138,7 +138,6 @@ def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _common(areas: Sequence[Framed], corners: Array, one: np.ndarray, other: np.ndarray) -> Array:
-    """The area that each pair shares."""
     if isinstance(areas[0], Polygon):
         shapes = [area.points for area in areas if isinstance(area, Polygon)]
         pairs = zip(one.tolist(), other.tolist(), strict=True)
@@ -238,7 +237,6 @@ def _units(
 
 
 def _seat(marked: Marked) -> Hashable:
-    """Who marked, and which time it was."""
     return marked.rater, marked.occurrence
 
 

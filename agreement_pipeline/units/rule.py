@@ -1,8 +1,8 @@
 """The record of a rule from objects to units, and what a project says about it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 import pandas as pd
 
@@ -14,9 +14,8 @@ from agreement_pipeline.units.marked import Marked
 from agreement_pipeline.units.objects import KINDS, NONE
 
 Similarity = Literal["iou", "overlap", "exact", "oks"]
-SIMILARITIES = ("iou", "overlap", "exact", "oks")
+SIMILARITIES: tuple[str, ...] = get_args(Similarity)
 Part = Literal["all", "marking", "naming"]
-PARTS = ("all", "marking", "naming")
 OF_RULES = ("similarity", "at_least", "sigmas", "step", "criterion", "members", "part")
 """The settings that only some rules read."""
 KEYPOINTS = "keypoints"
@@ -33,13 +32,11 @@ USUAL = {
 }
 
 
-def is_names(value: object) -> bool:
-    """True for a tuple of texts."""
+def _is_names(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
 
 
-def is_above_0(value: object) -> bool:
-    """True for a tuple of numbers above 0."""
+def _is_above_0(value: object) -> bool:
     return isinstance(value, tuple) and all(is_number(each) and each > 0 for each in value)
 
 
@@ -54,9 +51,9 @@ class UnitSettings:
     rule
         How objects become units. The usual rule of the kind if omitted.
     similarity
-        How like two objects are. iou: the area of both over the area of either. overlap: the area
-        of both over the smaller area. exact: 1 for the same place, else 0. oks: COCO's similarity
-        of keypoints. iou if omitted, and oks for keypoints.
+        iou: the area of both over the area of either. overlap: the area of both over the smaller
+        area. exact: 1 for the same place, else 0. oks: COCO's of keypoints. iou if omitted, and oks
+        for keypoints.
     at_least
         The similarity from which two objects are matched.
     sigmas
@@ -91,7 +88,7 @@ class UnitSettings:
         Value("a number above 0 and up to 1", lambda value: is_number(value) and 0 < value <= 1),
     ] = 0.5
     sigmas: Annotated[
-        tuple[float, ...], Value("a list of numbers above 0", is_above_0, nested=True)
+        tuple[float, ...], Value("a list of numbers above 0", _is_above_0, nested=True)
     ] = ()
     step: Annotated[
         float, Value("a number above 0", lambda value: is_number(value) and value > 0)
@@ -99,25 +96,41 @@ class UnitSettings:
     criterion: Annotated[
         str | None, Value("a name", lambda value: value is None or isinstance(value, str))
     ] = None
-    members: Annotated[tuple[str, ...], Value("a list of labels", is_names, nested=True)] = ()
-    part: Annotated[Part, one_of(PARTS)] = "all"
+    members: Annotated[tuple[str, ...], Value("a list of labels", _is_names, nested=True)] = ()
+    part: Annotated[Part, one_of(get_args(Part))] = "all"
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
         if not self.rule:
             object.__setattr__(self, "rule", USUAL[self.kind])
-        able = sorted(name for name, rule in RULES.items() if self.kind in rule.kinds)
-        refuse_mistakes(
-            self,
-            ProjectError,
-            [
-                Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}"),
-                *(_unread(self, name) for name in OF_RULES),
-                *_of_keypoints(self),
-            ],
-        )
+        refuse_mistakes(self, ProjectError, self._needs())
         if self.similarity is None and "similarity" in RULES[self.rule].settings:
             object.__setattr__(self, "similarity", "oks" if self.kind == KEYPOINTS else "iou")
+
+    def _needs(self) -> Iterator[Need]:
+        """A setting that the rule does not read must be left alone."""
+        rule = RULES.get(self.rule)
+        able = sorted(name for name, each in RULES.items() if self.kind in each.kinds)
+        yield Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}")
+        for name in OF_RULES:
+            read = rule is None or name in rule.settings
+            usual = type(self).__dataclass_fields__[name].default
+            yield Need(
+                (name,),
+                read or getattr(self, name) == usual,
+                f"nothing, since the rule {self.rule} does not read it",
+                "Leave it out.",
+            )
+        of_keypoints = self.kind == KEYPOINTS
+        alike = ("oks", "exact") if of_keypoints else ("iou", "overlap", "exact")
+        fits = self.similarity in (None, *alike)
+        yield Need(("similarity",), fits, f"one of {', '.join(alike)} for {self.kind}")
+        yield Need(
+            ("sigmas",),
+            of_keypoints or not self.sigmas,
+            "nothing, since only keypoints have them",
+            "Leave them out.",
+        )
 
 
 @dataclass(frozen=True)
@@ -175,34 +188,3 @@ def register(rule: UnitRule) -> UnitRule:
         )
     RULES[rule.name] = rule
     return rule
-
-
-def _of_keypoints(settings: UnitSettings) -> tuple[Need, ...]:
-    """Keypoints have a similarity of their own, and only they have it."""
-    of_them = settings.kind == KEYPOINTS
-    able = ("oks", "exact") if of_them else ("iou", "overlap", "exact")
-    return (
-        Need(
-            ("similarity",),
-            settings.similarity in (None, *able),
-            f"one of {', '.join(able)} for {settings.kind}",
-        ),
-        Need(
-            ("sigmas",),
-            of_them or not settings.sigmas,
-            "nothing, since only keypoints have them",
-            "Leave them out.",
-        ),
-    )
-
-
-def _unread(settings: UnitSettings, name: str) -> Need:
-    """A setting that the rule does not read must be left alone."""
-    rule = RULES.get(settings.rule)
-    usual = UnitSettings.__dataclass_fields__[name].default
-    return Need(
-        (name,),
-        rule is None or name in rule.settings or getattr(settings, name) == usual,
-        f"nothing, since the rule {settings.rule} does not read it",
-        "Leave it out.",
-    )

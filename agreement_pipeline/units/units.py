@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from agreement_pipeline.engine import Session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT, Ratings, Scale, in_pandas
 from agreement_pipeline.text import listed
@@ -41,6 +42,8 @@ class Units:
         The part that was asked for.
     source
         The name of the source, for errors.
+    session
+        Where their ratings are put. None: into DuckDB.
     """
 
     rows: pd.DataFrame
@@ -48,6 +51,7 @@ class Units:
     classifiers: tuple[str, ...] = ()
     part: Part = "all"
     source: str = "units"
+    session: Session | None = None
 
     @property
     def ratings(self) -> Ratings:
@@ -95,7 +99,9 @@ class Units:
     def _rated(self, rows: pd.DataFrame, scale: Scale) -> Ratings:
         there = {*rows["rater"]}
         classifiers = [name for name in self.classifiers if name in there]
-        return Ratings.from_frame(rows, scale, classifiers=classifiers, source=self.source)
+        return Ratings.from_frame(
+            rows, scale, classifiers=classifiers, source=self.source, session=self.session
+        )
 
 
 def units_of(
@@ -149,7 +155,6 @@ def units_of(
 def _whole(
     marked: Sequence[Marked], settings: UnitSettings, scale: Scale | None, source: str
 ) -> Scale:
-    """The scale of all parts of the units."""
     rule = RULES[settings.rule]
     if scale is None or settings.part == "marking":
         return rule.scale(marked, source)
@@ -207,8 +212,8 @@ class Objects(NamedTuple):
     marked
         What each rater marked in each item.
     settings
-        The kind, the rule and the part of the units. The similarity and the step are the usual
-        ones, since units do not say theirs. A step is one position of the round.
+        The kind, the rule and the part of the units, with the usual similarity and a step of one
+        position of the round.
     clusters
         The cluster of each item.
     """

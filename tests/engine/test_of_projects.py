@@ -10,8 +10,11 @@ from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.readers import Columns, Rules, read
 from agreement_pipeline.release import judge_round
+from agreement_pipeline.units import UnitSettings
 from tests.counting.tables import Made, met_again, ratings_of
+from tests.readers.drawings import label_studio_spans
 
 LABELS = ("no", "maybe", "yes")
 SAID = ratings_of(items=90, labels=LABELS).assign(
@@ -164,6 +167,16 @@ def test_the_export_of_a_tool_is_read_alike(project, engine):
     expected, found = usual.delivered("w1")[1], named.delivered("w1")[1]
     assert (found.engine, found.digest) == (engine["engine"], expected.digest)
     assert len(found) == 24
+
+
+@pytest.mark.parametrize("rule", ["positions", "matched"])
+def test_units_are_put_where_the_project_says(tmp_path, engine, rule):
+    path = label_studio_spans(tmp_path)
+    rules = Rules(units=UnitSettings("spans", rule=rule), requires=())
+    usual, named = (read(path, Columns(item="name"), rules=rules, **said) for said in ({}, engine))
+    assert (named.engine, named.digest) == (engine["engine"], usual.digest)
+    if engine["engine"] == "duckdb":
+        assert named.session is duckdb_session("300MB")
 
 
 def test_the_limit_of_the_memory_is_that_of_the_engine(project):

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.intervals import Inference, Interval, evidence, resampled
 from agreement_pipeline.intervals import draws as intervals
-from agreement_pipeline.intervals.draws import in_order, quantile_interval
+from agreement_pipeline.intervals.draws import each_in_order, quantile_interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
@@ -58,10 +58,7 @@ def test_draws_are_the_same_and_in_order_however_many_cores_make_them(monkeypatc
     assert found == pytest.approx(expected * 25 / expected.sum(1, keepdims=True), rel=1e-12)
 
 
-def test_no_more_is_made_ahead_than_there_are_cores_and_what_fails_is_raised_in_its_place(
-    monkeypatch,
-):
-    monkeypatch.setattr(intervals.os, "cpu_count", lambda: 3)
+def test_no_more_is_made_ahead_than_there_are_cores_and_what_fails_is_raised_in_its_place():
     begun = []
 
     def made(place):
@@ -70,7 +67,7 @@ def test_no_more_is_made_ahead_than_there_are_cores_and_what_fails_is_raised_in_
             raise ValueError("place 6")
         return place
 
-    found = in_order(made, 9)
+    found = each_in_order(made, range(9), cores=3, ahead=3)
     assert [next(found), next(found)] == [0, 1]
     assert max(begun) <= 4
     assert [next(found) for _ in range(4)] == [2, 3, 4, 5]
