@@ -17,7 +17,6 @@ from agreement_pipeline.ratings import Ratings, Scale, parquet
 from agreement_pipeline.release import (
     decisions,
     judge_round,
-    lock,
     opening,
     release_dataset,
     release_round,
@@ -84,10 +83,9 @@ def remembered(monkeypatch):
                 ),
             ),
         )
-    for module in (lock, opening):
-        monkeypatch.setattr(
-            module, "prove", once(prove, lambda data, path, on, *_: (digest_of(data), path, on))
-        )
+    monkeypatch.setattr(
+        opening, "prove", once(prove, lambda data, path, on, *_: (digest_of(data), path, on))
+    )
 
 
 @pytest.fixture
