@@ -3,6 +3,7 @@
 from atexit import register
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
@@ -83,7 +84,8 @@ class DuckDB:
         )
         self.connection.execute(f"SET GLOBAL TimeZone = '{ZONE}'")
         # A filter would gather 2,048 rows before it passes them on, however long their texts are.
-        self.connection.execute("SET GLOBAL enable_caching_operators = false")
+        with suppress(self.errors):  # Versions before 2 do not know the setting.
+            self.connection.execute("SET GLOBAL enable_caching_operators = false")
         self.threads = 1 if memory_limit is None else 2
         self._forgotten: deque[str] = deque()
         self.limited = memory_limit is not None
