@@ -276,28 +276,23 @@ class Birth:
         """How many rows fail each test of rows, and the longest names."""
         return self._facts_and_keys[0]
 
-    @property
-    def _asked(self) -> dict[str, str]:
-        """What is asked of all rows: numbers that are added, and then those that are the most."""
-        asked = {"labelled": f"COUNT({self.cells.quoted('label')})"}
-        for name, test in self._tests.items():
-            asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
-        for name in {"item", "cluster"} & {*self.cells.kinds}:
-            if self.limits is not None:
-                asked[f"longest {name}"] = f"MAX(LENGTH({self.cells.text(name)}))"
-        if self.is_number:
-            asked["largest"] = f"MAX(ABS({self.cells.number('label')}))"
-        return asked
-
     @cached_property
     def _facts_and_keys(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
         """What is asked of all rows, and the distinct keys. One pass over the cells."""
         names = [name for name in KEYS if name in self.cells.names]
         if self.is_number or self._is_vector:
             names.remove("label")
-        asked, table = self._asked, self.cells.relation
+        cells, table = self.cells, self.cells.relation
+        asked = {"labelled": f"COUNT({cells.quoted('label')})"}
+        for name, test in self._tests.items():
+            asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
+        for name in {"item", "cluster"} & {*cells.kinds}:
+            if self.limits is not None:
+                asked[f"longest {name}"] = f"MAX(LENGTH({cells.text(name)}))"
+        if self.is_number:
+            asked["largest"] = f"MAX(ABS({cells.number('label')}))"
         chosen = ", ".join(f"{sql} AS f{at}" for at, sql in enumerate(asked.values()))
-        keys = ", ".join(map(self.cells.quoted, names))
+        keys = ", ".join(map(cells.quoted, names))
         found = table.ask(
             f"SELECT {keys}, {LABELLED} AS labelled, {chosen} FROM {table} "
             f"GROUP BY {keys}, {LABELLED} LIMIT {MOST_KEYS + 1}"
@@ -322,12 +317,17 @@ class Birth:
             beyond = f"COALESCE(NOT {cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
             tests["confidence"] = f"{LABELLED} AND NOT {cells.blank('confidence')} AND {beyond}"
         if "weight" in kinds:
-            tests["weight"] = f"{OF_ITEM} AND {self._bad_weight}"
+            number = cells.number("weight")
+            right = f"{number} BETWEEN 1 AND {MOST_WEIGHT} AND {number} = FLOOR({number})"
+            tests["weight"] = f"{OF_ITEM} AND COALESCE(NOT ({right}), TRUE)"
         for name in ("cluster", *self._strata):
             if name in kinds:
                 tests[name] = f"{OF_ITEM} AND {cells.blank(name)}"
         if self.is_number and "label" in kinds:
-            tests["label"] = f"{LABELLED} AND ({self._bad_number})"
+            number = cells.number("label")
+            sign = f" OR {number} < 0" if self._level == "ratio" else ""
+            beyond = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
+            tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
         return tests
 
     @cached_property
@@ -527,13 +527,6 @@ class Birth:
         )
         raise self._fault(test, "label", expected, off)
 
-    @property
-    def _bad_number(self) -> str:
-        """A test of labels that should be numbers."""
-        number = self.cells.number("label")
-        sign = f" OR {number} < 0" if self._level == "ratio" else ""
-        return f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE){sign}"
-
     def _refuse_number(self) -> None:
         if self._facts["label"]:
             columns = self.cells.columns
@@ -652,14 +645,6 @@ class Birth:
             raise self._fault(test, name, "yes or no (true, false, 1, 0). Correct it.")
 
     # What is known of items
-
-    @property
-    def _bad_weight(self) -> str:
-        number = self.cells.number("weight")
-        return (
-            f"COALESCE(NOT ({number} BETWEEN 1 AND {MOST_WEIGHT} "
-            f"AND {number} = FLOOR({number})), TRUE)"
-        )
 
     def _check_contents(self) -> None:
         for name in content_columns(self.cells.names):
@@ -845,7 +830,10 @@ class Birth:
         others: list[Relation] = []
         kept = {"item": cells.text("item"), **self._mapped("rater", raters, joined, others)}
         if scale.continuous:
-            kept |= self._numbers_of_labels()
+            numbers = [cells.number("label")]
+            if scale.dimensions > 1:
+                numbers = _parts(scale.dimensions)
+            kept |= {"code": "1", **{f"d{at}": number for at, number in enumerate(numbers)}}
         else:
             found = [each for each in self._distinct("label") if each is not None]
             codes = {"code": {each: self._code(each) + 1 for each in found}}
@@ -868,12 +856,6 @@ class Birth:
         chosen = ", ".join(f"{sql} AS {cells.quoted(name)}" for name, sql in kept.items())
         rows = f"SELECT {chosen} FROM {' '.join(joined)} WHERE {LABELLED}"
         return cells.relation.view(rows, *others)
-
-    def _numbers_of_labels(self) -> dict[str, str]:
-        if self.scale.dimensions == 1:
-            return {"code": "1", "d0": self.cells.number("label")}
-        parts = enumerate(_parts(self.scale.dimensions))
-        return {"code": "1", **{f"d{at}": part for at, part in parts}}
 
     def _mapped(
         self,
