@@ -64,7 +64,7 @@ if TYPE_CHECKING:
         ratings_of,
         stored_cells,
     )
-    from agreement_pipeline.ratings.ratings import Ratings
+    from agreement_pipeline.ratings.ratings import Patterns, Ratings
     from agreement_pipeline.ratings.scale import (
         LARGEST,
         LEVELS,
@@ -103,6 +103,7 @@ else:
             "Origin": "origin",
             "PanelLabels": "consensus",
             "ParquetRows": "parquet",
+            "Patterns": "ratings",
             "RESOLUTIONS": "consensus",
             "Ratings": "ratings",
             "RatingsRows": "parquet",
@@ -173,6 +174,7 @@ __all__ = [
     "Origin",
     "PanelLabels",
     "ParquetRows",
+    "Patterns",
     "Ratings",
     "RatingsRows",
     "Rows",

@@ -54,7 +54,7 @@ class Patterns:
     gold
         Shape (P,): are these items gold?
     cluster
-        Shape (P,): the number of their cluster. -1 if there are none.
+        Shape (P,): the number of their cluster. -1 if there are none, or for gold items alone.
     """
 
     words: Codes
@@ -658,27 +658,21 @@ class Ratings:
         of_items = [name for name in ("cluster", "weight") if name in self.has]
         keys = ", ".join([*self.packing.columns, "n", "gold", *of_items])
         text = f"SELECT {keys}, COUNT(*) AS items FROM ({self.by_item()}) AS i GROUP BY {keys}"
-        found = self.session.ask(text)
-        return Patterns(
-            self.words_in(found),
-            whole(found["n"]),
-            whole(found["items"]) * (whole(found["weight"]) if "weight" in self.has else 1),
-            flags(found["gold"]),
-            self.clusters_in(found),
-        )
+        return self.patterns_in(self.session.ask(text))
 
-    def words_in(self, found: "pa.Table") -> Codes:
-        """The words of rows. Shape (P, W)."""
+    def patterns_in(self, found: "pa.Table") -> Patterns:
+        """The rows of an answer to `by_item`, with how many items show each in `items`."""
         words = np.column_stack([whole(found[column]) for column in self.packing.columns])
-        return np.maximum(words, 0)
+        items, clusters = whole(found["items"]), np.full(found.num_rows, MISSING)
+        if "weight" in self.has:
+            items = items * whole(found["weight"])
+        if "cluster" in self.has:
+            from pyarrow.compute import index_in
 
-    def clusters_in(self, found: "pa.Table") -> Codes:
-        """The numbers of the clusters of rows. -1 where there is none, and for gold items alone."""
-        if "cluster" not in self.has:
-            return np.full(found.num_rows, MISSING)
-        from pyarrow.compute import index_in
-
-        return whole(index_in(found["cluster"], value_set=self.without_gold.ordered_clusters))
+            known = self.without_gold.ordered_clusters
+            clusters = whole(index_in(found["cluster"], value_set=known))
+        gold = flags(found["gold"])
+        return Patterns(np.maximum(words, 0), whole(found["n"]), items, gold, clusters)
 
     def codes_in(self, words: Codes, places: Sequence[int]) -> Codes:
         """The labels of some raters, unpacked. -1 if missing. Shape (P, R)."""
