@@ -49,13 +49,13 @@ definitions: $(VENV)/.installed
 
 docs: $(VENV)/.installed
 	$(BIN)/python -m tools.pages.measures_page --check docs/measures.md
-	$(BIN)/python -m tools.pages.degenerate_page --check docs/degenerate-inputs.md
-	$(BIN)/python -m tools.pages.reproduction_page --check docs/reproduction.md
+	$(BIN)/python -m tools.pages.degenerate_page --check docs/proofs/degenerate-inputs.md
+	$(BIN)/python -m tools.pages.reproduction_page --check docs/proofs/reproduction.md
 
 pages: $(VENV)/.installed
 	$(BIN)/python -m tools.pages.measures_page docs/measures.md
-	$(BIN)/python -m tools.pages.degenerate_page docs/degenerate-inputs.md
-	$(BIN)/python -m tools.pages.reproduction_page docs/reproduction.md
+	$(BIN)/python -m tools.pages.degenerate_page docs/proofs/degenerate-inputs.md
+	$(BIN)/python -m tools.pages.reproduction_page docs/proofs/reproduction.md
 
 # The exports that the packages of two labelling tools write, for the tests of the readers. Each
 # package has an environment of its own.
@@ -83,14 +83,14 @@ $(VENV)/.runs: pyproject.toml constraints.txt
 	@echo "make: making an environment in $(VENV), once" >&2
 	@$(PYTHON) -m venv $(VENV)
 	@echo "make: installing Dagster, Great Expectations and what they need: about 750 MB, one to three minutes" >&2
-	@$(PIP) ".[ui,plots]"
+	@$(PIP) ".[ui]"
 	@echo "make: installed" >&2
 	@touch $@
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "make: making an environment in $(VENV), with what only tests need" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) ".[ui,plots,s3,spark,dev]"
+	@$(PIP) ".[ui,s3,spark,dev]"
 	@echo "make: installed" >&2
 	@touch $(VENV)/.runs $@
 
@@ -102,7 +102,7 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	@echo "make: making an environment of the lowest versions in $(LOWEST), once" >&2
 	@$(LOWEST_PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python $(INSTALL) --constraint constraints-lowest.txt \
-	  --editable ".[ui,plots,excel,images,s3]" $(TEST_TOOLS)
+	  --editable ".[ui,excel,images,s3]" $(TEST_TOOLS)
 	@touch $@
 
 # Most of what Label Studio's package requires is for other parts of it, and takes very long.

@@ -1,5 +1,7 @@
-"""Names of a package that are loaded when they are first asked for."""
+"""The face of a room: its public names, each loaded when it is first asked for."""
 
+import ast
+import pkgutil
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -19,6 +21,24 @@ class Face(ModuleType):
             super().__setattr__(name, value)
 
 
+def face(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, the `__dir__` and the `__all__` of a room.
+
+    Its `__init__.py` imports each of its names `as` itself under `TYPE_CHECKING`, or gives it to
+    what it imports. So a name stands there once, for Python and for type checkers alike.
+    """
+    imports, named = dict[str, str](), dict[str, str]()
+    for node in ast.walk(ast.parse(pkgutil.get_data(room, "__init__.py") or b"")):
+        if isinstance(node, ast.ImportFrom):
+            imports |= {name.name: f"{node.module}:{name.name}" for name in node.names}
+            named |= {name.asname: name.name for name in node.names if name.asname}
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            named[ast.unparse(node.targets[0])] = node.value.id
+    places = {name: imports[other] for name, other in named.items()}
+    load, known = later(room, places)
+    return load, known, sorted(places)
+
+
 def later(
     face: str, places: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -29,8 +49,7 @@ def later(
     face
         The package.
     places
-        The module in the package that has each name. `module:other` says that the name is
-        `other` there.
+        The module that has each name. `module:other` says that the name is `other` there.
     """
     names = vars(sys.modules[face])
     _names[face] = frozenset(places)
@@ -40,7 +59,8 @@ def later(
         if name not in places:
             raise AttributeError(f"module {face!r} has no attribute {name!r}")
         module, _, other = places[name].partition(":")
-        names[name] = getattr(import_module(f"{face}.{module}"), other or name)
+        path = module if module.startswith("agreement_pipeline.") else f"{face}.{module}"
+        names[name] = getattr(import_module(path), other or name)
         return names[name]
 
     def known() -> list[str]:

@@ -5,7 +5,7 @@ share of what raters know is changed, for each measure, until the true value of 
 
 `python benchmarks/admitted_study.py [--rounds 300] [--share I/N]` adds a row to
 benchmarks/admitted.csv for each population and measure. Rows that are already there are skipped.
-`python benchmarks/admitted_study.py --page` writes the table of docs/coverage.md.
+`python benchmarks/admitted_study.py --page` writes the table of docs/proofs/coverage.md.
 """
 
 import argparse
@@ -154,7 +154,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--share", default="0/1", metavar="I/N", help="the I-th of N shares")
-    parser.add_argument("--page", action="store_true", help="write the table of docs/coverage.md")
+    parser.add_argument(
+        "--page", action="store_true", help="write the table of docs/proofs/coverage.md"
+    )
     options = parser.parse_args(arguments)
     if options.page:
         text = PAGE.read_text(encoding="utf-8")

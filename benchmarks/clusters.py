@@ -53,7 +53,7 @@ def held(documents, sentences, rounds):
 
 
 def main(rounds=1_000):
-    """Print the table of docs/coverage.md."""
+    """Print the table of docs/proofs/coverage.md."""
     print(
         "| documents | sentences in each | one by one: 95 % interval | its lower limit "
         "| whole documents: 95 % interval | its lower limit |"

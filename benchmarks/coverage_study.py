@@ -6,7 +6,7 @@ The true values of the simulated populations are known exactly.
 There is one row for each pass, cell, measure and method. Rows that are already there are skipped.
 So you can stop a run and continue it later. Several processes can share the work.
 
-`python benchmarks/coverage_report.py` writes the results into docs/coverage.md.
+`python benchmarks/coverage_report.py` writes the results into docs/proofs/coverage.md.
 """
 
 import argparse

@@ -87,7 +87,7 @@ def table():
     standing = standings.now()
     rounds = table_of_rows(standing.rows)
     chart = charted(rounds, POLICY, standing.chart)
-    rendered(history(rounds, POLICY, chart, store.ratings))
+    rendered(history(rounds, POLICY, chart))
     standings.keep(replace(standing, chart=chart))
 
 def again(policy, most=None):

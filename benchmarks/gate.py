@@ -1,7 +1,7 @@
 """The operating characteristic of the rule "α at least 0.8": how often it admits a round.
 
-`python benchmarks/gate.py` writes a table and a plot into docs/intervals.md. Three raters know an
-item or guess it, all alike. One of two categories has the given prevalence.
+`python benchmarks/gate.py` writes a table and a plot into docs/proofs/intervals.md. Three raters
+know an item or guess it, all alike. One of two categories has the given prevalence.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import RELIABLE
 
-PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
-PLOT = PAGE.parent / "images" / "gate.png"
+PAGE = Path(__file__).parents[1] / "docs" / "proofs" / "intervals.md"
+PLOT = PAGE.parents[1] / "images" / "gate.png"
 START, END = "<!-- gate: written by benchmarks/gate.py -->", "<!-- end of gate -->"
 ALPHA = "krippendorff_alpha"
 TRUTHS = (0.6, 0.7, 0.75, 0.79, 0.8, 0.85, 0.9)

@@ -22,8 +22,8 @@ import numpy as np
 from populations import Population, Sample
 
 from agreement_pipeline.intervals import (
+    AlwaysValid,
     Inference,
-    always_valid,
     gathered,
     mixture,
     points_of,
@@ -90,8 +90,8 @@ def _above(
         evidence = gathered(points_of([record], counts), counts, inference)[MEASURE]
         once = method.distribution(evidence, record.bounds)
         of_many = (method.distribution_of_many or method.distribution)(evidence, record.bounds)
-        always = always_valid(
-            of_many, evidence.n * mixture(TIGHTEST, 1 - confidence_level), record.bounds
+        always = AlwaysValid(
+            of_many, record.bounds, evidence.n * mixture(TIGHTEST, 1 - confidence_level)
         )
         yield once.limits(tail).low > TRUTH, always.limits(tail).low > TRUTH
 

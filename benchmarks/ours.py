@@ -28,18 +28,6 @@ INTERVALS = {
 }
 
 
-def value(path: str) -> dict[str, object]:
-    """α of a long table, without an interval."""
-    from agreement_pipeline import read_ratings
-    from agreement_pipeline.estimates import basis_of
-    from agreement_pipeline.measures import MEASURES
-    from agreement_pipeline.readers import Limits
-
-    name, limits = "krippendorff_alpha", Limits(rows=200_000_000, file_bytes=20_000_000_000)
-    counts = basis_of(read_ratings(Path(path), limits=limits), name)
-    return {"value": float(MEASURES[name](counts).value)}
-
-
 def dagster(path: str) -> dict[str, object]:
     """The job of a round: from a file in the inbox to a release."""
     import dagster as dg
@@ -160,7 +148,7 @@ def _points(items: int) -> np.ndarray:
     return rng.normal(size=(items, 1, 2)) + 0.4 * rng.normal(size=(items, 3, 2))
 
 
-TASKS = {task.__name__: task for task in (value, dagster, interval, phi, triangles)}
+TASKS = {task.__name__: task for task in (dagster, interval, phi, triangles)}
 
 if __name__ == "__main__":
     print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

@@ -1,4 +1,4 @@
-"""Write docs/benchmarks.md and its plot from the results: `python -m benchmarks.page FOLDER`."""
+"""Write docs/proofs/benchmarks.md and its plot from results: `python -m benchmarks.page FOLDER`."""
 
 import sys
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from benchmarks.cases import (
 )
 from benchmarks.measuring import HERE, Bench, Result, median, runs_of
 
-PAGE = HERE.parent / "docs/benchmarks.md"
+PAGE = HERE.parent / "docs/proofs/benchmarks.md"
 PLOT = HERE.parent / "docs/images/benchmarks.svg"
 README = HERE.parent / "README.md"
 START, END = "<!-- benchmarks: written by `make benchmarks` -->", "<!-- end of benchmarks -->"
@@ -27,21 +27,23 @@ INTRODUCTION = """\
 # Benchmarks
 
 How fast is it, and how much memory does it take?
-This page is written by `make benchmarks`.
-The same command measures again on your machine.
 
-- Every run is a fresh process. Its start and its imports count.
-- CPU seconds are those of all cores together. Memory is the peak of the process.
-- Figures are medians of up to three runs. A run of more than {enough} seconds is not repeated.
-- Ratios are ratios of medians. They divide a program's CPU seconds by those of the first line.
+{answer}
+
+`make benchmarks` writes this page, and measures again on your machine.
+
+- Every run is a fresh process, and its start and its imports count.
+- CPU seconds are those of all cores together, and MB is the peak of the process.
+- Figures are medians of up to three runs, or of one run of more than {enough} seconds.
+- A ratio divides the CPU seconds of a program by those of the first line.
 - Other packages read the table with pandas, and make it wide if they need that.
 - A run may take {seconds} seconds and {memory:.0f} GB, and 100 million ratings ten times as long.
-- Labels, items and raters are text. Rows are shuffled.
+- Labels, items and raters are text in shuffled rows.
 - Unless said otherwise, there are five raters and five categories.
 
 {machine}
 
-![CPU seconds from a long table to α, by number of ratings](images/benchmarks.svg)
+![CPU seconds from a long table to α, by number of ratings](../images/benchmarks.svg)
 """
 
 
@@ -49,13 +51,14 @@ def page(bench: Bench) -> str:
     """The page: what was measured, on which machine, and a table for each topic."""
     from benchmarks.measuring import ENOUGH_SECONDS, MOST_MEMORY, MOST_SECONDS
 
+    known = bench.known()
     head = INTRODUCTION.format(
+        answer=three_lines(known),
         enough=ENOUGH_SECONDS,
         seconds=MOST_SECONDS,
         memory=MOST_MEMORY / 2**30,
         machine=f"The machine: {machine()}.\nThe programs: {programs()}.",
     )
-    known = bench.known()
     return "\n".join([head, *(table(known, topic) for topic in TOPICS if _met(known, topic))])
 
 
@@ -67,8 +70,8 @@ def table(known: list[Result], topic: Topic) -> str:
     """The medians of a topic, one line a round and program."""
     lines = [
         f"## {topic.title}\n",
-        f"| {topic.counted} | program | CPU s | seconds | MB | {_compared(topic)} | note |",
-        "| ---: | --- | ---: | ---: | ---: | ---: | --- |",
+        f"| {topic.counted} | program | CPU s | MB | {'growth' if topic.growth else 'ratio'} |",
+        "| ---: | --- | ---: | ---: | ---: |",
     ]
     smallest = _medians(known, topic, topic.rounds[0])
     for made in topic.rounds:
@@ -80,10 +83,6 @@ def table(known: list[Result], topic: Topic) -> str:
     return "\n".join([*lines, ""])
 
 
-def _compared(topic: Topic) -> str:
-    return "growth" if topic.growth else "ratio"
-
-
 def _medians(known: list[Result], topic: Topic, made: Round) -> dict[Program, Result]:
     """The medians of the programs that were run on a round."""
     found = {each: runs_of(known, topic, made, each) for each in topic.programs}
@@ -93,12 +92,11 @@ def _medians(known: list[Result], topic: Topic, made: Round) -> dict[Program, Re
 def _figures(found: Result, beside: Result | None) -> str:
     """The cells of a line, with the ratio of CPU seconds to those of another line."""
     if found.failed:
-        return f"– | – | – | – | {found.failed}"
+        return f"– | – | {found.failed}"
     known = beside is not None and not beside.failed and beside.cpu > 0
     ratio = f"{found.cpu / beside.cpu:.2g}" if known else "–"
-    note = found.note or (_differing(found, beside) if known else "")
-    seconds = f"{_seconds(found.cpu)} | {_seconds(found.wall)}"
-    return f"{seconds} | {found.peak:,.0f} | {ratio} | {note}"
+    differing = _differing(found, beside) if known else ""
+    return f"{_seconds(found.cpu)} | {found.peak:,.0f} | {ratio}{differing}"
 
 
 def _seconds(number: float) -> str:
@@ -110,7 +108,7 @@ def _differing(found: Result, first: Result) -> str:
     if found.value is None or first.value is None or "count" in found.program:
         return ""
     apart = abs(found.value - first.value)
-    return f"its value is {found.value:.5f}, not {first.value:.5f}" if apart > AGREEING else ""
+    return f"; its value is {found.value:.5f}, not {first.value:.5f}" if apart > AGREEING else ""
 
 
 def machine() -> str:

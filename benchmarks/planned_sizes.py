@@ -18,7 +18,7 @@ from populations import TWO, Mixture, alike, camps, hard_items
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy.items_needed import plan_measure
+from agreement_pipeline.policy.planning import plan_measure
 from agreement_pipeline.policy.populations import assumed
 
 MEASURE, EXPECTED, CUTOFF, POWER, RATERS = "krippendorff_alpha", 0.85, 0.8, 0.9, 4

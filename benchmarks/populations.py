@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._random_choice import random_choice
+from agreement_pipeline.measures.reliability import random_choice
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,

@@ -1,14 +1,13 @@
 """How many items a gate at α 0.8 needs to admit nine good rounds in ten.
 
-`python benchmarks/power.py` writes a table into docs/intervals.md. Three raters know an item or
-guess it, all alike. The exact test knows the population but for α: it admits a round whose α is
+`python benchmarks/power.py` writes a table into docs/proofs/intervals.md. Three raters know an item
+or guess it, all alike. The exact test knows the population but for α: it admits a round whose α is
 among the greatest 2.5 % of rounds of true α 0.8. No honest gate needs fewer items. Somebody who
 knows the standard error admits a round whose α lies 1.96 standard errors above the cut-off.
-"Before" is version 0.5.0: unseen disagreement weighed the same however often it was seen.
 
-The rule before, the rule now and the exact test judge the same rounds, with a tenth more items than
-the exact test needs. So their luck is shared. The normal quantile of the power grows with the root
-of the number of items.
+The rule and the exact test judge the same rounds, with a tenth more items than the exact test
+needs. So their luck is shared. The normal quantile of the power grows with the root of the number
+of items.
 """
 
 import argparse
@@ -17,18 +16,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
-from unittest.mock import patch
 
 import numpy as np
 from populations import Mixture, guessed
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, views
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.statistics import CategoryCounts
 
-PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
+PAGE = Path(__file__).parents[1] / "docs" / "proofs" / "intervals.md"
 START, END = "<!-- power: written by benchmarks/power.py -->", "<!-- end of power -->"
 ALPHA = "krippendorff_alpha"
 POWER, TAIL = 0.9, 0.025
@@ -74,20 +72,13 @@ def needed(admits: Callable[[int], float], least: int) -> int:
 
 
 def admitted(population: Mixture, n: int, least: float, rounds: int, draws: int) -> np.ndarray:
-    """How often rounds of n items are admitted: by the rule before, by the rule, and if α is more.
-
-    All judge the same rounds, and both rules have the same draws.
-    """
-    met = np.zeros(3)
+    """How often rounds of n items are admitted: by the rule, and if α is more."""
+    met = np.zeros(2)
     for number, (weights, times) in enumerate(population.rounds(n, rounds, 0)):
         statistic = population.statistic(ALPHA, weights.astype(float))
-        inference = Inference(n_resamples=draws, seed=number)
-        now = estimate(ALPHA, statistic, inference)
-        with patch.object(views, "OFTEN", MANY**2):
-            before = estimate(ALPHA, statistic, inference)
-        if now.value is not None and now.interval and before.interval:
-            lows = before.interval.low, now.interval.low
-            met += times * np.array([*(low >= RELIABLE for low in lows), now.value > least])
+        found = estimate(ALPHA, statistic, Inference(n_resamples=draws, seed=number))
+        if found.value is not None and found.interval:
+            met += times * np.array([found.interval.low >= RELIABLE, found.value > least])
     return met / rounds
 
 
@@ -104,8 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, default=1000)
     options = parser.parse_args(arguments)
     lines = [
-        "| prevalence | true α | before | the rule | exact test | ratio | known standard error |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| prevalence | true α | the rule | exact test | ratio | known standard error |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for rare, truth in CASES:
         population = guessed(rare, truth, (), ALPHA, raters=3)
@@ -114,13 +105,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         best = needed(partial(of_exact, population, at_cutoff), known // 2)
         n = round(1.1 * best)
         least = least_of_exact(at_cutoff, n)
-        *of_rules, exact = admitted(population, n, least, options.rounds, options.draws)
-        before, items = (round(best * times_as_many(power, exact)) for power in of_rules)
+        power, exact = admitted(population, n, least, options.rounds, options.draws)
+        items = round(best * times_as_many(power, exact))
         lines.append(
-            f"| {100 * rare:g} % | {truth:.2f} | {before:,} | {items:,} | {best:,} "
+            f"| {100 * rare:g} % | {truth:.2f} | {items:,} | {best:,} "
             f"| {items / best:.2f} | {known:,} |"
         )
-        print(lines[-1], n, *of_rules, exact, flush=True)
+        print(lines[-1], n, power, exact, flush=True)
     page = PAGE.read_text(encoding="utf-8")
     head, tail = page.split(START)[0], page.split(END)[1]
     table = "\n".join(lines)

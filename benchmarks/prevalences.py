@@ -13,8 +13,7 @@ import numpy as np
 from populations import of_finders
 
 from agreement_pipeline.estimates.common_prevalence import at_common_prevalence
-from agreement_pipeline.estimates.differences import difference
-from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
 
 PAIRS = (

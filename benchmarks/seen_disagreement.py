@@ -17,9 +17,9 @@ from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
     Inference,
+    evidence,
     gathered,
     points_of,
-    views,
 )
 from agreement_pipeline.measures import MEASURES
 
@@ -33,7 +33,7 @@ def lower_limits(
 ) -> dict[str, float]:
     """The lower limits of measures, where splits weigh less if they were seen more often."""
     points = points_of([MEASURES[name] for name in names], statistic)
-    with patch.object(views, "OFTEN", often):
+    with patch.object(evidence, "OFTEN", often):
         found = gathered(points, statistic, Inference(n_resamples=400, seed=seed))
     made = METHODS[DEFAULT_METHOD].distribution
     return {name: made(found[name], MEASURES[name].bounds).limits(TAIL).low for name in found}
@@ -48,7 +48,7 @@ def failures(sample: Sample, seed: int) -> Iterator[tuple[str, bool, bool]]:
             continue
         statistic, registered = statistic_of(sample, group), list(names.values())
         before = lower_limits(statistic, registered, seed, ALWAYS_FULL)
-        now = lower_limits(statistic, registered, seed, views.OFTEN)
+        now = lower_limits(statistic, registered, seed, evidence.OFTEN)
         for name, known in names.items():
             if known in now:
                 truth = truths[name] + ROUNDING

@@ -90,7 +90,7 @@ def _whole(place: str, original: Path) -> None:
         standing = standings.now()
         rounds = table_of_rows(standing.rows)
         chart = charted(rounds, POLICY, standing.chart)
-        history(rounds, POLICY, chart, store.ratings)["larger_plot"]()
+        history(rounds, POLICY, chart)["larger_plot"]()
         standings.keep(replace(standing, chart=chart))
 
     def again() -> None:

@@ -62,7 +62,7 @@ def judged(measure, k, n_items, rounds):
 
 
 def main(rounds=600):
-    """Print the table of docs/intervals.md."""
+    """Print the table of docs/proofs/intervals.md."""
     print(
         "| strata | items in each | expected disagreement | one is called reliable, no correction "
         "| one is called reliable | round admitted |"

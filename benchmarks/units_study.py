@@ -68,7 +68,7 @@ def found(marked, inference):
 
 
 def main(rounds=200, *sizes):
-    """Print the table of docs/coverage.md."""
+    """Print the table of docs/proofs/coverage.md."""
     few = Inference(n_resamples=100)
     truth = {
         question: each.value

@@ -18,8 +18,8 @@ import numpy as np
 from populations import Mixture, guessed, overlooked
 
 from agreement_pipeline.intervals import PRIOR_MASS
-from agreement_pipeline.intervals.percentiles import expanded
-from agreement_pipeline.intervals.views import OFTEN
+from agreement_pipeline.intervals.distributions import expanded
+from agreement_pipeline.intervals.evidence import OFTEN
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.statistics import CategoryCounts

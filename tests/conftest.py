@@ -9,7 +9,6 @@ import sys
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from uuid import uuid4
 
 import fsspec
@@ -19,7 +18,7 @@ from hypothesis import settings
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.ratings import EXTRAS, Ratings, Scale, content_columns
-from agreement_pipeline.store import pseudonyms
+from agreement_pipeline.store import store as store_module
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -130,7 +129,7 @@ def known_keys(monkeypatch):
     Each store has a key of its own.
     """
     drawn = (sha256(str(number).encode()).digest() for number in count())
-    monkeypatch.setattr(pseudonyms, "os", SimpleNamespace(urandom=lambda _: next(drawn)))
+    monkeypatch.setattr(store_module, "urandom", lambda _: next(drawn))
 
 
 def written(contract, ratings):

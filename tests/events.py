@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from agreement_pipeline.store import Store, files
+from agreement_pipeline.store import Store, digest_of
 
 FACTS = {
     "ingested": {
@@ -43,4 +43,4 @@ def sealed(store: Store, spoil: Callable[[dict], object]) -> None:
     entry = json.loads(path.read_text())
     spoil(entry)
     path.write_text(json.dumps(entry))
-    seal.rename(seal.with_name(f"{path.stem}-{files.digest_of(path.read_bytes())}"))
+    seal.rename(seal.with_name(f"{path.stem}-{digest_of(path.read_bytes())}"))

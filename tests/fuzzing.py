@@ -39,7 +39,7 @@ from agreement_pipeline.policy import assess, load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects.files import load_project
 from agreement_pipeline.readers import Columns, Rules, read_rounds, rows_of
-from agreement_pipeline.readers.registry import Asked
+from agreement_pipeline.readers.exports import Asked
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.release import release_round
 from agreement_pipeline.store import Store

@@ -1,7 +1,7 @@
 """What tests do with the releases of a store: withdraw them, and find the current one."""
 
 from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN
-from agreement_pipeline.release.withdrawal import reconcile, withdraw_versions
+from agreement_pipeline.release.decisions import reconcile, withdraw_versions
 
 
 def withdraw(store, round_name, reasons):

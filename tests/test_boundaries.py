@@ -34,7 +34,8 @@ MIDDLE = ("statistics", "measures", "intervals", "estimates", "policy")
 ONLY_IN = {
     "dagster": {"orchestration", "demo"},
     "great_expectations": {"contract"},
-    "matplotlib": {"report"},
+    "matplotlib": set(),
+    "jinja2": {"report"},
     "yaml": {"yaml_files", "release", "cli"},
     "fsspec": {"store"},
     "duckdb": {"engine"},

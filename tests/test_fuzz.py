@@ -66,7 +66,7 @@ def test_a_project_that_is_not_changed_reaches_the_gate_and_is_held_there(tmp_pa
 
 def test_a_contract_that_is_not_changed_is_checked(tmp_path):
     judging(tmp_path)((ROWS_EXPECTED.encode(), ITEMS_EXPECTED.encode()))
-    assert [spec.check for spec in Contract.load(tmp_path).specs] == [
+    assert [each.check for each in Contract.load(tmp_path).expectations] == [
         "known_labels",
         "no_address",
         "confidence_range",

@@ -19,7 +19,7 @@ from agreement_pipeline.projects import Project
 from agreement_pipeline.projects.files import load_project
 from agreement_pipeline.readers import read
 from agreement_pipeline.release import release_round
-from agreement_pipeline.report.themselves_and_others import READINGS
+from agreement_pipeline.report.sections.raters import READINGS
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,9 @@ from agreement_pipeline.large_files import PART, LargeFile
 from agreement_pipeline.ratings import parquet, parquet_bytes
 from agreement_pipeline.release import open_release
 from agreement_pipeline.release.contents import contents
-from agreement_pipeline.release.members import Member
-from agreement_pipeline.store import Store, files
-from agreement_pipeline.store.files import content_of, digest_of, is_in
+from agreement_pipeline.release.tables import Member
+from agreement_pipeline.store import Store, storage
+from agreement_pipeline.store.storage import content_of, digest_of, is_in
 from tests.release.rounds import CONTRACT, POLICY, bytes_of, make_ratings, released
 
 TABLES = ("annotations/train-00000-of-00001.parquet", "data/train-00000-of-00001.parquet")
@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 def few_in_memory(folder, monkeypatch):
     """Every table of a release, and every file that is read back, is too large for memory."""
     monkeypatch.setattr(parquet, "ROW_GROUP", 50)
-    monkeypatch.setattr(files, "MOST_IN_MEMORY", 1000)
+    monkeypatch.setattr(storage, "MOST_IN_MEMORY", 1000)
     return folder
 
 
@@ -96,10 +96,10 @@ def test_the_tables_of_a_release_are_files_and_have_the_bytes_that_memory_would_
     few_in_memory, monkeypatch
 ):
     member = Member.assessed("r1", "0" * 64, make_ratings(), POLICY, CONTRACT)
-    streamed = contents("demo", [member], POLICY, CONTRACT)
+    streamed, _ = contents("demo", [member], POLICY, CONTRACT)
     assert all(isinstance(streamed[name], LargeFile) for name in TABLES)
     monkeypatch.setattr("agreement_pipeline.release.contents.parquet_of", parquet_bytes)
-    whole = contents("demo", [member], POLICY, CONTRACT)
+    whole, _ = contents("demo", [member], POLICY, CONTRACT)
     assert all(isinstance(whole[name], bytes) for name in TABLES)
     assert streamed.keys() == whole.keys()
     assert all(digest_of(streamed[name]) == digest_of(whole[name]) for name in whole)

@@ -9,7 +9,7 @@ from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import INPUT, option, output_option, store_option
 from agreement_pipeline.cli.output import as_json, say, terminal_width
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.report import text_table
+from agreement_pipeline.report import aligned
 from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
@@ -55,11 +55,12 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
             f"{opened.root}: found no entry{of_round} in the log; expected at least one. "
             "Name the folder or the URL of a store with --store."
         )
-    say(
-        as_json(found)
-        if output == "json"
-        else text_table(event_table(found), wrapped="why", width=terminal_width())
-    )
+    if output == "json":
+        say(as_json(found))
+    else:
+        said = event_table(found)
+        rows = said.to_numpy().tolist()
+        say(aligned(list(said.columns), rows, wrapped="why", width=terminal_width()))
     return 0
 
 

@@ -82,7 +82,7 @@ EXAMPLES = (
     type=OneOf(tuple(METHODS)),
     metavar="NAME",
     default=DEFAULT_METHOD,
-    help=f"How limits are found: {', '.join(METHODS)}. See docs/intervals.md.",
+    help=f"How limits are found: {', '.join(METHODS)}. See docs/proofs/intervals.md.",
 )
 @output_option
 def measure(

@@ -196,13 +196,13 @@ ENGINE = (
         type=OneOf(CHOICES),
         metavar="NAME",
         default="auto",
-        help="Where ratings are counted: auto, duckdb or spark. See docs/scale.md.",
+        help="Where ratings are counted: auto, duckdb or spark. See docs/proofs/scale.md.",
     ),
     option(
         "--memory-limit",
         group=INPUT,
         metavar="SIZE",
-        show_default="80% of the memory",
+        show_default="80% of the memory; 300MB for a table of 300 MB or more",
         help="The most memory that DuckDB takes, such as 500MB. The rest goes to disk.",
     ),
 )

@@ -147,8 +147,8 @@ def _agreement(text: str) -> float:
 
 def _image(text: str) -> Path:
     path = Path(text)
-    if path.suffix != ".png" or not path.parent.is_dir():
-        raise ValueError(f"found {text}; expected a name ending in .png, in an existing folder.")
+    if path.suffix != ".svg" or not path.parent.is_dir():
+        raise ValueError(f"found {text}; expected a name ending in .svg, in an existing folder.")
     return path
 
 

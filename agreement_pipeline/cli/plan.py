@@ -39,13 +39,13 @@ from agreement_pipeline.policy import (
     unplanned_look,
 )
 from agreement_pipeline.policy import plan as plan_items
-from agreement_pipeline.report import plan_figure, plan_rows
+from agreement_pipeline.report import file_of, plan_figure, plan_rows
 from agreement_pipeline.text import listed
 
 ASSUMED, SIMULATION = "Without a table", "Simulation"
 EXAMPLES = (
     "agreement-pipeline plan --policy configs/policies/standard.yaml --expected 0.85",
-    "agreement-pipeline plan earlier.csv --policy configs/policies/standard.yaml --plot plan.png",
+    "agreement-pipeline plan earlier.csv --policy configs/policies/standard.yaml --plot plan.svg",
 )
 
 
@@ -97,7 +97,9 @@ EXAMPLES = (
     help="Rounds simulated for each number of items.",
 )
 @output_option
-@option("--plot", group=OUTPUT, type=IMAGE, metavar="FILE", help="Write the curves as a PNG image.")
+@option(
+    "--plot", group=OUTPUT, type=IMAGE, metavar="FILE", help="Write the curves as an SVG image."
+)
 @click.pass_context
 def plan(
     ctx: click.Context,
@@ -153,4 +155,4 @@ def _draw(path: Path, plans: Sequence[Plan]) -> None:
     if figure is None:
         say_aside(f"{path}: not written, since no rounds were simulated")
     else:
-        path.write_bytes(figure)
+        path.write_text(file_of(figure), encoding="utf-8")

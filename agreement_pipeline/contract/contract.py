@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation, Spec
-from agreement_pipeline.contract.facts import FACTS, Panel
-from agreement_pipeline.contract.finding import Finding
+from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation
+from agreement_pipeline.contract.facts import FACTS
+from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.tables import ITEMS, ROUND, ROWS
-from agreement_pipeline.contract.validation import validate
+from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
 from agreement_pipeline.ratings import Ratings, given_back
@@ -54,7 +54,7 @@ class Contract:
         `cluster`.
     round
         The expectations on the table with one row for the round. Its columns are the facts of
-        `contract/facts`. There may be none.
+        `contract/facts.py`. There may be none.
 
     Raises
     ------
@@ -64,8 +64,8 @@ class Contract:
 
     Examples
     --------
-    >>> {spec.table for spec in Contract.default().specs} == {"rows", "items", "round"}
-    True
+    >>> Contract.default().expectations[0].check
+    'rows_present'
     """
 
     __pydantic_config__ = CLOSED
@@ -175,13 +175,9 @@ class Contract:
         return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
 
     @property
-    def specs(self) -> tuple[Spec, ...]:
-        """How each check is announced, in order."""
-        return tuple(
-            Spec(each.check, table, each.weight, each.description)
-            for table, expectations in self.tables.items()
-            for each in expectations
-        )
+    def expectations(self) -> tuple[Expectation, ...]:
+        """All expectations, in order."""
+        return (*self.rows, *self.items, *self.round)
 
     def check(self, ratings: Ratings) -> tuple[Finding, ...]:
         """One finding for each check, in order.
@@ -194,11 +190,7 @@ class Contract:
             Great Expectations does not know an expectation, or not its keyword arguments. The
             message names file and line.
         """
-        personal = [
-            each.kwargs["regex"]
-            for each in (*self.rows, *self.items, *self.round)
-            if each.meta.redact
-        ]
+        personal = [each.kwargs["regex"] for each in self.expectations if each.meta.redact]
         panel, findings = Panel(ratings), list[Finding]()
         for table, expectations in self.tables.items():
             findings += validate(expectations, panel, _TABLES[table], personal, self.where / table)

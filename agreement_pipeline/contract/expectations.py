@@ -7,10 +7,9 @@ failure holds the release.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from agreement_pipeline.contract.endless import may_be_endless
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes
 from agreement_pipeline.ratings import Ratings
@@ -21,6 +20,15 @@ PARAMETERS = ("vocabulary",)
 DELIVERED = {"rows": ("confidence", "timestamp"), "items": ("cluster",), "round": ()}
 REDACTING = "expect_column_values_to_not_match_regex"
 
+TOKEN = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?(?:P<\w+>|P[=>]|<?[=!]|[a-zA-Z-]*[:)]|[^)]*\))?|"
+    r"[*+?][?+]?|\{\d*,?\d*\}[?+]?|.",
+    re.DOTALL,
+)
+MANY = re.compile(r"[*+]|\{\d*,\}|\{\d*,?\d{2,}\}|\{\d*,?[2-9]\}")
+"""A repeat that may come more than once."""
+VARIABLE = re.compile(r"[*+?]|\{\d*,\d*\}")
+"""A repeat that may come in several numbers."""
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 _WORDS = re.compile(r".*\S.*", re.DOTALL)
 # The others reach beyond the table: to a database, or to an address that a schema names.
@@ -77,26 +85,6 @@ COLUMN = Value(
     lambda column: column is None or any(column in names for names in DELIVERED.values()),
 )
 FLAG = Value("true or false", lambda flag: isinstance(flag, bool))
-
-
-@dataclass(frozen=True)
-class Spec:
-    """A check as it is announced before anything is checked.
-
-    Attributes
-    ----------
-    check, table
-        Its name, and the table that it looks at.
-    severity
-        error or warning.
-    description
-        What it requires.
-    """
-
-    check: str
-    table: str
-    severity: str
-    description: str
 
 
 @dataclass(frozen=True)
@@ -249,3 +237,64 @@ def _parameters(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _parameters(inner)
+
+
+@dataclass
+class _Group:
+    """What was read of a group: the first tokens of its branches, and if a repeat is in it."""
+
+    firsts: list[str] = field(default_factory=list)
+    repeats: bool = False
+    at_start: bool = True
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """True if the group, repeated, may take one text in several ways."""
+        literal = all(first.isalnum() for first in self.firsts)
+        branches = len(self.firsts) > 1
+        return self.repeats or (
+            branches and not (literal and len(set(self.firsts)) == len(self.firsts))
+        )
+
+
+def may_be_endless(pattern: str) -> bool:
+    r"""True if a repeated group can take one text in several ways, or may do so.
+
+    Python then tries twice as many ways for each further letter.
+
+    >>> [may_be_endless(each) for each in ("(a+)+$", "(a|ab)*c", r"(\w+\s?)*$", "(?:(a*)b?)*")]
+    [True, True, True, True]
+    >>> [may_be_endless(each) for each in (r"[^@]+@[^@]+", "(ab|cd)+", r"(\d{2}-)+x", "[(]+[)]+")]
+    [False, False, False, False]
+    """
+    open_groups, closed = [_Group()], None
+    for token in _tokens(pattern):
+        inner = open_groups[-1]
+        if MANY.match(token) and closed is not None and closed.is_ambiguous:
+            return True
+        inner.repeats |= bool(VARIABLE.match(token))
+        if token.startswith("(") and not token.endswith(")"):
+            open_groups.append(_Group())
+            _begin(inner, "(")
+            continue
+        if token == ")" and len(open_groups) > 1:
+            closed = open_groups.pop()
+            open_groups[-1].repeats |= closed.repeats
+            continue
+        if token == "|":
+            inner.at_start = True
+        elif token[0] not in "*+?{":
+            _begin(inner, token)
+        closed = None
+    return False
+
+
+def _tokens(pattern: str) -> Iterator[str]:
+    return (each.group() for each in TOKEN.finditer(pattern))
+
+
+def _begin(group: _Group, token: str) -> None:
+    """Note the first token of a branch."""
+    if group.at_start:
+        group.firsts.append(token)
+        group.at_start = False

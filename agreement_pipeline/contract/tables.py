@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from agreement_pipeline.contract.facts import FACTS, Panel
-from agreement_pipeline.contract.facts.panel import Codes, some
+from agreement_pipeline.contract.facts import FACTS
+from agreement_pipeline.contract.panel import Codes, Panel, some
 from agreement_pipeline.ratings import EXTRAS, TEXT, categorical, counts, in_pandas, of_whole_items
 
 PART = 1 << 20

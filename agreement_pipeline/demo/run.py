@@ -12,7 +12,7 @@ from agreement_pipeline.demo.objects import WRITTEN
 from agreement_pipeline.demo.rounds import write_moderation_rounds
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import Project, load_projects
-from agreement_pipeline.report import admitted_rounds, round_table, round_text, text_table
+from agreement_pipeline.report import admitted_rounds, aligned, round_table, round_text
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -105,7 +105,8 @@ def _instance(root: Path) -> dg.DagsterInstance:
 
 def _said(project: Project, width: int | None) -> str:
     rounds = round_table(project.store, project.unjudged())
-    table = text_table(round_text(rounds), wrapped="reason", width=width)
+    said = round_text(rounds)
+    table = aligned(list(said.columns), said.to_numpy().tolist(), wrapped="reason", width=width)
     title = ": ".join(filter(None, (project.name, project.settings.description)))
     return f"{title}\n\n{table}"
 

@@ -2,7 +2,7 @@
 
 from atexit import register
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from os import cpu_count, getpid
@@ -29,6 +29,8 @@ ENGINE = "duckdb"
 TABLE, VIEW = "cells", "v"
 LARGE, USUAL_LIMIT = 300_000_000, "300MB"
 """Bytes from which a table that is put in goes to disk in part, and the memory that then holds."""
+BYTES = 24
+"""Of a cell while rows are put in order, about."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
 KEPT = {**{kind: kind for kind in ("string", "int64", "double", "bool")}, "large_string": "string"}
@@ -147,6 +149,13 @@ class DuckDB:
             raise Unreadable.of(ENGINE, error) from None
         return Relation(self, name)
 
+    def ordered(self, table: Relation, columns: Sequence[str], order: str) -> Relation:
+        """Keep some columns of a table in an order."""
+        rows = self.ask(f"SELECT COUNT(*) AS n FROM {table}")["n"][0].as_py()
+        self._spare(rows * len(columns) * BYTES)
+        chosen = ", ".join(map(self.column, columns))
+        return self.keep(f"SELECT {chosen} FROM {table} ORDER BY {order}")
+
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""
         try:
@@ -187,11 +196,15 @@ class DuckDB:
         size = 0
         for batch in batches:
             size += batch.nbytes
-            if size >= LARGE and not self.limited:
-                self.limited = True
-                self._limit(USUAL_LIMIT)
-                self._use_threads(2)
+            self._spare(size)
             yield batch
+
+    def _spare(self, size: int) -> None:
+        """Let a large table go to disk in part, if no limit was given."""
+        if size >= LARGE and not self.limited:
+            self.limited = True
+            self._limit(USUAL_LIMIT)
+            self._use_threads(2)
 
     def _cursor(self) -> Any:
         """A cursor that makes something. What nobody holds any more is dropped before."""

@@ -65,6 +65,9 @@ class Session(Protocol):
     def keep(self, sql: str) -> "Relation":
         """Keep the answer to a query."""
 
+    def ordered(self, table: "Relation", columns: Sequence[str], order: str) -> "Relation":
+        """Keep some columns of a table. A query of all rows gives them in an order."""
+
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""
 

@@ -1,7 +1,7 @@
 """Spark: tables that lie on a cluster."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +94,11 @@ class Spark:
     def keep(self, sql: str) -> Relation:
         """Keep the answer to a query."""
         return self._seen(self._run(sql).cache())
+
+    def ordered(self, table: Relation, columns: Sequence[str], order: str) -> Relation:
+        """See some columns of a table in an order."""
+        chosen = ", ".join(map(self.column, columns))
+        return self.view(f"SELECT {chosen} FROM {table} ORDER BY {order}", table)
 
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""

@@ -1,8 +1,11 @@
 """A comparison at a common prevalence: items are weighted so that both sides have the same.
 
-This is direct standardisation (Fleiss, Levin and Paik 2003, chapter 19). Its strata are the latent
-classes of Dawid and Skene (1979, doi:10.2307/2346806). Each side keeps its own error rates. Only
-the share of each class is replaced by the mean of both sides.
+This is direct standardisation (Fleiss, Levin and Paik 2003, chapter 19). Each side keeps its own
+error rates. Only the share of each class of items is replaced by the mean of both sides.
+
+The classes are those of Dawid and Skene (1979, doi:10.2307/2346806), for raters who are alike. Each
+item belongs to one class, and each category has a class. Given the class, ratings are independent.
+With fewer than three ratings an item, ratings do not tell prevalence from errors.
 """
 
 from collections.abc import Sequence
@@ -11,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.estimates.latent_classes import Latent, latent_classes, refitted
-from agreement_pipeline.estimates.prevalences import shares_of
-from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.estimates.differences import Side, shares_of
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import listed
 
+MOST_STEPS = 1000
+SETTLED = 1e-6
+CELLS = 2_000_000
 FEWEST_RATINGS = 3
 FEW_RATINGS = (
     "fewer than half of its rated items have three ratings, and fewer ratings do not tell "
@@ -25,36 +29,64 @@ FEW_RATINGS = (
 )
 
 
-class Standard(NamedTuple):
-    """How one side is brought to the common prevalence.
+class Latent(NamedTuple):
+    """What the ratings say of the classes.
 
     Attributes
     ----------
-    used
-        The categories that either side uses.
-    latent
-        The classes of the items of this side.
-    target
-        The share of each class on both sides.
+    shares
+        How common each class is. Shape (..., T).
+    labels
+        How raters label items of each class. Shape (..., T, K).
+    settled
+        True where the search came to its end. Shape (...).
     """
 
-    used: NDArray[np.intp]
-    latent: Latent
-    target: Array
+    shares: Array
+    labels: Array
+    settled: NDArray[np.bool_]
 
-    def weighted(self, statistic: Any) -> Any:
-        """The statistic with weights that give it the common prevalence.
+    def classes(self, rows: Array) -> Array:
+        """How probable each class is for each row of counts. Shape (..., P, T)."""
+        with np.errstate(divide="ignore"):
+            # A label that a class never gets rules the class out; 0 · ln 0 is 0.
+            logs = np.maximum(np.log(self.labels), -1e9)
+            likely = rows @ logs.swapaxes(-1, -2) + np.log(self.shares)[..., None, :]
+        likely = np.exp(likely - likely.max(-1, keepdims=True))
+        return np.asarray(likely / likely.sum(-1, keepdims=True))
 
-        The classes are found anew for each resample. A resample without one of the classes has no
-        weights, so its value is undefined.
-        """
-        rows, weights = statistic.unnamed().counts[:, self.used], statistic.weights
-        latent = refitted(rows, weights, self.latent) if weights.ndim > 1 else self.latent
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factors = self.target / latent.shares
-            times = (latent.classes(rows) * factors[..., None, :]).sum(-1)
-        known = latent.settled & (latent.shares > 0).all(-1)
-        return statistic.reweighted(np.where(known[..., None], times, np.nan) * weights)
+
+def latent_classes(rows: Array, weights: Array) -> Latent:
+    """The classes that explain the ratings best, found from each item's most frequent label.
+
+    `rows` are counts of labels (P, K), and `weights` how many items show each (P,).
+    """
+    most = rows == rows.max(1, keepdims=True)
+    return _settled(rows, weights, _explained(rows, weights, most / most.sum(1, keepdims=True)))
+
+
+def _settled(rows: Array, weights: Array, found: Latent) -> Latent:
+    """Expectation and maximisation in turn, until nothing moves."""
+    for _ in range(MOST_STEPS):
+        before, found = found, _explained(rows, weights, found.classes(rows))
+        moved = np.maximum(
+            abs(found.shares - before.shares).max(-1),
+            abs(found.labels - before.labels).max((-1, -2)),
+        )
+        if (moved < SETTLED).all():
+            break
+    return found._replace(settled=np.asarray(moved < SETTLED))
+
+
+def _explained(rows: Array, weights: Array, classes: Array) -> Latent:
+    """The shares of the classes and their labels, if the class of each row is known."""
+    held = classes * weights[..., None]
+    mass = held.sum(-2)
+    given = held.swapaxes(-1, -2) @ rows
+    with np.errstate(invalid="ignore"):
+        shares = mass / mass.sum(-1, keepdims=True)
+        labels = given / given.sum(-1, keepdims=True)
+    return Latent(shares, np.nan_to_num(labels), np.zeros(weights.shape[:-1], dtype=bool))
 
 
 def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], dict[str, float]]:
@@ -64,32 +96,56 @@ def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], d
     """
     if any(side.why_without() for side in sides):
         return sides, {}
+    one, other = sides
     shares = [shares_of(side.statistic) for side in sides]
     used = np.flatnonzero((shares[0] > 0) | (shares[1] > 0))
-    names = [sides[0].statistic.scale.names[k] for k in used]
-    one, other = sides
+    names = [one.statistic.scale.names[k] for k in used]
     why, why_other = (_why_not(side.statistic, names, used) for side in sides)
     if why or why_other:
         return (one._replace(impossible=why), other._replace(impossible=why_other)), {}
-    found = [
+    of_one, of_other = (
         latent_classes(side.statistic.unnamed().counts[:, used], side.statistic.weights)
         for side in sides
-    ]
-    target = (found[0].shares + found[1].shares) / 2
+    )
+    target = (of_one.shares + of_other.shares) / 2
+    weighted = (
+        _weighted(one, of_one, used, target, names),
+        _weighted(other, of_other, used, target, names),
+    )
+    return weighted, dict(zip(names, map(float, target), strict=True))
 
-    def weighted(side: Side, latent: Latent) -> Side:
-        standard, impossible = Standard(used, latent, target), _unclear(latent, names)
-        return side._replace(standard=standard.weighted, impossible=impossible)
 
-    common = dict(zip(names, map(float, target), strict=True))
-    return (weighted(one, found[0]), weighted(other, found[1])), common
+def _weighted(
+    side: Side, latent: Latent, used: NDArray[np.intp], target: Array, names: Sequence[str]
+) -> Side:
+    """The side with weights that give each class its `target` share.
+
+    The classes are found anew for each resample, from those of the sample. A resample without one
+    of the classes has no weights, so its value is undefined.
+    """
+
+    def refitted(rows: Array, weights: Array) -> Latent:
+        size = max(1, CELLS // rows.size)
+        blocks = (weights[first : first + size] for first in range(0, len(weights), size))
+        parts = [_settled(rows, block, latent) for block in blocks]
+        return Latent(*(np.concatenate(found) for found in zip(*parts, strict=True)))
+
+    def standard(statistic: Any) -> Any:
+        rows, weights = statistic.unnamed().counts[:, used], statistic.weights
+        found = refitted(rows, weights) if weights.ndim > 1 else latent
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factors = target / found.shares
+            times = (found.classes(rows) * factors[..., None, :]).sum(-1)
+        known = found.settled & (found.shares > 0).all(-1)
+        return statistic.reweighted(np.where(known[..., None], times, np.nan) * weights)
+
+    return side._replace(standard=standard, impossible=_unclear(latent, names))
 
 
 def _why_not(statistic: Any, names: Sequence[str], used: NDArray[np.intp]) -> str | None:
     counts: CategoryCounts = statistic.unnamed()
-    unused = [
-        name for name, share in zip(names, shares_of(counts)[used], strict=True) if share == 0
-    ]
+    shares = shares_of(counts)[used]
+    unused = [name for name, share in zip(names, shares, strict=True) if share == 0]
     if unused:
         return f"nobody gave {listed(unused)}, so there is no prevalence that both sides can have"
     enough = counts.weights[counts.sizes >= FEWEST_RATINGS].sum()

@@ -26,18 +26,18 @@ in Health Care 14(5), 347-351. https://doi.org/10.1136/qshc.2005.013755
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.spread import spread_between
+from agreement_pipeline.estimates.shrinkage import spread_between
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile
 
-FEWEST = 5
+FEWEST_BEFORE = 5
 """A round is compared with so many earlier rounds or more."""
 TAIL = 0.00135
 """What a normal distribution has beyond three standard errors on one side."""
@@ -107,27 +107,25 @@ def control_chart(
     >>> [each.out for each in control_chart([*usual, Reading("w6", 0.65, 0.02)])]
     [False, False, False, False, False, False, True]
     """
-    return tuple(_charted(list(readings), known))
-
-
-def _charted(readings: Sequence[Reading], known: Sequence[Charted]) -> Iterator[Charted]:
-    same = [each == old.reading for each, old in zip(readings, known, strict=False)]
-    n_known = (*same, False).index(False)
-    yield from known[:n_known]
-    inside = [found.reading for found in known[:n_known] if not found.out]
-    n, room = len(inside), len(readings) - n_known
-    values = np.array([each.value for each in inside] + [0.0] * room)
-    variances = np.array([each.error for each in inside] + [0.0] * room) ** 2
-    for reading in readings[n_known:]:
+    every = list(readings)
+    same = [each == old.reading for each, old in zip(every, known, strict=False)]
+    chart = list(known[: (*same, False).index(False)])
+    inside = [found.reading for found in chart if not found.out]
+    n = len(inside)
+    values, variances = np.zeros(n + len(every)), np.zeros(n + len(every))
+    values[:n] = [each.value for each in inside]
+    variances[:n] = [each.error * each.error for each in inside]
+    for reading in every[len(chart) :]:
         against = _against(values[:n], variances[:n], reading)
-        yield against
+        chart.append(against)
         if not against.out:
             values[n], variances[n] = reading.value, reading.error * reading.error
             n += 1
+    return tuple(chart)
 
 
 def _against(values: Array, variances: Array, reading: Reading) -> Charted:
-    if len(values) < FEWEST:
+    if len(values) < FEWEST_BEFORE:
         return Charted(reading)
     between = spread_between(values, variances)
     weights = 1 / (variances + between)
@@ -135,6 +133,3 @@ def _against(values: Array, variances: Array, reading: Reading) -> Charted:
     t = -quantile(TAIL, len(values) - 1)
     reach = t * math.sqrt(reading.error**2 + between + 1 / weights.sum())
     return Charted(reading, centre, Interval(centre - reach, centre + reach))
-
-
-__all__ = ["FEWEST", "Charted", "Reading", "control_chart"]

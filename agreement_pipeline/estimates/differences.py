@@ -1,4 +1,4 @@
-"""The interval of a difference: of two rounds, two classifiers, two raters, or two measures.
+"""The interval of a difference: of two rounds, two classifiers or two raters.
 
 Items that both sides use get the same resampled weights on both. An item that is hard for one side
 is often hard for the other too. With equal weights, this does not blur the difference. If items
@@ -7,30 +7,259 @@ difference, and is never used as one.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.estimates.estimating import DEFAULT
-from agreement_pipeline.estimates.prevalences import Prevalences
-from agreement_pipeline.estimates.sides import Side, drawn_sides
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates.estimates import DEFAULT, UNUSED, registered, why_no_lowest
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
+    PRIOR_MASS,
     TOO_FEW_DRAWS,
     BoundsOnly,
     ConfidenceDistribution,
     Inference,
     Interval,
+    affordable,
+    drawn_masses,
     expanded,
+    in_blocks,
+    row_weights,
+    split_for,
+    why_without,
 )
+from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import PROBABILITY, in_words
 
 METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
+FEWEST, MOST_CELLS = 1_000, 20_000_000
+"""Resamples of a side that is weighted anew, which searches for classes in each of them."""
+MOST_NAMED = 3
+
+
+class Side(NamedTuple):
+    """One side of a comparison: a measure on a statistic with a name.
+
+    A measure of every category is compared on `category`. None: the lowest category is compared.
+    `standard` gives the statistic other weights before it is read. `impossible` says why that
+    cannot be done.
+    """
+
+    name: str
+    measure: str
+    statistic: Any
+    category: str | None = None
+    standard: Callable[[Any], Any] | None = None
+    impossible: str | None = None
+
+    @property
+    def record(self) -> Measure:
+        """The registered measure."""
+        return registered(self.measure)
+
+    @property
+    def place(self) -> int | None:
+        """The position of `category` on the scale; None if no category is named."""
+        names: tuple[str, ...] = self.statistic.scale.names
+        if self.category is None:
+            return None
+        if self.record.per_category and self.category in names:
+            return names.index(self.category)
+        need = (
+            f"one of {', '.join(names)}"
+            if self.record.per_category
+            else "none, since the measure has no value for each category"
+        )
+        raise AgreementError(
+            f"{self.name}: found category {self.category!r}; expected {need}. Choose another."
+        )
+
+    @property
+    def units(self) -> float:
+        """The number of items, or clusters, that decide how much is known."""
+        return self.record.rests_on.deciding(self.statistic)
+
+    @property
+    def affordable(self) -> int:
+        """How many resamples may be used: fewer if each of them takes long."""
+        most = affordable(self.record, self.statistic)
+        cells = self.statistic.weights.shape[-1] * len(self.statistic.scale.names)
+        return most if self.standard is None else min(most, max(FEWEST, MOST_CELLS // cells))
+
+    def why_without(self) -> str | None:
+        """Why there is no value; None if there is one."""
+        if self.impossible is not None:
+            return self.impossible
+        basis, place = self._basis(self.statistic), self.place
+        why = why_without(self.record, basis)
+        if why is not None or not self.record.per_category:
+            return why
+        values = self.record(basis).value
+        if place is None:
+            return why_no_lowest(values, basis.scale)
+        return UNUSED if np.isnan(values[place]) else None
+
+    def reader(self) -> Callable[[Any], Array]:
+        """A function from a statistic to the measure's value, or to that of the category.
+
+        The lowest category is the lowest of those that have a value on the seen rows.
+        """
+        record, place, used = self.record, self.place, None
+        if record.per_category:
+            values = record(self._basis(self.statistic)).value
+            used = ~np.isnan(values) if place is None else np.array([place])
+
+        def read(statistic: Any) -> Array:
+            weighted = statistic if self.standard is None else self.standard(statistic)
+            values = np.asarray(record(self._basis(weighted)).value)
+            return values if used is None else np.asarray(values[..., used].min(-1))
+
+        return read
+
+    def possible(self, mass: float) -> Any:
+        """The statistic with unseen rows of that mass, of the kind that the measure needs."""
+        split = self.record.split is not None
+        whole = split_for(self.record, self._basis(self.statistic)) if split else self.statistic
+        return whole.with_unseen(mass, self.place)
+
+    def _basis(self, statistic: Any) -> Any:
+        """The statistic without its raters' names, if the measure does not ask for them."""
+        return statistic.unnamed() if self.record.needs == "counts" else statistic
+
+
+def drawn_sides(
+    one: Side, other: Side, paired: bool, n: int, seed: int | tuple[int, ...]
+) -> Iterator[tuple[Any, Any]]:
+    """Both statistics under resampled weights, in blocks of n in all.
+
+    If the sides are paired, seen rows have the same shares on both. Unseen rows are drawn for each
+    side separately. The smaller side has the usual mass of them, and both the same share. Otherwise
+    unseen rows would lower the smaller side more, and that would look like a difference.
+
+    Raises
+    ------
+    AgreementError
+        The sides are paired, but do not have the same rows.
+    """
+    if paired:
+        _refuse_unaligned(one.statistic, other.statistic)
+    sides = one, other
+    units = [max(side.units, 1) for side in sides]
+    possible = [
+        side.possible(PRIOR_MASS * (n_units / min(units)))
+        for side, n_units in zip(sides, units, strict=True)
+    ]
+
+    def shares(rng: np.random.Generator, side: Side, size: int) -> Array:
+        masses = drawn_masses(side.statistic)
+        return rng.standard_gamma(masses, size=(size, len(masses)))
+
+    def drawn(rng: np.random.Generator, size: int) -> list[Array]:
+        of_one = shares(rng, one, size)
+        of_other = of_one if paired else shares(rng, other, size)
+        return [
+            _completed(rng, seen, form, side.statistic)
+            for seen, form, side in zip((of_one, of_other), possible, sides, strict=True)
+        ]
+
+    rows = max(each.weights.shape[-1] for each in possible)
+    for first, second in in_blocks(drawn, n, rows, seed):
+        yield possible[0].reweighted(first), possible[1].reweighted(second)
+
+
+def _refuse_unaligned(one: Any, other: Any) -> None:
+    """Refuse sides that do not have the same items, with the same weights, in the same clusters."""
+    same = np.array_equal(one.weights, other.weights)
+    if one.clusters is None or other.clusters is None:
+        same = same and one.clusters is other.clusters
+    else:
+        same = same and np.array_equal(one.clusters.places, other.clusters.places)
+        same = same and np.array_equal(one.clusters.times, other.clusters.times)
+    if not same:
+        raise AgreementError(
+            f"comparison: found {one.weights.shape[-1]} and {other.weights.shape[-1]} rows that "
+            "differ; expected the same items row by row of sides that share some. Align them."
+        )
+
+
+def _completed(rng: np.random.Generator, shares: Array, possible: Any, seen: Any) -> Array:
+    """Weights of all rows, from the shares of seen rows and newly drawn shares of unseen rows."""
+    unseen = possible.weights[seen.weights.shape[-1] :]
+    gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(len(shares), len(unseen)))])
+    return row_weights(seen, gamma * (drawn_masses(seen).sum() / gamma.sum(1, keepdims=True)))
+
+
+class Prevalences(NamedTuple):
+    """The share of each category among the ratings of each side.
+
+    `differing` are the categories whose shares differ by more than luck, the largest difference
+    first.
+    """
+
+    categories: tuple[str, ...]
+    one: tuple[float, ...]
+    other: tuple[float, ...]
+    differing: tuple[str, ...]
+
+    def of(self, category: str) -> str:
+        """The shares of one category in words."""
+        place = self.categories.index(category)
+        shares = (in_words(each[place], PROBABILITY) for each in (self.one, self.other))
+        return f"{category} {' and '.join(shares)}"
+
+    @property
+    def farthest(self) -> str:
+        """The category whose shares are farthest apart, in words."""
+        apart = np.abs(np.subtract(self.one, self.other)).argmax()
+        return self.of(self.categories[int(apart)])
+
+    @property
+    def words(self) -> str | None:
+        """That prevalence differs, and how; None if the difference may be luck."""
+        if not self.differing:
+            return None
+        named = ", ".join(map(self.of, self.differing[:MOST_NAMED]))
+        more = len(self.differing) - MOST_NAMED
+        return f"prevalence differs: {named}{f' and {more} more' if more > 0 else ''}"
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The shares as plain data."""
+        return {
+            "one": dict(zip(self.categories, self.one, strict=True)),
+            "other": dict(zip(self.categories, self.other, strict=True)),
+            "differing": list(self.differing),
+        }
+
+
+def prevalences(one: Side, other: Side, inference: Inference, *, paired: bool) -> Prevalences:
+    """The prevalences of two sides with labels.
+
+    A category differs if 0 is outside the interval of the difference of its shares. The level is
+    that of the comparison for all categories together, by Bonferroni's inequality.
+    """
+    drawn = drawn_sides(one, other, paired, inference.n_resamples, inference.seed)
+    apart = np.concatenate([shares_of(first) - shares_of(second) for first, second in drawn])
+    tail = inference.tail / apart.shape[1]
+    low, high = np.quantile(apart, [tail, 1 - tail], axis=0)
+    shares, others = shares_of(one.statistic), shares_of(other.statistic)
+    names = one.statistic.scale.names
+    order = np.argsort(-np.abs(shares - others), kind="stable")
+    differing = tuple(names[k] for k in order if low[k] > 0 or high[k] < 0)
+    return Prevalences(names, tuple(shares.tolist()), tuple(others.tolist()), differing)
+
+
+def shares_of(statistic: Any) -> Array:
+    """The share of each category among the ratings. Shape (..., K)."""
+    counts: CategoryCounts = statistic.unnamed()
+    given = counts.weights @ counts.counts
+    return np.asarray(given / given.sum(-1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -91,22 +320,18 @@ class Difference(Tabular):
 
         It is no probability that one is truly greater: 1 minus it is near a one-sided p-value.
         Undefined resamples do not count as greater. With few items, the interval is wider than the
-        quantiles of the resamples. Then it can contain 0 even if this share is beyond its level.
+        quantiles of the resamples, and can contain 0 even if this share is beyond its level.
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
 
     @property
     def prevalence(self) -> str | None:
         """The prevalence on both sides in words; of the category that differs most."""
-        if self.common_prevalence == {}:
-            return "none in common"
-        if self.common_prevalence is not None:
-            shares = (
-                f"{name} {in_words(share, PROBABILITY)}"
-                for name, share in self.common_prevalence.items()
-            )
-            return f"both {', '.join(shares)}"
-        return None if self.prevalences is None else self.prevalences.farthest
+        common = self.common_prevalence
+        if common is None:
+            return None if self.prevalences is None else self.prevalences.farthest
+        shares = (f"{name} {in_words(share, PROBABILITY)}" for name, share in common.items())
+        return f"both {', '.join(shares)}" if common else "none in common"
 
     @property
     def note(self) -> str | None:
@@ -133,6 +358,7 @@ class Difference(Tabular):
 
     def to_mapping(self) -> dict[str, Any]:
         """The difference as plain data, as the command line prints it."""
+        common = self.common_prevalence
         return {
             "one": self.one,
             "other": self.other,
@@ -145,9 +371,7 @@ class Difference(Tabular):
             "n_shared": self.n_shared,
             "method": self.method,
             "prevalences": None if self.prevalences is None else self.prevalences.to_mapping(),
-            "common_prevalence": None
-            if self.common_prevalence is None
-            else dict(self.common_prevalence),
+            "common_prevalence": None if common is None else dict(common),
             "undefined": self.undefined,
         }
 
@@ -157,13 +381,9 @@ def difference(
 ) -> Difference:
     """One minus other, with its interval.
 
-    - An undefined resample counts as the smallest possible difference for the lower limit, and as
-      the greatest for the upper limit.
-    - If an expensive measure has too few resamples for the level, the limits are the smallest and
-      the greatest possible difference.
-    - Unseen items are drawn separately for each side, so sides that never differed may still
-      differ. If both sides are one statistic and use equally many items, all is drawn only once.
-    - Unseen items have the same share on both sides: the share in the interval of the smaller side.
+    An undefined resample counts as the smallest possible difference for the lower limit, and as the
+    greatest for the upper limit. If an expensive measure has too few resamples for the level, these
+    are the limits.
 
     Parameters
     ----------
@@ -174,8 +394,8 @@ def difference(
     shared
         The number of items that both sides use. The rows of both statistics must then be the same
         items with the same weights, row by row. An item that one side lacks is a row without
-        ratings. Two measures of one statistic use the same statistic. None if the sides share no
-        item and no cluster: then they are resampled independently.
+        ratings. None if the sides share no item and no cluster: then they are resampled
+        independently.
 
     Raises
     ------
@@ -190,64 +410,62 @@ def difference(
     --------
     >>> from agreement_pipeline import Scale
     >>> from agreement_pipeline.statistics import CategoryCounts
-    >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [40, 20, 40], scale=Scale(("no", "yes")))
-    >>> one, other = Side("a", "gwet_ac1", counts), Side("b", "fleiss_kappa", counts)
-    >>> found = difference(one, other, shared=100)
+    >>> rows, scale = [[3, 0], [2, 1], [0, 3]], Scale(("no", "yes"))
+    >>> counts = [CategoryCounts(rows, times, scale=scale) for times in ([9, 1, 9], [9, 9, 9])]
+    >>> found = difference(Side("a", "gwet_ac1", counts[0]), Side("b", "gwet_ac1", counts[1]))
     >>> round(found.value, 4), found.interval.low <= found.value <= found.interval.high
-    (0.0024, True)
+    (0.3689, True)
     """
     inference.refuse_other_methods("difference")
-    for side in (one, other):
-        side.refuse_left_out()
-    undefined = [f"{side.name}: {why}" for side in (one, other) if (why := side.why_without())]
+    sides = one, other
+    for side in sides:
+        if side.record.crossed and side.statistic.crossed() is not side.statistic:
+            raise AgreementError(
+                f"{side.name}: found items with missing ratings; expected none, since the measure "
+                "needs every rater's rating. Leave them out."
+            )
+    level = inference.confidence_level
+    undefined = [f"{side.name}: {why}" for side in sides if (why := side.why_without())]
     if undefined:
-        level, why = inference.confidence_level, "; ".join(undefined)
+        why = "; ".join(undefined)
         return Difference(one.name, other.name, None, None, level, METHOD, shared, undefined=why)
     n = min(inference.n_resamples, one.affordable, other.affordable)
     read, read_other = one.reader(), other.reader()
     blocks = drawn_sides(one, other, shared is not None, n, inference.seed)
     draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
     values = float(read(one.statistic)), float(read_other(other.statistic))
-    known = _distribution(one, other, values, draws, inference)
+    (low, high), (other_low, other_high) = one.record.bounds, other.record.bounds
+    bounds, value = (low - other_high, high - other_low), values[0] - values[1]
+    known: ConfidenceDistribution = BoundsOnly(bounds, TOO_FEW_DRAWS)
+    if not inference.too_few(n):
+        known = expanded(draws, value, bounds, min(one.units, other.units))
     return Difference(
         one.name,
         other.name,
-        values[0] - values[1],
+        value,
         known.limits(inference.tail),
-        inference.confidence_level,
-        _method(one, other, known, n, inference, shared),
+        level,
+        _method(sides, known, n, inference, shared),
         shared,
         values,
         draws=draws,
     )
 
 
-def _distribution(
-    one: Side, other: Side, values: tuple[float, float], draws: Array, inference: Inference
-) -> ConfidenceDistribution:
-    """The confidence distribution of the true difference."""
-    (low, high), (other_low, other_high) = one.record.bounds, other.record.bounds
-    bounds = low - other_high, high - other_low
-    if inference.too_few(len(draws)):
-        return BoundsOnly(bounds, TOO_FEW_DRAWS)
-    return expanded(draws, values[0] - values[1], bounds, min(one.units, other.units))
-
-
 def _method(
-    one: Side,
-    other: Side,
+    sides: tuple[Side, Side],
     known: ConfidenceDistribution,
     n: int,
     inference: Inference,
     shared: int | None,
 ) -> str:
     """How the interval is found."""
-    clustered = one.statistic.clusters or other.statistic.clusters
-    fewer = f"{n} " if n < inference.n_resamples else ""
-    said = [f"{fewer}{METHOD}", *(["whole clusters"] if clustered else [])]
-    said.append(
-        "drawn apart" if shared is None else f"paired by {'cluster' if clustered else 'item'}"
-    )
+    clustered = any(side.statistic.clusters for side in sides)
+    said = [f"{n} {METHOD}" if n < inference.n_resamples else METHOD]
+    if clustered:
+        said.append("whole clusters")
+    paired = f"paired by {'cluster' if clustered else 'item'}"
+    said.append("drawn apart" if shared is None else paired)
     if why := known.why_without(inference.tail):
         said.append(f"{why} for limits at {100 * inference.confidence_level:g} %")
     return "; ".join(said)

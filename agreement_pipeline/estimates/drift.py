@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.first import FirstLabels, clusters_of, first_labels, rated_items
+from agreement_pipeline.estimates.gold import FirstLabels, clusters_of, first_labels, rated_items
 from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import Interval, mean_interval, share_interval
 from agreement_pipeline.measures import ratio
-from agreement_pipeline.ratings import Array, Codes, Ratings
+from agreement_pipeline.ratings import Array, Codes, Ratings, Scale
 from agreement_pipeline.tables import Table, Tabular
 
 What = Literal["same label", "change of share", "change of mean"]
@@ -95,67 +95,56 @@ def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
             "drift: found no item that both rounds share; expected some. "
             "Give a fixed set of items in every round."
         )
-    labels = [first_labels(each, items) for each in (now, before)]
-    made = _Maker(now, labels[0], labels[1], clusters_of(now, items), level)
-    return Table((*made.of_raters(), *made.of_categories()))
+    first = [first_labels(each, items) for each in (now, before)]
+    made = _Maker(now.scale, now.classifiers, clusters_of(now, items), level)
+    return Table((*made.of_raters(*first), *made.of_categories(*first)))
 
 
 @dataclass(frozen=True)
 class _Maker:
-    ratings: Ratings
-    now: FirstLabels
-    before: FirstLabels
+    scale: Scale
+    classifiers: tuple[str, ...]
     clusters: Codes | None
     level: float
 
-    def of_raters(self) -> Iterator[Drift]:
+    def of_raters(self, now: FirstLabels, before: FirstLabels) -> Iterator[Drift]:
         """Each rater and model beside themselves."""
-        for name in sorted({*self.now.raters} & {*self.before.raters}):
-            now, before = (each.of((name,))[:, 0] for each in (self.now, self.before))
-            scope = Scope("classifier" if name in self.ratings.classifiers else "rater", name)
-            if not (both := ~np.isnan(now + before)).any():
-                continue
-            if self.ratings.scale.continuous:
-                yield self._change(scope, "change of mean", now, before)
-            else:
-                yield self._same(scope, now[both] == before[both])
+        for name in sorted({*now.raters} & {*before.raters}):
+            values, earlier = (each.of((name,))[:, 0] for each in (now, before))
+            scope = Scope("classifier" if name in self.classifiers else "rater", name)
+            both = ~np.isnan(values + earlier)
+            if both.any() and self.scale.continuous:
+                yield self._change(scope, "change of mean", values, earlier)
+            elif both.any():
+                yield self._same(scope, values[both] == earlier[both])
 
-    def of_categories(self) -> Iterator[Drift]:
+    def of_categories(self, now: FirstLabels, before: FirstLabels) -> Iterator[Drift]:
         """Each category's share of the panel's labels of an item."""
-        if self.ratings.scale.continuous:
-            return
-        panels = [
-            each.of({*each.raters} - {*self.ratings.classifiers})
-            for each in (self.now, self.before)
-        ]
-        for place, name in enumerate(self.ratings.scale.names):
-            now, before = (ratio((each == place).sum(1), _labels(each)) for each in panels)
-            if not np.isnan(now + before).all():
-                yield self._change(Scope("category", name), "change of share", now, before)
+        panels = [each.of({*each.raters} - {*self.classifiers}) for each in (now, before)]
+        sizes = [np.asarray((~np.isnan(each)).sum(1), dtype=float) for each in panels]
+        for place, name in enumerate(() if self.scale.continuous else self.scale.names):
+            share, earlier = (
+                ratio((each == place).sum(1), size)
+                for each, size in zip(panels, sizes, strict=True)
+            )
+            if not np.isnan(share + earlier).all():
+                yield self._change(Scope("category", name), "change of share", share, earlier)
 
     def _same(self, scope: Scope, same: NDArray[np.bool_]) -> Drift:
-        n, in_clusters = len(same), self.clusters is not None
-        limits = None if in_clusters else share_interval(int(same.sum()), n, self.level)
-        why = IN_CLUSTERS if in_clusters else None
+        n, why, limits = len(same), None, None
+        if self.clusters is None:
+            limits = share_interval(int(same.sum()), n, self.level)
+        else:
+            why = IN_CLUSTERS
         return Drift(scope, "same label", float(same.mean()), limits, self.level, n, why)
 
     def _change(self, scope: Scope, what: What, now: Array, before: Array) -> Drift:
         both = np.flatnonzero(~np.isnan(now + before))
-        change = now[both] - before[both]
-        limits = mean_interval(change, self._clusters(both), self.level)
-        few = ONE_ITEM if len(both) == 1 else ONE_CLUSTER
-        why = few if limits is None else None
+        change, clusters = now[both] - before[both], np.arange(len(both))
+        if self.clusters is not None:
+            clusters = np.unique(self.clusters[both], return_inverse=True)[1]
+        limits = mean_interval(change, clusters, self.level)
+        why = None
+        if limits is None:
+            why = ONE_ITEM if len(both) == 1 else ONE_CLUSTER
         return Drift(scope, what, float(change.mean()), limits, self.level, len(both), why)
-
-    def _clusters(self, places: Codes) -> Codes:
-        if self.clusters is None:
-            return np.arange(len(places))
-        return np.asarray(np.unique(self.clusters[places], return_inverse=True)[1])
-
-
-def _labels(values: Array) -> Array:
-    """The number of labels of each item."""
-    return np.asarray((~np.isnan(values)).sum(1), dtype=float)
-
-
-__all__ = ["Drift", "drift"]

@@ -1,16 +1,51 @@
-"""Raters and models beside the right labels of gold items."""
+"""What each rater first said of some items, and raters beside the right labels of gold items."""
 
 from collections.abc import Collection
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from agreement_pipeline.counting import Rated
-from agreement_pipeline.estimates.first import clusters_of, first_labels, rated_items
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.ratings import Array, Codes, Ratings
 from agreement_pipeline.statistics import Clusters, LabelsByRater
 
-RIGHT = "the right label"
+
+def rated_items(ratings: Ratings, items: Collection[str] | None = None) -> list[str]:
+    """The items that are rated in the round itself, in order. Gold items count."""
+    return list(ratings.without_earlier.rated(items=items).to_pylist())
+
+
+def clusters_of(ratings: Ratings, items: list[str]) -> Codes | None:
+    """The cluster of each of some sorted items. None if items do not come in clusters."""
+    if "cluster" not in ratings.has:
+        return None
+    return np.asarray(ratings.items(["cluster_at"], names=items)["cluster_at"])
+
+
+class FirstLabels(NamedTuple):
+    """What each rater gave each item as a number (N, R), nan for nothing."""
+
+    raters: tuple[str, ...]
+    values: Array
+
+    def of(self, raters: Collection[str]) -> Array:
+        """The columns of some raters."""
+        return self.values[:, [name in raters for name in self.raters]]
+
+
+def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
+    """The first labels of some sorted items, all rated: categories by their place on the scale."""
+    if ratings.scale.dimensions > 1:
+        raise AgreementError(
+            f"first labels: found level {ratings.scale.level}; expected labels of one dimension. "
+            "Compare each dimension alone."
+        )
+    said = "number" if ratings.scale.continuous else "code"
+    first = ratings.first(["at", "place", said], items=items, gold=True)
+    values = np.full((len(items), len(ratings.everyone)), np.nan)
+    values[first["at"], first["place"]] = first[said]
+    return FirstLabels(ratings.everyone, values)
 
 
 def has_right_labels(ratings: Rated) -> bool:
@@ -20,25 +55,23 @@ def has_right_labels(ratings: Rated) -> bool:
 
 def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
     """The first labels of some raters for gold items, with the right labels set apart."""
-    known = _known(ratings)
-    if not known:
-        nothing = np.empty((0, len(raters)), dtype=np.int64)
-        empty = LabelsByRater(nothing, scale=ratings.scale, raters=tuple(raters))
-        return empty.with_classifier(np.empty(0, dtype=np.int64), RIGHT)
-    whole, items = cast(Ratings, ratings), list(known)
-    said = first_labels(whole, items)
-    places = [said.raters.index(name) if name in said.raters else -1 for name in raters]
-    values = np.column_stack([said.values, np.full(len(items), np.nan)])[:, places]
-    codes = np.where(np.isnan(values), -1, values).astype(np.int64)
-    clusters = clusters_of(whole, items)
+    known, names = _known(ratings), tuple(raters)
+    codes, clusters = np.empty((0, len(names)), dtype=np.int64), None
+    if known:
+        whole, items = cast(Ratings, ratings), list(known)
+        said, clusters = first_labels(whole, items), clusters_of(whole, items)
+        places = [said.raters.index(name) if name in said.raters else -1 for name in names]
+        values = np.column_stack([said.values, np.full(len(items), np.nan)])[:, places]
+        codes = np.where(np.isnan(values), -1, values).astype(np.int64)
     labels = LabelsByRater(
         codes,
         scale=ratings.scale,
-        raters=tuple(raters),
+        raters=names,
         clusters=None if clusters is None else Clusters.named(clusters),
     )
-    right = ratings.scale.places(known.values())
-    return labels.with_classifier(right, RIGHT).with_scale(ratings.scale.canonical).merged()
+    right = np.asarray(ratings.scale.places(known.values()), dtype=np.int64)
+    beside = labels.with_classifier(right, "the right label")
+    return beside.with_scale(ratings.scale.canonical).merged() if known else beside
 
 
 def _known(ratings: Rated) -> dict[str, str]:

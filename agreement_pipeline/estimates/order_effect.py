@@ -1,7 +1,6 @@
 """Does the order of presentation move preferences? Each value has an interval over whole items."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
@@ -94,12 +93,15 @@ def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
             "order effect: found no preference between two alternatives; expected some, with "
             "the order in which they were shown. Read preferences, and not rankings."
         )
-    rows = rows.assign(cluster=_numbered(rows["cluster"].to_numpy(str)))
-    chosen = rows[rows["label"] != "tie"]
-    first = _shares([*zip(chosen["label"] == chosen["shown"], chosen["cluster"], strict=True)])
+    rows = rows.assign(cluster=np.unique(rows["cluster"].to_numpy(str), return_inverse=True)[1])
+    chosen: Any = rows[rows["label"] != "tie"]
     same, other = _agreement(rows)
     return OrderEffect(
-        _share(first, level, "all preferences are ties"),
+        _share(
+            ((chosen["label"] == chosen["shown"]).to_numpy(float), chosen["cluster"].to_numpy()),
+            level,
+            "all preferences are ties",
+        ),
         _share(same, level, "no two raters saw a pair in the same order"),
         _share(other, level, "no two raters saw a pair in different orders"),
         _difference(same, other, level),
@@ -108,31 +110,23 @@ def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
 
 def _agreement(rows: Any) -> tuple[Shares, Shares]:
     """Whether two raters say the same of a pair, by whether they saw it in the same order."""
-    found: defaultdict[bool, list[tuple[bool, int]]] = defaultdict(list)
+    found: dict[bool, list[tuple[bool, int]]] = {True: [], False: []}
     for _, said in rows.groupby("item", sort=True):
-        columns = (said[name] for name in ("rater", "label", "shown", "cluster"))
-        for one, other in combinations(zip(*columns, strict=True), 2):
-            if one[0] != other[0]:
-                found[one[2] == other[2]].append((one[1] == other[1], one[3]))
-    return _shares(found[True]), _shares(found[False])
-
-
-def _shares(said: list[tuple[bool, int]]) -> Shares:
-    values, clusters = np.array(said, dtype=float).reshape(-1, 2).T
-    return values, clusters.astype(np.int64)
+        each = said[["rater", "label", "shown", "cluster"]].itertuples(index=False)
+        for one, other in combinations(each, 2):
+            if one.rater != other.rater:
+                same_order = one.shown == other.shown
+                found[same_order].append((one.label == other.label, one.cluster))
+    same, other = (np.array(found[each], dtype=float).reshape(-1, 2).T for each in (True, False))
+    return (same[0], same[1].astype(np.int64)), (other[0], other[1].astype(np.int64))
 
 
 def _share(shares: Shares, level: float, without: str) -> OfOrder:
     values, clusters = shares
     if not len(values):
         return OfOrder(None, None, 0, without)
-    limits = mean_interval(values, _numbered(clusters), level)
+    limits = mean_interval(values, np.unique(clusters, return_inverse=True)[1], level)
     return OfOrder(float(values.mean()), limits, len(values), None if limits else FEW)
-
-
-def _numbered(names: np.ndarray[Any, Any]) -> Codes:
-    """Names as whole numbers from 0."""
-    return np.unique(names, return_inverse=True)[1]
 
 
 def _difference(same: Shares, other: Shares, level: float) -> OfOrder:
@@ -156,6 +150,3 @@ def _moved(shares: Shares, items: Codes) -> Array:
     places = np.searchsorted(items, clusters)
     beyond = np.bincount(places, values - values.mean(), minlength=len(items))
     return np.asarray(beyond / len(values))
-
-
-__all__ = ["OfOrder", "OrderEffect", "order_effect"]

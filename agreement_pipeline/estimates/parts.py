@@ -1,29 +1,164 @@
 """The parts of a round that estimates are about, each with its statistic.
 
 With many raters there are many parts. A statistic is made only if its part is asked for.
+
+Each stratum, such as a language, is a round of its own, with its own expected disagreement. It asks
+what a team asks: could these items alone be trained on? A stratum where nearly all labels are one
+category is then hard to pass, as such a round is. The measure `stratum_alpha` reads all strata by
+the expected disagreement of the whole round.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from itertools import combinations
+from typing import NamedTuple, cast
+
+import numpy as np
 
 from agreement_pipeline.counting import Rated, counting_of
 from agreement_pipeline.estimates.gold import against_gold
-from agreement_pipeline.estimates.scope import ROUND, Scope, ScopeKind
-from agreement_pipeline.estimates.shown import Shown, pairs_of
-from agreement_pipeline.estimates.strata import Stratum, strata_of
+from agreement_pipeline.estimates.scope import ROUND, Scope
 from agreement_pipeline.measures import Needs
+from agreement_pipeline.ratings import STRATUM, Array, Codes, Ratings
 from agreement_pipeline.statistics import (
+    CategoryCounts,
+    CountsOfStratum,
     CountsWithoutEach,
-    LabelsByRater,
-    NumbersByRater,
-    ReplicatedLabels,
-    ReplicatedNumbers,
     Statistic,
+    raters_apart,
 )
 
+MOST_SHOWN = 10
+"""A panel of more raters is not shown whole: so many raters, and so many pairs, are shown."""
+
+Names = tuple[str, ...]
+Pair = tuple[str, str]
 Parts = Iterator[tuple[Scope, Callable[[], Statistic]]]
 """Scopes, each with a function that makes its statistic."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The raters and pairs of a round that are shown where a panel has too many to show all.
+
+    Attributes
+    ----------
+    raters
+        Raters who are compared with the others, or left out. Those who agree least come first.
+    pairs
+        Pairs of raters. Those who agree least come first.
+    again
+        Raters who are compared with themselves. Those who met most items again come first.
+    n_raters, n_pairs, n_again
+        How many there are of each.
+    """
+
+    raters: Names
+    pairs: tuple[Pair, ...]
+    again: Names
+    n_raters: int
+    n_pairs: int
+    n_again: int
+
+    @classmethod
+    def of(cls, ratings: Rated, most: int = MOST_SHOWN) -> "Shown":
+        """The raters and pairs of a round: all of them if the panel has at most so many raters.
+
+        They are then in the order of their names. Of a larger panel so many raters and so many
+        pairs are shown.
+        """
+        if len(ratings.raters) <= most:
+            return cls.whole(ratings.raters)
+        panel = counting_of(ratings).by_rater(ratings)
+        shown = cls.whole(tuple(sorted(panel.raters)))
+        if shown.n_raters > most:
+            apart = raters_apart(panel.only(shown.raters))
+            far = _largest(apart.of_pairs[np.triu_indices(shown.n_raters, 1)], most)
+            raters = tuple(shown.raters[place] for place in _largest(apart.of_raters, most))
+            shown = replace(shown, raters=raters, pairs=tuple(shown.pairs[place] for place in far))
+        replicates = counting_of(ratings).replicates(ratings)
+        times = np.bincount(replicates.rater, minlength=len(replicates.raters)).astype(float)
+        items = {name: n for name, n in zip(replicates.raters, times, strict=True) if n}
+        again = sorted(items)
+        often = _largest(np.array([items[name] for name in again]), most)
+        return replace(shown, again=tuple(again[place] for place in often), n_again=len(again))
+
+    @classmethod
+    def whole(cls, raters: Names) -> "Shown":
+        """All of some raters and all their pairs."""
+        pairs = tuple(combinations(raters, 2))
+        return cls(raters, pairs, raters, len(raters), len(pairs), len(raters))
+
+    def of_both(self) -> "Shown":
+        """The same raters beside the others as beside themselves."""
+        return replace(self, raters=self.again) if self.again else self
+
+    def left_out(self) -> str | None:
+        """What is shown of how many, and how to see all. None if all is shown."""
+        kinds = (
+            (self.raters, self.n_raters, "raters, those who agree least", "rater without"),
+            (self.pairs, self.n_pairs, "pairs of raters, those who agree least", "pair"),
+            (
+                self.again,
+                self.n_again,
+                "raters who met items again, those who met most",
+                "rater",
+            ),
+        )
+        cut = [each for each in kinds if len(each[0]) < each[1]]
+        if not cut:
+            return None
+        said = "; ".join(f"{len(some)} of {n} {what}" for some, n, what, _ in cut)
+        scopes = dict.fromkeys(scope for *_, each in cut for scope in each.split())
+        return f"shown are {said}. For all, use measure {' '.join(f'--scope {s}' for s in scopes)}"
+
+
+def _largest(values: Array, most: int) -> Codes:
+    """The places of the largest values. Of equal ones the first come first, and nan comes last."""
+    return np.argsort(-values, kind="stable")[:most]
+
+
+class Stratum(NamedTuple):
+    """Some strata of a column of a round: one, or the small ones together."""
+
+    scope: Scope
+    whole: Ratings
+    column: str
+    names: Names
+
+    @property
+    def ratings(self) -> Ratings:
+        """The ratings of its items alone."""
+        return self.whole.within(self.column, self.names)
+
+    def counts(self) -> CountsOfStratum:
+        """The counts of the round, and which rows are of the stratum."""
+        items, counts = counting_of(self.whole).by_item(self.whole)
+        if not isinstance(counts, CategoryCounts):
+            raise TypeError("numbers on a scale without categories")
+        column = STRATUM + self.column
+        stratum = self.whole.items([column], names=items)[column]
+        here = np.array([name in self.names for name in stratum.to_pylist()], dtype=bool)
+        return CountsOfStratum(counts.with_scale(counts.scale.canonical), here).merged()
+
+
+def strata_of(ratings: Rated) -> Iterator[Stratum]:
+    """The strata of a round, one by one, if the ratings know any."""
+    if any(name.startswith(STRATUM) for name in ratings.has):
+        whole = cast(Ratings, ratings)
+        for column, names in whole.strata.items():
+            for name in names:
+                yield Stratum(Scope.of_stratum(column, name), whole, column, (name,))
+
+
+def together(strata: list[Stratum]) -> Stratum:
+    """Some strata of one column as one."""
+    first = strata[0]
+    if len(strata) == 1:
+        return first
+    names = tuple(name for each in strata for name in each.names)
+    return first._replace(scope=Scope.of_small_strata(first.column, len(names)), names=names)
 
 
 class Asked(NamedTuple):
@@ -48,30 +183,26 @@ class Asked(NamedTuple):
         """True if something is asked of the whole round. Its categories are read off it."""
         return "round" in self.kinds or "category" in self.kinds
 
-    def raters(self, kind: ScopeKind, raters: tuple[str, ...]) -> list[str]:
-        """The raters of a panel who are asked for. Two raters are a pair and no more."""
-        among = None if self.shown is None else self.shown.raters
-        return self._some(kind, raters, among) if len(raters) > 2 else []
-
-    def alone(self, raters: Iterable[str]) -> list[str]:
-        """The raters who are asked for beside nobody, however few there are."""
-        return self._some("rater", raters, None if self.shown is None else self.shown.raters)
-
-    def again(self, raters: Iterable[str]) -> list[str]:
-        """The raters who are asked for beside themselves."""
-        return self._some("rater", raters, None if self.shown is None else self.shown.again)
-
-    def pairs(self, raters: tuple[str, ...]) -> list[tuple[str, str]]:
-        """The pairs that are asked for."""
-        return pairs_of(raters, self.shown) if "pair" in self.kinds else []
-
-    def _some(
-        self, kind: ScopeKind, raters: Iterable[str], among: tuple[str, ...] | None
-    ) -> list[str]:
-        if kind not in self.kinds:
-            return []
+    def raters(self, raters: Iterable[str], *, again: bool = False) -> list[str]:
+        """The raters who are asked for: beside the others, or again beside themselves."""
         here = set(raters)
-        return sorted(here) if among is None else [name for name in among if name in here]
+        if self.shown is None:
+            return sorted(here)
+        return [name for name in (self.shown.again if again else self.shown.raters) if name in here]
+
+    def classifiers(self, ratings: Rated) -> Names:
+        """The classifiers, if they are asked for."""
+        return ratings.classifiers if "classifier" in self.kinds else ()
+
+    def pairs(self, raters: Names) -> list[Pair]:
+        """The pairs of some raters that are asked for. Each is in the order of the raters."""
+        if "pair" not in self.kinds:
+            return []
+        if self.shown is None:
+            return sorted(combinations(raters, 2), key=sorted)
+        place = {name: n for n, name in enumerate(raters)}
+        here = [pair for pair in self.shown.pairs if {*pair} <= {*raters}]
+        return [(one, other) if place[one] < place[other] else (other, one) for one, other in here]
 
 
 def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
@@ -93,136 +224,121 @@ def parts_of_stratum(stratum: Stratum, needs: Needs, named: bool) -> Parts:
             yield stratum.scope, made
 
 
-def _of_counts(ratings: Rated, asked: Asked) -> Parts:
-    if not (ratings.scale.continuous or asked.named):
-        yield from _of_unnamed_counts(ratings, asked)
-        return
-    table = counting_of(ratings).by_rater(ratings)
-    yield from _of_table(table, asked)
-    for pair in asked.pairs(table.raters):
-        yield Scope.of_pair(*pair), partial(table.only, pair)
-
-
-def _of_unnamed_counts(ratings: Rated, asked: Asked) -> Parts:
-    counting = counting_of(ratings)
+def _of_raters(
+    asked: Asked,
+    raters: Names,
+    whole: Callable[[], Statistic],
+    *,
+    without: Callable[[str], Statistic] | None = None,
+    pair: Callable[[Pair], Statistic] | None = None,
+) -> Parts:
+    """The whole panel, the panel without each rater, and each pair. Two raters are a pair alone."""
     if asked.whole:
-        yield ROUND, partial(counting.counts, ratings)
+        yield ROUND, whole
+    if without is not None and "without" in asked.kinds and len(raters) > 2:
+        for rater in asked.raters(raters):
+            yield Scope("without", rater), partial(without, rater)
+    if pair is not None:
+        for both in asked.pairs(raters):
+            yield Scope.of_pair(*both), partial(pair, both)
+
+
+def _of_counts(ratings: Rated, asked: Asked) -> Parts:
+    counting = counting_of(ratings)
+    if ratings.scale.continuous or asked.named:
+        table = counting.by_rater(ratings)
+        return _of_raters(
+            asked, table.raters, lambda: table, without=table.without, pair=table.only
+        )
+    whole = partial(counting.counts, ratings)
     if "without" not in asked.kinds and "pair" not in asked.kinds:
-        return
+        return _of_raters(asked, (), whole)
     labels = counting.labels(ratings)
-    without = CountsWithoutEach(labels).without
-    for rater in asked.raters("without", labels.raters):
-        yield Scope("without", rater), partial(without, rater)
-    for pair in asked.pairs(labels.raters):
-        yield Scope.of_pair(*pair), partial(_counts_of, labels, pair)
+    return _of_raters(
+        asked,
+        labels.raters,
+        whole,
+        without=CountsWithoutEach(labels).without,
+        pair=lambda pair: labels.only(pair).counts().merged(),
+    )
 
 
 def _of_values(ratings: Rated, asked: Asked) -> Parts:
-    yield from _of_table(counting_of(ratings).numbers(ratings), asked)
-
-
-def _of_table(table: LabelsByRater | NumbersByRater, asked: Asked) -> Parts:
-    """A table that names its raters, and the same without each of them."""
-    if asked.whole:
-        yield ROUND, partial(_itself, table)
-    for rater in asked.raters("without", table.raters):
-        yield Scope("without", rater), partial(table.without, rater)
+    table = counting_of(ratings).numbers(ratings)
+    return _of_raters(asked, table.raters, lambda: table, without=table.without)
 
 
 def _of_patterns(ratings: Rated, asked: Asked) -> Parts:
     labels = counting_of(ratings).labels(ratings)
-    if asked.whole:
-        yield ROUND, partial(_itself, labels)
-    for pair in asked.pairs(labels.raters):
-        yield Scope.of_pair(*pair), partial(_labels_of, labels, pair)
+    return _of_raters(
+        asked, labels.raters, lambda: labels, pair=lambda pair: labels.only(pair).merged()
+    )
 
 
 def _of_confidence(ratings: Rated, asked: Asked) -> Parts:
     confident = counting_of(ratings).confident_labels(ratings)
-    if asked.whole:
-        yield ROUND, partial(_itself, confident)
-    for pair in asked.pairs(confident.raters):
-        yield Scope.of_pair(*pair), partial(confident.only, pair)
+    return _of_raters(asked, confident.raters, lambda: confident, pair=confident.only)
 
 
 def _of_panel(ratings: Rated, asked: Asked) -> Parts:
-    for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
-        yield Scope("classifier", classifier), partial(_beside, ratings, classifier)
+    counting = counting_of(ratings)
+
+    def beside(classifier: str) -> Statistic:
+        found: Statistic = counting.by_rater(ratings, (classifier,)).against(classifier)
+        return found
+
+    for classifier in asked.classifiers(ratings):
+        yield Scope("classifier", classifier), partial(beside, classifier)
     if "rater" in asked.kinds:
-        everybody = counting_of(ratings).by_rater(ratings)
-        for rater in asked.raters("rater", everybody.raters):
+        everybody = counting.by_rater(ratings)
+        for rater in asked.raters(everybody.raters) if len(everybody.raters) > 2 else ():
             yield Scope("rater", rater), partial(everybody.against, rater)
 
 
 def _of_groups(ratings: Rated, asked: Asked) -> Parts:
+    counting = counting_of(ratings)
+
+    def in_groups() -> Statistic:
+        classifiers = counting.classifiers(ratings)
+        found: Statistic = counting.labels(ratings, classifiers).in_groups(classifiers)
+        return found
+
     if ratings.classifiers and asked.whole:
-        yield ROUND, partial(_in_groups, ratings)
+        yield ROUND, in_groups
 
 
 def _of_replicates(ratings: Rated, asked: Asked) -> Parts:
     counting = counting_of(ratings)
     if asked.whole or "rater" in asked.kinds:
-        yield from _of_panel_again(counting.replicates(ratings), asked)
-    for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
+        replicates = counting.replicates(ratings)
+        if asked.whole:
+            yield ROUND, lambda: replicates
+        for rater in asked.raters(replicates.raters, again=True) if "rater" in asked.kinds else ():
+            yield Scope("rater", rater), partial(replicates.of, rater)
+    for classifier in asked.classifiers(ratings):
         yield Scope("classifier", classifier), partial(counting.replicates, ratings, (classifier,))
-
-
-def _of_panel_again(replicates: ReplicatedLabels | ReplicatedNumbers, asked: Asked) -> Parts:
-    if asked.whole:
-        yield ROUND, partial(_itself, replicates)
-    for rater in asked.again(replicates.raters):
-        yield Scope("rater", rater), partial(replicates.of, rater)
-
-
-def _beside(ratings: Rated, classifier: str) -> Statistic:
-    found: Statistic = counting_of(ratings).by_rater(ratings, (classifier,)).against(classifier)
-    return found
-
-
-def _in_groups(ratings: Rated) -> Statistic:
-    counting = counting_of(ratings)
-    classifiers = counting.classifiers(ratings)
-    found: Statistic = counting.labels(ratings, classifiers).in_groups(classifiers)
-    return found
-
-
-def _labels_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
-    return labels.only(pair).merged()
-
-
-def _counts_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
-    return labels.only(pair).counts().merged()
 
 
 def _of_gold(ratings: Rated, asked: Asked) -> Parts:
     """All raters, each rater and each classifier beside the right labels of gold items."""
     if "round" in asked.kinds:
         yield ROUND, partial(against_gold, ratings, ratings.raters)
-    for rater in asked.alone(ratings.raters):
+    for rater in asked.raters(ratings.raters) if "rater" in asked.kinds else ():
         yield Scope("rater", rater), partial(against_gold, ratings, (rater,))
-    for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
+    for classifier in asked.classifiers(ratings):
         yield Scope("classifier", classifier), partial(against_gold, ratings, (classifier,))
 
 
-def _nothing(ratings: Rated, asked: Asked) -> Parts:
-    """No part but the strata, which are found for all measures alike."""
-    yield from ()
-
-
-def _itself(statistic: Statistic) -> Statistic:
-    return statistic
-
-
-_PARTS: dict[Needs, tuple[frozenset[str], Callable[[Rated, Asked], Parts]]] = {
-    "counts": (frozenset({"round", "category", "without", "pair"}), _of_counts),
-    "patterns": (frozenset({"round", "category", "pair"}), _of_patterns),
-    "panel": (frozenset({"classifier", "rater"}), _of_panel),
-    "groups": (frozenset({"round", "category"}), _of_groups),
-    "replicates": (frozenset({"round", "category", "rater", "classifier"}), _of_replicates),
-    "values": (frozenset({"round", "category", "without"}), _of_values),
-    "confidence": (frozenset({"round", "category", "pair"}), _of_confidence),
-    "strata": (frozenset(), _nothing),
-    "gold": (frozenset({"round", "rater", "classifier"}), _of_gold),
+_PARTS: dict[Needs, tuple[set[str], Callable[[Rated, Asked], Parts]]] = {
+    "counts": ({"round", "category", "without", "pair"}, _of_counts),
+    "patterns": ({"round", "category", "pair"}, _of_patterns),
+    "panel": ({"classifier", "rater"}, _of_panel),
+    "groups": ({"round", "category"}, _of_groups),
+    "replicates": ({"round", "category", "rater", "classifier"}, _of_replicates),
+    "values": ({"round", "category", "without"}, _of_values),
+    "confidence": ({"round", "category", "pair"}, _of_confidence),
+    "strata": (set(), lambda ratings, asked: iter(())),
+    "gold": ({"round", "rater", "classifier"}, _of_gold),
 }
 """Which kinds of scope measures of each statistic have, and the function that finds them.
 

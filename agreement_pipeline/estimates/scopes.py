@@ -11,15 +11,20 @@ from typing import NamedTuple
 
 from agreement_pipeline.counting import Rated, counting_of, refuse_unread
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimates import Estimate
-from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
+from agreement_pipeline.estimates.estimates import DEFAULT, Estimate, estimate_each, registered
 from agreement_pipeline.estimates.gold import has_right_labels
-from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum
+from agreement_pipeline.estimates.parts import (
+    Asked,
+    Shown,
+    Stratum,
+    parts_of,
+    parts_of_stratum,
+    strata_of,
+    together,
+)
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
-from agreement_pipeline.estimates.shown import Shown
-from agreement_pipeline.estimates.strata import Stratum, strata_of, together
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, each_in_order, points_of
-from agreement_pipeline.measures import MEASURES, Measure, Needs
+from agreement_pipeline.measures import MEASURES, Needs
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
@@ -51,10 +56,8 @@ def basis_of(ratings: Rated, measure: str) -> Statistic | None:
 
     None for a measure that has values only for parts of the round.
     """
-    return next(
-        (made() for _, made in parts_of(ratings, registered(measure).needs, Asked(("round",)))),
-        None,
-    )
+    parts = parts_of(ratings, registered(measure).needs, Asked(("round",)))
+    return next((made() for _, made in parts), None)
 
 
 def measure(
@@ -103,7 +106,7 @@ def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, floa
 
     Scopes without a value are left out.
     """
-    record = MEASURES[registered(measure).computed_as]
+    record = registered(registered(measure).computed_as)
     parts = parts_of(ratings, record.needs, Asked((kind,)))
     points = ((scope, points_of([record], made())[0]) for scope, made in parts)
     return {scope: float(point.found.value) for scope, point in points if point.undefined is None}
@@ -143,8 +146,7 @@ def measure_ratings(
     these raters, so its interval is never one for raters at large. With `shown`, only some raters
     and pairs are measured.
     """
-    tasks = _tasks(ratings, measures, inference, scopes, shown)
-    yield from _of_tasks(tasks, ratings, shown)
+    return _of_tasks(_tasks(ratings, measures, inference, scopes, shown), ratings, shown)
 
 
 class _Task(NamedTuple):
@@ -169,7 +171,11 @@ def _tasks(
     shown: Shown | None,
 ) -> Iterator[_Task]:
     """The measures on each part that they have. A statistic is made when its turn comes."""
-    inference = _at_look(inference, ratings)
+    if inference.looks is not None:
+        # The size of the whole round says at which look of a plan it is.
+        panel = counting_of(ratings).by_rater(ratings)
+        judged_on = panel.n_items if panel.clusters is None else panel.clusters.n
+        inference = replace(inference, judged_on=judged_on)
     asked = Asked(scopes, shown, named=_at_large(inference))
     records = [
         record
@@ -179,7 +185,12 @@ def _tasks(
     for needs in dict.fromkeys(record.needs for record in records):
         of_needs = [record for record in records if record.needs == needs]
         for scope, made in parts_of(ratings, needs, asked):
-            group = [each.name for each in of_needs if _has(each, scope)]
+            group = [
+                each.name
+                for each in of_needs
+                if not (each.classifiers_only and scope.kind == "rater")
+                and (scope == ROUND or not each.expensive)
+            ]
             if group:
                 yield _Task(group, scope, made(), _about(inference, scope, needs), scopes)
 
@@ -197,13 +208,6 @@ def _as_listed(found: list[Estimate], scale: Scale) -> list[Estimate]:
     measures = list(dict.fromkeys(each.measure for each in found))
     listed = {Scope("category", name): place for place, name in enumerate(scale.names, 1)}
     return sorted(found, key=lambda each: (measures.index(each.measure), listed.get(each.scope, 0)))
-
-
-def _has(record: Measure, scope: Scope) -> bool:
-    """True if a measure is estimated on that scope."""
-    if record.classifiers_only and scope.kind == "rater":
-        return False
-    return scope == ROUND or not record.expensive
 
 
 def measure_strata(
@@ -243,42 +247,25 @@ def _at_large(inference: Inference) -> bool:
 def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
     """The inference, for these raters where the estimate can be about no others."""
     of_these = scope.kind in NAMED or needs in ("strata", "gold")
-    return (
-        replace(inference, method=DEFAULT_METHOD)
-        if _at_large(inference) and of_these
-        else inference
-    )
-
-
-def _at_look(inference: Inference, ratings: Rated) -> Inference:
-    """The inference with the size of the whole round, which says at which look of a plan it is."""
-    if inference.looks is None:
-        return inference
-    panel = counting_of(ratings).by_rater(ratings)
-    n = panel.n_items if panel.clusters is None else panel.clusters.n
-    return replace(inference, judged_on=n)
+    if _at_large(inference) and of_these:
+        return replace(inference, method=DEFAULT_METHOD)
+    return inference
 
 
 def _of(ratings: Rated, found: Estimate) -> Estimate:
-    """The estimate, with what the ratings tell of it and their statistic does not."""
-    return _on_naming(_naming_gold(found, ratings), ratings)
+    """The estimate, with what the ratings tell of it and their statistic does not.
 
-
-def _naming_gold(found: Estimate, ratings: Rated) -> Estimate:
-    """The estimate. If it has no value, its reason also says that gold items were not read."""
-    reads_gold = registered(found.measure).needs == "gold"
-    if found.undefined is None or not ratings.gold or reads_gold:
-        return found
-    return replace(found, undefined=f"{found.undefined}, gold items apart")
-
-
-def _on_naming(found: Estimate, ratings: Rated) -> Estimate:
-    """The estimate. Raters who marked an object can only differ on what it is called."""
+    If it has no value, its reason also says that gold items were not read. And raters who marked an
+    object can only differ on what it is called.
+    """
     record = registered(found.measure)
-    of_the_panel = record.per_category and record.needs in ("counts", "patterns")
+    if found.undefined is not None and ratings.gold and record.needs != "gold":
+        return replace(found, undefined=f"{found.undefined}, gold items apart")
     naming = ratings.origin is not None and ratings.origin.part == "naming"
-    differ = found.value is not None and found.value < 1
-    return replace(found, on_marking=0.0) if naming and of_the_panel and differ else found
+    of_the_panel = record.per_category and record.needs in ("counts", "patterns")
+    if naming and of_the_panel and found.value is not None and found.value < 1:
+        return replace(found, on_marking=0.0)
+    return found
 
 
 def survey(

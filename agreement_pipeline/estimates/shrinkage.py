@@ -1,33 +1,119 @@
-"""Each rater's self-agreement, shrunk towards the pool of all raters.
+"""How much values differ beyond their own standard errors, and values drawn towards the others.
 
-If a rater rated few items again, their estimate comes mostly from the other raters.
+The spread is DerSimonian and Laird's (1986). With it, each value is drawn towards the mean of all
+(Morris 1983): the less is known of it, the more. So ten labels hardly move a rater away from the
+others.
+
+References
+----------
+DerSimonian, R. & Laird, N. (1986). Controlled Clinical Trials 7(3), 177-188.
+https://doi.org/10.1016/0197-2456(86)90046-2
+Morris, C. N. (1983). Parametric empirical Bayes inference. Journal of the American Statistical
+Association 78(381), 47-55. https://doi.org/10.1080/01621459.1983.10477920
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 
-from agreement_pipeline.estimates.estimates import Estimate
-from agreement_pipeline.estimates.estimating import DEFAULT
+from agreement_pipeline.estimates.estimates import DEFAULT, Estimate
 from agreement_pipeline.estimates.scope import Scope
-from agreement_pipeline.intervals import Inference, Percentiles
+from agreement_pipeline.intervals import Inference, Interval, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 from agreement_pipeline.text import in_words
 
+Reads = Literal["like the others", "lower", "higher", "too few to tell"]
+FEWEST_TO_TELL = 30
+"""With fewer items, nobody is said to differ."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An estimate of a rater, drawn towards the other raters.
+
+    Attributes
+    ----------
+    estimate
+        What was found of the rater alone.
+    value, interval
+        The value drawn towards the mean of all raters, and its interval at the estimate's level.
+    mean
+        The mean of all raters.
+    """
+
+    estimate: Estimate
+    value: float
+    interval: Interval
+    mean: float
+
+    @property
+    def reads(self) -> Reads:
+        """Whether the rater differs from the others, as far as anybody can tell."""
+        if self.estimate.n_used < FEWEST_TO_TELL:
+            return "too few to tell"
+        if self.interval.high < self.mean:
+            return "lower"
+        return "higher" if self.interval.low > self.mean else "like the others"
+
+
+def drawn_together(
+    estimates: Iterable[Estimate], pool: Iterable[Estimate] | None = None
+) -> tuple[Drawn, ...]:
+    r"""Estimates of one measure, each drawn towards the mean of a pool, or of them all.
+
+    .. math:: \tilde x = \frac{x / s^2 + \mu / \tau^2}{1 / s^2 + 1 / \tau^2}
+
+    The standard error s is half of the interval, divided by the normal quantile of its level.
+    :math:`\tau^2` is how much the values of the pool differ beyond their errors, and :math:`\mu`
+    is their mean. Estimates without a value or without limits are left out. There are none if the
+    pool has fewer than two. A pool that was chosen by its values gives a wrong mean.
+    """
+    known = [found for found in estimates if _has_limits(found)]
+    pooled = known if pool is None else [found for found in pool if _has_limits(found)]
+    if len(pooled) < 2:
+        return ()
+    z = NormalDist().inv_cdf((1 + pooled[0].confidence_level) / 2)
+    of_pool, their_variances = _values(pooled, z)
+    between = spread_between(of_pool, their_variances)
+    weights = 1 / (their_variances + between)
+    mean = float(weights @ of_pool / weights.sum())
+    values, variances = _values(known, z)
+    own = between / (variances + between)
+    drawn = own * values + (1 - own) * mean
+    errors = np.sqrt(own * variances + (1 - own) ** 2 / weights.sum())
+    limits = zip((drawn - z * errors).tolist(), (drawn + z * errors).tolist(), strict=True)
+    return tuple(
+        Drawn(found, value, Interval(*each), mean)
+        for found, value, each in zip(known, drawn.tolist(), limits, strict=True)
+    )
+
+
+def _has_limits(found: Estimate) -> bool:
+    return found.low is not None and found.high is not None and found.low < found.high
+
+
+def _values(found: Sequence[Estimate], z: float) -> tuple[Array, Array]:
+    """The values, and the squares of their standard errors."""
+    values = np.array([each.value for each in found], dtype=float)
+    limits = np.array([each.interval for each in found], dtype=float).reshape(-1, 2)
+    return values, ((limits[:, 1] - limits[:, 0]) / 2 / z) ** 2
+
+
+def spread_between(values: Array, variances: Array) -> float:
+    """The variance between rounds that their own variances do not explain."""
+    weights = 1 / variances
+    centre = weights @ values / weights.sum()
+    excess = weights @ (values - centre) ** 2 - (len(values) - 1)
+    return max(0.0, float(excess / (weights.sum() - (weights**2).sum() / weights.sum())))
+
+
 MEASURE = "self_agreement_unbiased"
 IN_CLUSTERS = "items come in clusters, and the beta distribution takes each as drawn by itself"
 ONE_RATER = "fewer than two raters met an item twice, so there is no pool"
-
-
-class _Cells(NamedTuple):
-    """For each rater with replicates, the sum of the agreeing shares, and the number of cells.
-
-    A cell is one rater on one item that they labelled several times.
-    """
-
-    agreeing: Array
-    met: Array
 
 
 def shrunken_self_agreement(
@@ -88,97 +174,56 @@ def shrunken_self_agreement(
     """
     inference.refuse_other_methods("shrunken self-agreement")
     order = sorted(np.unique(replicates.rater), key=lambda rater: replicates.raters[rater])
-    cells = _cells(replicates, np.array(order, dtype=np.int64))
     why = IN_CLUSTERS if replicates.clusters else ONE_RATER if len(order) < 2 else None
-    if why is not None:
-        return tuple(
-            _undefined(
-                replicates.of(replicates.raters[rater]),
-                replicates.raters[rater],
-                inference,
-                why,
-            )
-            for rater in order
-        )
-    mean, mass = _pool(cells)
-    rngs = [
-        np.random.default_rng(child)
-        for child in np.random.SeedSequence(inference.seed).spawn(len(order))
-    ]
-    found = []
-    for rater, agreeing, met, rng in zip(order, cells.agreeing, cells.met, rngs, strict=True):
-        draws = rng.beta(
-            agreeing + mass * mean, met - agreeing + mass * (1 - mean), size=inference.n_resamples
-        )
-        method = (
+    agreeing, met = _cells(replicates, np.array(order, dtype=np.int64))
+    mean, mass = (0.0, 0.0) if why else _pool(agreeing, met)
+    seeds = np.random.SeedSequence(inference.seed).spawn(len(order))
+
+    def shrunken(rater: int, agreed: float, n: float, seed: np.random.SeedSequence) -> Estimate:
+        name, level = replicates.raters[rater], inference.confidence_level
+        mine, scope = replicates.of(name), Scope("rater", name)
+        if why:
+            nothing, method = None, "empirical Bayes"
+            counts = mine.n_items, 1, mine.n_ratings
+            return Estimate(MEASURE, scope, nothing, None, level, method, *counts, undefined=why)
+        rng, size = np.random.default_rng(seed), inference.n_resamples
+        draws = rng.beta(agreed + mass * mean, n - agreed + mass * (1 - mean), size=size)
+        known = Percentiles(draws, float((agreed + mass * mean) / (n + mass)), (0.0, 1.0))
+        return Estimate(
+            MEASURE,
+            scope,
+            known.value,
+            known.limits(inference.tail),
+            level,
             f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {in_words(mean)}, "
-            f"by {mass:.1f} items; these raters"
+            f"by {mass:.1f} items; these raters",
+            mine.n_items,
+            1,
+            mine.n_ratings,
+            distribution=known,
         )
-        found.append(
-            _estimate(
-                replicates,
-                replicates.raters[rater],
-                float((agreeing + mass * mean) / (met + mass)),
-                draws,
-                inference,
-                method,
-            )
-        )
-    return tuple(found)
+
+    return tuple(
+        shrunken(*each) for each in zip(order, agreeing.tolist(), met.tolist(), seeds, strict=True)
+    )
 
 
-def _cells(replicates: ReplicatedLabels, raters: Array) -> _Cells:
+def _cells(replicates: ReplicatedLabels, raters: Array) -> tuple[Array, Array]:
+    """For each rater, the sum of the agreeing shares, and the number of cells.
+
+    A cell is one rater on one item that they labelled several times.
+    """
     c, m = replicates.counts, replicates.sizes
-    of_rater = (replicates.rater[:, None] == raters).astype(float) * replicates.cell_weights[
-        :, None
-    ]
-    return _Cells((c * (c - 1)).sum(1) / (m * (m - 1)) @ of_rater, of_rater.sum(0))
+    of_rater = (replicates.rater[:, None] == raters).astype(float)
+    of_rater *= replicates.cell_weights[:, None]
+    return (c * (c - 1)).sum(1) / (m * (m - 1)) @ of_rater, of_rater.sum(0)
 
 
-def _pool(cells: _Cells) -> tuple[float, float]:
+def _pool(agreeing: Array, met: Array) -> tuple[float, float]:
     """The pool's agreement, and its weight in items of a rater."""
-    total, raters = cells.met.sum(), len(cells.met)
-    mean = (cells.agreeing.sum() + 0.5) / (total + 1)
-    apart = cells.met @ (cells.agreeing / cells.met - mean) ** 2 / (mean * (1 - mean))
-    spread = total - (cells.met**2).sum() / total - (raters - 1)
+    total, raters = met.sum(), len(met)
+    mean = (agreeing.sum() + 0.5) / (total + 1)
+    apart = met @ (agreeing / met - mean) ** 2 / (mean * (1 - mean))
+    spread = total - (met**2).sum() / total - (raters - 1)
     correlation = (apart - (raters - 1)) / spread if spread > 0 else 0.0
     return float(mean), float(1 / np.clip(correlation, 1 / (total + 1), 0.5) - 1)
-
-
-def _estimate(
-    replicates: ReplicatedLabels,
-    rater: str,
-    value: float,
-    draws: Array,
-    inference: Inference,
-    method: str,
-) -> Estimate:
-    mine = replicates.of(rater)
-    known = Percentiles(draws, value, (0.0, 1.0))
-    return Estimate(
-        MEASURE,
-        Scope("rater", rater),
-        value,
-        known.limits(inference.tail),
-        inference.confidence_level,
-        method,
-        mine.n_items,
-        1,
-        mine.n_ratings,
-        distribution=known,
-    )
-
-
-def _undefined(mine: ReplicatedLabels, rater: str, inference: Inference, why: str) -> Estimate:
-    return Estimate(
-        MEASURE,
-        Scope("rater", rater),
-        None,
-        None,
-        inference.confidence_level,
-        "empirical Bayes",
-        mine.n_items,
-        1,
-        mine.n_ratings,
-        undefined=why,
-    )

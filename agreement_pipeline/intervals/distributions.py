@@ -1,12 +1,11 @@
-"""Confidence distributions: what an interval method says about a true value.
+r"""Confidence distributions: what an interval method says about a true value.
 
 The quantiles of a confidence distribution are the limits of an interval. Its share under a cut-off
-is the p-value p of the hypothesis that the true value is under the cut-off. Limits and p agree,
-since both come from one object: the lower limit at a tail reaches a cut-off exactly if p is at most
-that tail.
+is the p-value p of the hypothesis that the true value is under the cut-off. Both come from one
+object, so they agree: the lower limit at a tail reaches a cut-off exactly if p is at most that
+tail. A *tail* is the share beyond one limit: (1 - confidence level) / 2.
 
-A *tail* is the share beyond one limit: (1 - confidence level) / 2. An undefined value always
-widens the interval, on both sides.
+An undefined value always widens the interval, on both sides.
 
 Reference: Xie, M. & Singh, K. (2013). Confidence distribution, the frequentist distribution
 estimator of a parameter: a review. International Statistical Review 81(1), 3-39.
@@ -14,20 +13,21 @@ https://doi.org/10.1111/insr.12000
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Protocol
 
 import numpy as np
 
-from agreement_pipeline.intervals.draws import Interval
+from agreement_pipeline.intervals.draws import Interval, quantile_interval
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import lower_tail, quantile
 
-FEWEST_TAIL_DRAWS = 10
+FEWEST_TAIL_DRAWS, FEWEST_UNITS = 10, 2
 TOO_FEW_DRAWS, TOO_FEW_ITEMS = "too few draws", "too few items or draws"
 FINEST_TAIL = 1e-9
+"""The smallest tail that the arithmetic tells from 0."""
 HALVINGS = 60
 MOST_POWER = 700.0
 
@@ -46,25 +46,30 @@ def fewest_draws(tail: float) -> int:
     return math.ceil(FEWEST_TAIL_DRAWS / tail * (1 - 1e-12))
 
 
-class ConfidenceDistribution(Protocol):
+class ConfidenceDistribution(ABC):
     """What is known about a true value."""
 
     @property
     def finest(self) -> float:
         """The smallest tail at which the limits can be trusted."""
-
-    def limits(self, tail: float) -> Interval:
-        """The limits beyond each of which lies a share of `tail`."""
+        return FINEST_TAIL
 
     def why_without(self, tail: float) -> str | None:
         """Why the limits at `tail` are only the measure's bounds; None if they are not."""
+        return None
 
+    @abstractmethod
+    def limits(self, tail: float) -> Interval:
+        """The limits beyond each of which lies a share of `tail`."""
+
+    @abstractmethod
     def under(self, cutoff: float) -> float:
         """The p-value of the hypothesis that the true value is under `cutoff`.
 
         This is the tail at which the lower limit touches the cut-off.
         """
 
+    @abstractmethod
     def over(self, cutoff: float) -> float:
         """The p-value of the hypothesis that the true value is at `cutoff` or above.
 
@@ -73,12 +78,12 @@ class ConfidenceDistribution(Protocol):
 
 
 @dataclass(frozen=True)
-class Student:
+class Student(ConfidenceDistribution):
     r"""Student's t around the value, :math:`\hat\theta \pm t s`, inside the bounds.
 
     With `log`, Student's t is taken around :math:`\ln(\theta_{max} - \theta)` by the delta method.
-    Then the limits are lower near the greatest value, and never beyond it. The logarithm needs a
-    greatest value above the value that was found. Otherwise it is not used.
+    Then the limits are lower near the greatest value, and never beyond it. Without a greatest value
+    above the one found, the logarithm is not used.
     """
 
     value: float
@@ -86,11 +91,6 @@ class Student:
     df: int
     bounds: Bounds
     log: bool = False
-
-    @property
-    def finest(self) -> float:
-        """The smallest tail that the arithmetic tells from 0."""
-        return FINEST_TAIL
 
     @property
     def _apart(self) -> float | None:
@@ -107,10 +107,6 @@ class Student:
         factor = math.exp(min(reach / apart, MOST_POWER))
         low, high = self.bounds[1] - apart * factor, self.bounds[1] - apart / factor
         return Interval(max(low, self.bounds[0]), high)
-
-    def why_without(self, tail: float) -> str | None:
-        """None: every tail has limits of its own."""
-        return None
 
     def under(self, cutoff: float) -> float:
         """Student's lower tail at the cut-off."""
@@ -131,7 +127,7 @@ class Student:
 
 
 @dataclass(frozen=True, eq=False)
-class Exact:
+class Exact(ConfidenceDistribution):
     """Clopper and Pearson's limits, for values that do not vary.
 
     Items unlike all others may exist that the sample does not show. At a tail, they are as frequent
@@ -143,20 +139,11 @@ class Exact:
     unlike: Callable[[float], Array]
     bounds: Bounds
 
-    @property
-    def finest(self) -> float:
-        """The smallest tail that the arithmetic tells from 0."""
-        return FINEST_TAIL
-
     def limits(self, tail: float) -> Interval:
         """The smallest and the greatest value with as many unlike items as the tail allows."""
         found = self.unlike(tail)
         low, high = (np.where(np.isnan(found), bound, found) for bound in self.bounds)
         return Interval(float(low.min()), float(high.max())).including(self.value)
-
-    def why_without(self, tail: float) -> str | None:
-        """None: every tail has limits of its own."""
-        return None
 
     def under(self, cutoff: float) -> float:
         """The tail at which the lower limit touches the cut-off."""
@@ -168,9 +155,9 @@ class Exact:
 
 
 def _least(met: Callable[[float], bool]) -> float:
-    """The smallest tail at which a condition is met; 0 if the finest tail meets it.
+    """The smallest tail at which a condition is met, and at every larger tail too.
 
-    The condition must hold at every larger tail too.
+    It is 0 if the finest tail meets it.
     """
     if met(FINEST_TAIL):
         return 0.0
@@ -182,7 +169,7 @@ def _least(met: Callable[[float], bool]) -> float:
 
 
 @dataclass(frozen=True)
-class BoundsOnly:
+class BoundsOnly(ConfidenceDistribution):
     """Nothing is known but the measure's bounds; `why` says why."""
 
     bounds: Bounds
@@ -211,8 +198,11 @@ class BoundsOnly:
 
 
 @dataclass(frozen=True)
-class WiderOf:
-    """What two distributions both say: the wider limits, and the larger p."""
+class WiderOf(ConfidenceDistribution):
+    """What two distributions both say: the wider limits, and the larger p.
+
+    The second p is computed only if the second limit misses the cut-off at the first p.
+    """
 
     one: ConfidenceDistribution
     other: ConfidenceDistribution
@@ -232,18 +222,249 @@ class WiderOf:
         return self.one.why_without(tail) or self.other.why_without(tail)
 
     def under(self, cutoff: float) -> float:
-        """The larger p.
-
-        The second p is computed only if the second lower limit misses the cut-off at the first p.
-        """
+        """The larger p."""
         tail = self.one.under(cutoff)
         if tail >= 1 or self.other.limits(max(tail, self.finest)).low >= cutoff:
             return tail
         return max(tail, self.other.under(cutoff))
 
     def over(self, cutoff: float) -> float:
-        """The larger p, found in the same way."""
+        """The larger p."""
         tail = self.one.over(cutoff)
         if tail >= 1 or self.other.limits(max(tail, self.finest)).high < cutoff:
             return tail
         return max(tail, self.other.over(cutoff))
+
+
+@dataclass(frozen=True, eq=False)
+class FurtherOut(ConfidenceDistribution):
+    """The limits of another distribution, moved further out, for a round judged more than once.
+
+    With few resamples or few items, the other distribution is too coarse for limits so far out.
+    Then the limits are the bounds. The p-value is half of the smallest level at which the interval
+    leaves the cut-off out. So it is read like any other p-value.
+
+    Parameters
+    ----------
+    once
+        What is known if the round is judged once.
+    bounds
+        Of the measure.
+    """
+
+    once: ConfidenceDistribution
+    bounds: Bounds
+
+    @abstractmethod
+    def beyond(self, tail: float) -> float:
+        """The tail of a single look at which the limits lie, for a tail of all looks together."""
+
+    @abstractmethod
+    def overall(self, tail: float) -> float:
+        """The inverse of `beyond`, at most one half."""
+
+    @property
+    def finest(self) -> float:
+        """The smallest p-value that the other distribution can tell."""
+        return self._overall(self.once.finest)
+
+    def limits(self, tail: float) -> Interval:
+        """The other distribution's limits at the tail of a single look."""
+        if self.why_without(tail):
+            return Interval(*self.bounds)
+        return self.once.limits(self.beyond(tail))
+
+    def why_without(self, tail: float) -> str | None:
+        """The reason if the other distribution is too coarse for limits so far out."""
+        beyond = self.beyond(tail)
+        return TOO_FEW_ITEMS if beyond < self.once.finest else self.once.why_without(beyond)
+
+    def under(self, cutoff: float) -> float:
+        """The tail at which the lower limit touches the cut-off."""
+        if cutoff <= self.bounds[0]:
+            return 0.0
+        return self._overall(max(self.once.under(cutoff), self.once.finest))
+
+    def over(self, cutoff: float) -> float:
+        """The tail at which the upper limit touches the cut-off."""
+        if cutoff > self.bounds[1]:
+            return 0.0
+        return self._overall(max(self.once.over(cutoff), self.once.finest))
+
+    def _overall(self, tail: float) -> float:
+        if tail > 0.5:
+            return 1 - self._overall(1 - tail)
+        return 0.0 if tail <= 0 else self.overall(tail)
+
+
+@dataclass(frozen=True, eq=False)
+class Percentiles(ConfidenceDistribution):
+    """The percentiles of resampled values, shape (B,). The interval always holds the value.
+
+    `seen` are the values under the same resamples without unseen disagreement. Unseen items pull
+    values towards the middle. So a low value gets too high a lower limit from them, and a high
+    value too low an upper limit. The limits are the wider ones, and p is the larger one.
+
+    `raised` are the values under the same resamples with unseen items that raise the measure most.
+    They count for the upper limit alone.
+
+    An undefined resample counts as the smallest value for the lower limit, and as the greatest for
+    the upper limit. A cut-off above the value has a p of one half at least, since no lower limit
+    reaches it.
+    """
+
+    draws: Array
+    value: float
+    bounds: Bounds
+    seen: Array | None = field(default=None, kw_only=True)
+    raised: Array | None = field(default=None, kw_only=True)
+
+    @property
+    def finest(self) -> float:
+        """The share of ten resamples."""
+        return FEWEST_TAIL_DRAWS / len(self.draws)
+
+    def limits(self, tail: float) -> Interval:
+        """Percentiles of the resamples."""
+        shares = self._share(tail), self._share(1 - tail)
+        limits = [quantile_interval(each, *shares, self.bounds) for each in self._of_upper]
+        low = min(each.low for each in limits[: len(self._of_lower)])
+        return Interval(low, max(each.high for each in limits)).including(self.value)
+
+    def under(self, cutoff: float) -> float:
+        """The share of resamples under the cut-off."""
+        share = max(_shares_under(self._of_lower, cutoff, self.bounds[0]))
+        return max(self._tail(share), 0.5 if cutoff > self.value else 0.0)
+
+    def over(self, cutoff: float) -> float:
+        """The share of resamples at the cut-off or above."""
+        share = min(_shares_under(self._of_upper, cutoff, self.bounds[1]))
+        return max(1 - self._tail(share), 0.5 if cutoff <= self.value else 0.0)
+
+    @property
+    def _of_lower(self) -> list[Array]:
+        return [self.draws] if self.seen is None else [self.draws, self.seen]
+
+    @property
+    def _of_upper(self) -> list[Array]:
+        return self._of_lower if self.raised is None else [*self._of_lower, self.raised]
+
+    def _share(self, tail: float) -> float:
+        """The percentile that is the limit at a tail."""
+        return tail
+
+    def _tail(self, share: float) -> float:
+        """The tail whose limit is that percentile."""
+        return share
+
+
+def _shares_under(draws: list[Array], cutoff: float, undefined: float) -> list[float]:
+    """The shares of resamples under the cut-off, where undefined ones count as a bound."""
+    return [float(np.mean(np.where(np.isnan(each), undefined, each) < cutoff)) for each in draws]
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedPercentiles(Percentiles):
+    r"""Percentiles with Efron's (1987) correction of bias and skewness.
+
+    They lie at :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`.
+    """
+
+    bias: float
+    acceleration: float
+
+    def _share(self, tail: float) -> float:
+        moved = self.bias + NORMAL.inv_cdf(tail)
+        return NORMAL.cdf(self.bias + moved / max(1 - self.acceleration * moved, 1e-9))
+
+    def _tail(self, share: float) -> float:
+        if not 0 < share < 1:
+            return share
+        moved = NORMAL.inv_cdf(share) - self.bias
+        scale = 1 + self.acceleration * moved
+        return NORMAL.cdf(moved / scale - self.bias) if scale > 0 else float(moved > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ExpandedPercentiles(Percentiles):
+    r"""Percentiles that lie further out on few items.
+
+    They lie at :math:`\Phi(t \sqrt{(n + 1) / (n - 1)})`, with Student's t of n - 1 degrees of
+    freedom. Plain percentiles are too narrow for two reasons. The mean of Dirichlet weights has
+    1 / (n + 1) of the items' variance, and an error 1 / (n - 1) of it. And the variance itself is
+    estimated. If no resample lies so far out, the limits are the bounds.
+
+    Reference: Hesterberg, T. C. (2015). What teachers should know about the bootstrap: resampling
+    in the undergraduate statistics curriculum. The American Statistician 69(4), 371-386.
+    https://doi.org/10.1080/00031305.2015.1089789
+    """
+
+    n: int
+
+    @property
+    def finest(self) -> float:
+        """The tail of ten resamples of many items, or of one resample if the items are few."""
+        return max(super().finest, self._tail_of_one_draw)
+
+    def limits(self, tail: float) -> Interval:
+        """Percentiles of the resamples, or the bounds."""
+        return Interval(*self.bounds) if self.why_without(tail) else super().limits(tail)
+
+    def why_without(self, tail: float) -> str | None:
+        """No resample lies as far out as the limits at this tail."""
+        return None if self._share(tail) >= 1 / len(self.draws) else TOO_FEW_ITEMS
+
+    def under(self, cutoff: float) -> float:
+        """The tail at which the lower limit touches the cut-off."""
+        out = cutoff <= self.bounds[0]
+        return 0.0 if out else max(super().under(cutoff), self._tail_of_one_draw)
+
+    def over(self, cutoff: float) -> float:
+        """The tail at which the upper limit touches the cut-off."""
+        out = cutoff > self.bounds[1]
+        return 0.0 if out else max(super().over(cutoff), self._tail_of_one_draw)
+
+    def relative_reach(self, tail: float, times: float) -> float:
+        """The reach of the limits on `times` as many items, as a share of the reach on these."""
+        return _reach(tail, round(self.n * times)) / _reach(tail, self.n)
+
+    @property
+    def _tail_of_one_draw(self) -> float:
+        return self._tail(1 / len(self.draws))
+
+    def _share(self, tail: float) -> float:
+        return NORMAL.cdf(_reach(tail, self.n))
+
+    def _tail(self, share: float) -> float:
+        if not 0 < share < 1:
+            return share
+        return lower_tail(NORMAL.inv_cdf(share) / _stretch(self.n), self.n - 1)
+
+
+def _stretch(n: int) -> float:
+    """The factor by which resamples of n items vary too little."""
+    return math.sqrt((n + 1) / (n - 1))
+
+
+def _reach(tail: float, n: int) -> float:
+    """The distance of the limit on n items, in standard errors of the resamples."""
+    return _stretch(n) * quantile(tail, n - 1)
+
+
+def expanded(
+    draws: Array,
+    value: float,
+    bounds: Bounds,
+    n: float,
+    *,
+    seen: Array | None = None,
+    raised: Array | None = None,
+) -> ConfidenceDistribution:
+    """Expanded percentiles of resamples of n items, or of clusters that say as much.
+
+    With fewer than two items or clusters, nothing is known but the bounds.
+    """
+    units = round(n)
+    if units < FEWEST_UNITS:
+        return BoundsOnly(bounds, TOO_FEW_ITEMS)
+    return ExpandedPercentiles(draws, value, bounds, units, seen=seen, raised=raised)

@@ -1,13 +1,23 @@
-"""The evidence of interval methods: measures under resampled weights, or with parts left out."""
+"""The evidence of interval methods: measures under resampled weights, or with parts left out.
+
+Rows that nobody saw, but that could have been, count in two ways.
+
+- Unseen disagreement weighs less the more often it was seen. Once some items show it, resamples of
+  these items say how often it occurs.
+- Unseen agreement may raise a measure, above all on a rare category. So upper limits count one more
+  item of the kind that raises it most. Clopper and Pearson's (1934) upper limit of a share counts
+  one more item too, https://doi.org/10.1093/biomet/26.4.404.
+"""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from agreement_pipeline.intervals.draws import (
+    BLOCK_CELLS,
     PRIOR_MASS,
     each_in_order,
     one_core_products,
@@ -16,30 +26,94 @@ from agreement_pipeline.intervals.draws import (
 from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.jackknife import without_items
 from agreement_pipeline.intervals.methods import Evidence, IntervalMethod
-from agreement_pipeline.intervals.points import Point, points_of
-from agreement_pipeline.intervals.views import (
-    possible_in,
-    raised_by_unseen,
-    values_in,
-    with_each_unseen,
-    with_unseen,
-    without_unseen,
-)
-from agreement_pipeline.measures import Measure
+from agreement_pipeline.measures import Coefficient, Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
+    FEWEST_CLUSTERS,
+    Beside,
     LabelsByRater,
+    SeenRows,
     Statistic,
     effective_raters,
+    times_seen,
     with_equal_counts_as_one,
 )
 
-N_RESAMPLES_OF_EXPENSIVE = 400
-N_RESAMPLES_OF_MANY_ROWS = 1_000
+NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))
+"""The value of a measure that is not computed, since a declared condition makes it undefined."""
+OFTEN = 5.0
+RAISING_SHARE = 1 / PRIOR_MASS
+MOST_CELLS = 8 * BLOCK_CELLS
+"""Of a table in which each unseen row alone has weight. Measures read little of it."""
+MOST_ROWS_MOVED = 1_000
+"""Rows of numbers without categories beside which one item more is looked at."""
+N_RESAMPLES_OF_EXPENSIVE, N_RESAMPLES_OF_MANY_ROWS = 400, 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
 MOST_PRODUCTS = 10_000_000_000
 
-T = TypeVar("T")
+S = TypeVar("S", bound=Statistic)
+Values = dict[str, Array]
+"""The values of measures by name."""
+
+
+class Point(NamedTuple):
+    """A measure with its value on a statistic, or the reason why it has none.
+
+    `basis` is the part of the statistic from which the measure is computed.
+    """
+
+    record: Measure
+    statistic: Any
+    basis: Any
+    found: Coefficient
+    undefined: str | None = None
+
+
+def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
+    """The measures, each with its value on its own part of the statistic.
+
+    A measure may use the whole statistic, only the items that every rater rated, or the labels
+    without the raters' names, with equal rows made one.
+    """
+    crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
+    unnamed = statistic.unnamed() if any(map(_forgets, records)) else statistic
+    forgotten = statistic if unnamed is statistic else unnamed.merged()
+
+    def point(record: Measure) -> Point:
+        spoken_of = crossed if record.crossed else statistic
+        basis = split_for(record, forgotten if _forgets(record) else spoken_of)
+        why = why_without(record, basis)
+        return Point(record, spoken_of, basis, record(basis) if why is None else NOTHING, why)
+
+    with one_core_products():
+        return [point(record) for record in records]
+
+
+def _forgets(record: Measure) -> bool:
+    """True if the measure does not ask who gave which label."""
+    return not record.crossed and (
+        record.needs == "counts" or (record.needs == "panel" and record.exchangeable)
+    )
+
+
+def split_for(record: Measure, basis: Any) -> Any:
+    """The statistic with unseen items of the kind that the measure needs."""
+    return basis if record.split is None else basis.split_between(record.split(basis))
+
+
+def why_without(record: Measure, statistic: Any) -> str | None:
+    """Why there is no value with an interval; None if there is one.
+
+    Either a declared condition makes the measure undefined, or agreement is read in one cluster
+    alone. One cluster cannot show how clusters differ.
+    """
+    n = record.rests_on.clusters(statistic)
+    why = record.why_undefined(statistic)
+    if why or n is None or n >= FEWEST_CLUSTERS:
+        return why
+    return (
+        f"agreement is read on items of {n} cluster; {FEWEST_CLUSTERS} are required for an interval"
+    )
 
 
 def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
@@ -64,11 +138,8 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
 
     each = each_in_order(of_group, groups, cores=cores, ahead=cores)
     found = {name: evidence for some in each for name, evidence in some.items()}
-    return (
-        _with_raters(found, points, statistic)
-        if inference.interval_method.population == "raters at large"
-        else found
-    )
+    at_large = inference.interval_method.population == "raters at large"
+    return _with_raters(found, points, statistic) if at_large else found
 
 
 def _on_fewer_rows(point: Point, method: IntervalMethod) -> Point:
@@ -95,34 +166,26 @@ def _drawn_as(basis: Statistic) -> object:
 def _with_raters(
     found: dict[str, Evidence], points: Sequence[Point], statistic: Any
 ) -> dict[str, Evidence]:
-    """The evidence with the values without each rater of an item on which agreement is read."""
+    """The evidence with the values without each rater of an item on which agreement is read.
+
+    Raters who rated nothing that a measure uses are passed over.
+    """
     defined = [point for point in points if point.record.name in found]
     records = [point.record for point in defined]
-    values = zip(
-        *(
-            [other.found.value for other in points_of(records, each)]
-            for each in statistic.without_each_rater()
-        ),
-        strict=True,
-    )
-    return {
-        point.record.name: _without_each(found[point.record.name], point, each)
-        for point, each in zip(defined, values, strict=True)
-    }
+    without = [points_of(records, each) for each in statistic.without_each_rater()]
 
+    def with_raters(place: int, point: Point) -> Evidence:
+        of_all = found[point.record.name]
+        by_rater = point.record.rests_on.of_each_rater(point.statistic)
+        values = [
+            np.broadcast_to(others[place].found.value, np.shape(of_all.value))
+            for others, here in zip(without, by_rater > 0, strict=True)
+            if here
+        ]
+        n_raters = effective_raters(by_rater)
+        return replace(of_all, without_rater=np.array(values), n_raters=n_raters)
 
-def _without_each(found: Evidence, point: Point, values: Sequence[Array]) -> Evidence:
-    """The evidence on one measure with its values without each rater.
-
-    Raters who rated nothing that the measure uses are passed over.
-    """
-    by_rater, shape = point.record.rests_on.of_each_rater(point.statistic), np.shape(found.value)
-    without = [
-        np.broadcast_to(value, shape)
-        for value, here in zip(values, by_rater > 0, strict=True)
-        if here
-    ]
-    return replace(found, without_rater=np.array(without), n_raters=effective_raters(by_rater))
+    return {point.record.name: with_raters(place, point) for place, point in enumerate(defined)}
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:
@@ -145,51 +208,44 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
     drawn, seen, raised, left, times = nothing, nothing, nothing, nothing, np.empty(0)
     if method.scheme is not None:
         blocks = resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme)
-        raising = raised_by_unseen([] if inference.lower_only else possible)
-        views = with_unseen(possible), without_unseen(group), raising
-        drawn, seen, raised = values_in(group, views, (block.weights for block in blocks))
+        weights = (block.weights for block in blocks)
+        drawn, seen, raised = values_drawn(possible, weights, upper=not inference.lower_only)
     if method.leaves_out:
-        most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
-        behind: list[Array] = []
-        weights = _without_items(base, most, inference.seed, behind)
-        (left,) = values_in(group, [without_unseen(group)], weights)
-        times = np.concatenate(behind)
+        left, times = _left_out(group, inference.seed)
     found = {}
     for point, forms in possible:
         name, rests_on = point.record.name, point.record.rests_on
-        n, deciding = rests_on.units(point.statistic), rests_on.deciding(point.statistic)
+        n = rests_on.units(point.statistic)
         found[name] = Evidence(
-            point.found.value,
-            drawn[name],
-            seen[name],
-            _for_upper(raised.get(name), seen[name], inference),
-            left[name],
-            times,
-            _unlike(point, forms, n),
-            nothing[name],
-            n,
-            deciding,
+            value=point.found.value,
+            draws=drawn[name],
+            seen=seen[name],
+            raised=raised[name],
+            left_out=left[name],
+            times=times,
+            unlike=_unlike(point, forms, n),
+            without_rater=nothing[name],
+            n=n,
+            n_deciding=rests_on.deciding(point.statistic),
         )
     return found
 
 
-def _for_upper(raised: Array | None, seen: Array, inference: Inference) -> Array:
-    """The values that only the upper limit reads; undefined if nobody reads this limit."""
-    if inference.lower_only:
-        return np.full_like(seen, np.nan)
-    return seen if raised is None else raised
+def _left_out(group: Sequence[Point], seed: int | tuple[int, ...]) -> tuple[Values, Array]:
+    """The measures' values without each item, and how many items each value stands for."""
+    most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
+    left: dict[str, list[Array]] = {point.record.name: [] for point in group}
+    times = []
+    for out in without_items(group[0].basis, most, seed):
+        block = _Block(out.weights, out.weights.shape[-1])
+        times.append(out.times)
+        for point in group:
+            left[point.record.name].append(block.alone(point))
+    return _joined(left), np.concatenate(times)
 
 
-def _without_items(
-    base: Statistic, most_weights: int, seed: int | tuple[int, ...], behind: list[Array]
-) -> Iterator[Array]:
-    """The weights without each item, in blocks.
-
-    The number of items that each value stands for is appended to `behind`.
-    """
-    for block in without_items(base, most_weights, seed):
-        behind.append(block.times)
-        yield block.weights
+def _joined(values: dict[str, list[Array]]) -> Values:
+    return {name: np.concatenate(found) for name, found in values.items()}
 
 
 def _unlike(point: Point, forms: list[Statistic], n: float) -> Callable[[float], Array]:
@@ -198,19 +254,158 @@ def _unlike(point: Point, forms: list[Statistic], n: float) -> Callable[[float],
     The share of unlike items is the largest of which `n` items show none with that probability. It
     is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
     """
-    record, statistic = point.record, point.basis
+    record, basis, seen = point.record, point.basis, point.basis.weights
 
     def unlike(tail: float) -> Array:
-        part, seen = share(1 - tail ** (1 / max(n, 1))), statistic.weights
+        share = 1 - tail ** (1 / max(n, 1))
+        if record.needs == "strata":
+            # Of all items, and not of the stratum that the measure speaks of alone.
+            part = record.rests_on.items(basis) / float(seen.sum())
+            share = share * part / (1 - share + share * part)
         with one_core_products():
-            found = with_each_unseen([(point, forms)], (1 - part) * seen, part * seen.sum())
+            found = with_each_unseen([(point, forms)], (1 - share) * seen, share * seen.sum())
         return found[record.name]
 
-    def share(unlike: float) -> float:
-        """The share of all items that is this share of the items that are spoken of."""
-        if record.needs != "strata":
-            return unlike
-        part = record.rests_on.items(statistic) / float(statistic.weights.sum())
-        return unlike * part / (1 - unlike + unlike * part)
-
     return unlike
+
+
+Possible = tuple[Point, list[Statistic]]
+"""A measure with its forms: its statistic with unseen rows.
+
+A measure of every category has one form for each category. So a category on which raters always
+agreed is uncertain too, even a rare one.
+"""
+
+
+def possible_in(group: Sequence[Point]) -> list[Possible]:
+    """Each measure with its forms. Measures of one basis share them."""
+    forms: dict[tuple[int, bool], list[Statistic]] = {}
+    for basis, per_category in ((point.basis, point.record.per_category) for point in group):
+        if (id(basis), per_category) not in forms:
+            categories = range(len(basis.scale.names)) if per_category else [None]
+            made = [basis.with_unseen(PRIOR_MASS, category) for category in categories]
+            forms[id(basis), per_category] = made
+    return [(point, forms[id(point.basis), point.record.per_category]) for point in group]
+
+
+class _Block:
+    """A block of weights (b, P). The weights of its unseen rows are set anew for each reading.
+
+    `unseen` are the weights that were drawn for the unseen rows.
+    """
+
+    def __init__(self, weights: Array, n_seen: int) -> None:
+        self.weights, self.n_seen = weights, n_seen
+        self.unseen = weights[..., n_seen:].copy()
+        self._seen: dict[int, SeenRows] = {}
+
+    def alone(self, point: Point) -> Array:
+        """The measure on the rows that were seen, and no others."""
+        basis = point.basis
+        weighted = basis.reweighted(self.weights[..., : self.n_seen])
+        return np.asarray(point.record(weighted.beside(Beside(self._rows(basis)))).value)
+
+    def with_unseen(self, basis: Statistic, form: S, shares: Array) -> S:
+        """A form of a basis. Each unseen row keeps a share of the weight drawn for it."""
+        np.multiply(self.unseen, shares, out=self.weights[..., self.n_seen :])
+        return form.reweighted(self.weights).beside(Beside(self._rows(basis)))
+
+    def with_one(self, basis: Statistic, form: S, place: int) -> S:
+        """A form of a basis, with one item in all on one of its unseen rows."""
+        self.weights[..., self.n_seen :] = 0.0
+        self.weights[..., self.n_seen + place] = RAISING_SHARE * self.unseen.sum(-1)
+        known = Beside(self._rows(basis), np.array([place]))
+        return form.reweighted(self.weights).beside(known)
+
+    def _rows(self, basis: Statistic) -> SeenRows:
+        """The seen rows of a basis. Bases of other rows may have the same weights."""
+        if id(basis) not in self._seen:
+            self._seen[id(basis)] = SeenRows(self.weights[..., : self.n_seen])
+        return self._seen[id(basis)]
+
+
+def values_drawn(
+    possible: Sequence[Possible], blocks: Iterable[Array], *, upper: bool
+) -> tuple[Values, Values, Values]:
+    """The measures' values in blocks of weights (b, P), in three readings.
+
+    - With unseen rows. Disagreement that was often seen weighs less.
+    - Without unseen rows.
+    - With one item in all on the unseen row that raises the measure most. Where this moves no
+      limit, they are the values without unseen rows. They are undefined unless `upper` asks for
+      them.
+    """
+    drawn: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
+    seen: dict[str, list[Array]] = {name: [] for name in drawn}
+    places = _raising(possible) if upper else {}
+    raised: dict[str, list[Array]] = {name: [] for name in places}
+    shares = [
+        [OFTEN / np.maximum(times_seen(point.basis, form), OFTEN) for form in forms]
+        for point, forms in possible
+    ]
+    n_seen = possible[0][0].basis.weights.shape[-1]
+    for block in (_Block(weights, n_seen) for weights in blocks):
+        for (point, forms), kept in zip(possible, shares, strict=True):
+            name, basis = point.record.name, point.basis
+            each = zip(forms, kept, strict=True)
+            unseen = (block.with_unseen(basis, form, share) for form, share in each)
+            drawn[name].append(_value_of(point.record, unseen))
+            seen[name].append(block.alone(point))
+            if name in places:
+                rising = zip(forms, places[name], strict=True)
+                one_more = (block.with_one(basis, form, place) for form, place in rising)
+                raised[name].append(_value_of(point.record, one_more))
+    alone = _joined(seen)
+    others = alone if upper else {name: np.full_like(each, np.nan) for name, each in alone.items()}
+    return _joined(drawn), alone, others | _joined(raised)
+
+
+def _raising(possible: Sequence[Possible]) -> dict[str, list[int]]:
+    """For each form of a measure, the place of the unseen row that raises the measure most.
+
+    Where no two items need be alike, large rounds are left out: one item more moves no limit there.
+    """
+    rare = [
+        (point, forms)
+        for point, forms in possible
+        if not point.basis.scale.continuous or len(point.basis.weights) <= MOST_ROWS_MOVED
+    ]
+    if not rare:
+        return {}
+    found = with_each_unseen(rare, rare[0][0].basis.weights, 1.0)
+    best = {
+        name: np.argmax(np.where(np.isnan(values), -np.inf, values), axis=0)
+        for name, values in found.items()
+    }
+    return {name: np.atleast_1d(places).tolist() for name, places in best.items()}
+
+
+def _value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
+    """The measure's values from its weighted forms. They are read one after the other."""
+    values = (record(form).value for form in forms)
+    if not record.per_category:
+        return np.asarray(next(values))
+    return np.stack([each[..., k] for k, each in enumerate(values)], axis=-1)
+
+
+def with_each_unseen(possible: Sequence[Possible], seen: Array, mass: float) -> Values:
+    """The measures' values with some mass on each unseen row alone. Each has shape (U, ...).
+
+    `seen` are the weights of the seen rows. They are the same beside each.
+    """
+    rows, n = possible[0][1][0].weights.shape[-1], len(seen)
+    size = min(max(1, MOST_CELLS // rows), rows - n)
+    known = {id(point.basis): SeenRows(seen) for point, _ in possible}
+    values: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
+    table = np.zeros((size, rows))
+    table[:, :n] = seen
+    for start in range(n, rows, size):
+        some = np.arange(start, min(start + size, rows))
+        weights, each = table[: len(some)], np.arange(len(some))
+        weights[each, some] = mass
+        for point, forms in possible:
+            beside = Beside(known[id(point.basis)], some - n)
+            weighted = (form.reweighted(weights).beside(beside) for form in forms)
+            values[point.record.name].append(_value_of(point.record, weighted))
+        weights[each, some] = 0.0
+    return _joined(values)

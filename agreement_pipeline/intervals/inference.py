@@ -3,11 +3,26 @@
 from dataclasses import dataclass
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.intervals.always_valid import critical_value, draws_needed, mixture
-from agreement_pipeline.intervals.distributions import NORMAL, fewest_draws
-from agreement_pipeline.intervals.looks import Looks
+from agreement_pipeline.intervals.distributions import (
+    NORMAL,
+    TOO_FEW_DRAWS,
+    Bounds,
+    BoundsOnly,
+    ConfidenceDistribution,
+    WiderOf,
+    fewest_draws,
+)
+from agreement_pipeline.intervals.looks import (
+    AlwaysValid,
+    Looks,
+    at_look,
+    critical_value,
+    draws_needed,
+    mixture,
+)
 from agreement_pipeline.intervals.methods import (
     DEFAULT_METHOD,
+    Evidence,
     IntervalMethod,
     interval_method,
 )
@@ -62,13 +77,7 @@ class Inference:
     seed: int | tuple[int, ...] = 0
 
     def __post_init__(self) -> None:
-        self._refuse_impossible()
-        if self.always_valid_at is not None:
-            self._refuse_never_valid(self.always_valid_at)
-        if self.looks is not None:
-            self._refuse_unlooked(self.looks)
-
-    def _refuse_impossible(self) -> None:
+        at, several = self.always_valid_at, self.several_looks
         if not 0 < self.confidence_level < 1:
             raise PolicyError(
                 f"confidence_level: found {self.confidence_level!r}; "
@@ -79,29 +88,19 @@ class Inference:
                 f"n_resamples: found {self.n_resamples!r}; expected a whole number from 1. "
                 "10000 is usual."
             )
-        interval_method(self.method)
-
-    def _refuse_never_valid(self, items: int) -> None:
-        if items < 1:
+        if at is not None and at < 1:
             raise PolicyError(
-                f"always_valid_at: found {items!r}; "
+                f"always_valid_at: found {at!r}; "
                 "expected a number of items (or clusters) from 1. Correct it."
             )
-        if self.interval_method.population == "raters at large":
+        if at is not None and self.looks is not None:
             raise PolicyError(
-                f"always_valid_at: found method {self.method}; expected one for these raters, "
-                "since a round gains items and not raters. Choose another method."
+                f"looks: found looks at {list(self.looks.at)} and always_valid_at {at}; "
+                "expected one of them. Leave one out."
             )
-
-    def _refuse_unlooked(self, looks: Looks) -> None:
-        if self.always_valid_at is not None:
+        if self.interval_method.population == "raters at large" and several:
             raise PolicyError(
-                f"looks: found looks at {list(looks.at)} and always_valid_at "
-                f"{self.always_valid_at}; expected one of them. Leave one out."
-            )
-        if self.interval_method.population == "raters at large":
-            raise PolicyError(
-                f"looks: found method {self.method}; expected one for these raters, "
+                f"{several}: found method {self.method}; expected one for these raters, "
                 "since a round gains items and not raters. Choose another method."
             )
 
@@ -121,6 +120,10 @@ class Inference:
         if self.looks is not None:
             return "looks"
         return None if self.always_valid_at is None else "always_valid_at"
+
+    @property
+    def _and_looks(self) -> str:
+        return f", {self.several_looks}" if self.several_looks else ""
 
     def needed_resamples(self, n_together: int = 1) -> int:
         """The fewest resamples of which ten lie beyond each limit.
@@ -147,11 +150,10 @@ class Inference:
         needed = self.needed_resamples(n_together)
         if self.n_resamples < needed:
             verdicts = f", {n_together} verdicts together" if n_together > 1 else ""
-            several = f", {self.several_looks}" if self.several_looks else ""
             sooner = ", look later first, or spend as pocock" if self.looks else ""
             raise PolicyError(
                 f"n_resamples: found {self.n_resamples} with "
-                f"confidence_level {self.confidence_level:g}{verdicts}{several}; "
+                f"confidence_level {self.confidence_level:g}{verdicts}{self._and_looks}; "
                 f"expected {needed} or more, so that ten resamples lie beyond each limit. "
                 f"Raise n_resamples{sooner}."
             )
@@ -169,8 +171,27 @@ class Inference:
             The method is not the default one, or limits are for several looks.
         """
         if self.method != DEFAULT_METHOD or self.several_looks:
-            several = f", {self.several_looks}" if self.several_looks else ""
             raise PolicyError(
-                f"{where}: found method {self.method}{several}; "
+                f"{where}: found method {self.method}{self._and_looks}; "
                 f"expected {DEFAULT_METHOD}, judged once. Leave the others out."
             )
+
+
+def what_is_known(
+    evidence: Evidence, inference: Inference, bounds: Bounds, judged_on: int
+) -> ConfidenceDistribution:
+    """The confidence distribution of the true value.
+
+    `judged_on` is the number of items, or of clusters, of the round that is judged.
+    """
+    method = inference.interval_method
+    if inference.too_few(len(evidence.draws)):
+        return BoundsOnly(bounds, TOO_FEW_DRAWS)
+    once = method.distribution(evidence, bounds)
+    if inference.looks is not None:
+        return at_look(once, inference.looks, judged_on, bounds)
+    if inference.always_valid_at is None:
+        return once
+    of_many = (method.distribution_of_many or method.distribution)(evidence, bounds)
+    information = evidence.n * mixture(inference.always_valid_at, 1 - inference.confidence_level)
+    return WiderOf(AlwaysValid(of_many, bounds, information), once)

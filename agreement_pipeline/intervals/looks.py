@@ -1,8 +1,8 @@
-r"""Limits for a round that is judged at sizes that were named before.
+r"""Limits for a round that is judged more than once.
 
-This is a group sequential test with an error spending function. On K looks at sizes
-:math:`n_1 < … < n_K`, the limits of look k lie :math:`z_k` standard errors from the value. Of the
-tail, look k spends :math:`f(t_k) - f(t_{k-1})`, where :math:`t_k = n_k / n_K`:
+At sizes that were named before, this is a group sequential test with an error spending function. On
+K looks at sizes :math:`n_1 < … < n_K`, the limits of look k lie :math:`z_k` standard errors from
+the value. Of the tail, look k spends :math:`f(t_k) - f(t_{k-1})`, where :math:`t_k = n_k / n_K`:
 
 - `obrien_fleming`: :math:`f(t) = 2 - 2 \Phi(\Phi^{-1}(1 - tail / 2) / \sqrt{t})`, nearly nothing at
   first and nearly all of it at the last look;
@@ -10,6 +10,14 @@ tail, look k spends :math:`f(t_k) - f(t_{k-1})`, where :math:`t_k = n_k / n_K`:
 
 The values at the looks are taken as sums of independent normal steps. The density of those that
 crossed no limit so far is integrated from look to look.
+
+At any size, it is an asymptotic confidence sequence with Robbins' normal mixture as its boundary.
+On n items the limits lie
+
+.. math:: z_n = \sqrt{\frac{n\rho^2 + 1}{n\rho^2} \ln\frac{n\rho^2 + 1}{\alpha^2}}
+
+standard errors from the value. The probability that the true value is ever outside, at any n, is at
+most :math:`\alpha`. This holds better and better the more items the first look sees.
 
 References
 ----------
@@ -19,6 +27,11 @@ Armitage, P., McPherson, C. K. & Rowe, B. C. (1969). Repeated significance tests
 data. Journal of the Royal Statistical Society A 132(2), 235-244. https://doi.org/10.2307/2343787
 Proschan, M. A. & Hunsberger, S. A. (1995). Designed extension of studies based on conditional
 power. Biometrics 51(4), 1315-1324. https://doi.org/10.2307/2533262
+Waudby-Smith, I., Arbour, D., Sinha, R., Kennedy, E. H. & Ramdas, A. (2024). Time-uniform central
+limit theory and asymptotic confidence sequences. Annals of Statistics 52(6), 2613-2640.
+https://doi.org/10.1214/24-AOS2408
+Robbins, H. (1970). Statistical methods related to the law of the iterated logarithm. Annals of
+Mathematical Statistics 41(5), 1397-1409. https://doi.org/10.1214/aoms/1177696786
 """
 
 import math
@@ -38,8 +51,9 @@ from agreement_pipeline.intervals.distributions import (
     Bounds,
     BoundsOnly,
     ConfidenceDistribution,
+    FurtherOut,
+    fewest_draws,
 )
-from agreement_pipeline.intervals.further_out import FurtherOut
 from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes, shown, whole
 from agreement_pipeline.ratings import Array
 
@@ -50,6 +64,9 @@ FURTHEST, NODES_A_STEP = 9.0, 12
 FEWEST_NODES, MOST_NODES = 64, 2_000
 SMALLEST_SPENT = 1e-15
 CLOSE = 1e-9
+STEPS = 60
+RANGE = (1 / 4, 10)
+"""The items on which resamples must show always valid limits, in multiples of `always_valid_at`."""
 
 SIZES = Value(
     f"from 2 to {MOST_LOOKS} whole numbers of items (or clusters), each larger than the last",
@@ -105,45 +122,31 @@ class Looks:
         *earlier, last = self.at
         return f"{', '.join(map(str, earlier))} and {last} ({self.spending})"
 
-    def number(self, n: int) -> int | None:
-        """The place of the look at a round of n items, from 0. None if no look is there."""
-        return self.at.index(n) if n in self.at else None
-
     def following(self, n: int) -> int | None:
         """The size at the next look of a round of n items. None after the last."""
         return next((size for size in self.at if size > n), None)
 
-    def why_none(self, n: int) -> str:
-        """Why a round of n items is not judged, in words."""
-        following = self.following(n)
-        then = f"the next look is at {following}" if following else "the plan has ended"
-        return f"no look is planned at {n}, and {then}"
-
     def tails(self, tail: float) -> tuple[float, ...]:
         """The tail of a single look at which each look's limits lie."""
-        return tuple(_lower(-z) for z in boundary(self._spent(tail), self._times))
-
-    @property
-    def _times(self) -> tuple[float, ...]:
-        return tuple(size / self.at[-1] for size in self.at)
-
-    def _spent(self, tail: float) -> tuple[float, ...]:
-        return tuple(SPENT[self.spending](time, tail) for time in self._times)
+        times = [size / self.at[-1] for size in self.at]
+        spent = [SPENT[self.spending](time, tail) for time in times]
+        return tuple(_lower(-z) for z in boundary(spent, times))
 
 
 def at_look(
     once: ConfidenceDistribution, looks: Looks, n: int, bounds: Bounds
 ) -> ConfidenceDistribution:
     """What is known at the look of a round of n items; only the bounds if no look is there."""
-    number = looks.number(n)
-    if number is None:
-        return BoundsOnly(bounds, looks.why_none(n))
-    return FurtherOut(once, _Look(looks, number), bounds)
+    if n in looks.at:
+        return AtLook(once, bounds, looks, looks.at.index(n))
+    following = looks.following(n)
+    then = f"the next look is at {following}" if following else "the plan has ended"
+    return BoundsOnly(bounds, f"no look is planned at {n}, and {then}")
 
 
-@dataclass(frozen=True)
-class _Look:
-    """The boundary at one look."""
+@dataclass(frozen=True, eq=False)
+class AtLook(FurtherOut):
+    """The limits of another distribution at one look of a plan."""
 
     looks: Looks
     number: int
@@ -225,7 +228,8 @@ class _Density:
         low, high = float(self.at.min()) - FURTHEST * step, float(self.at.max()) + FURTHEST * step
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            crossed = float(self.mass @ _lower_of((self.at - middle) / step))
+            beyond = [_lower(z) for z in ((self.at - middle) / step).tolist()]
+            crossed = float(self.mass @ np.array(beyond))
             low, high = (middle, high) if crossed > probability else (low, middle)
         return high
 
@@ -239,25 +243,14 @@ class _Density:
         return _Density(at, weights * (limit - least) / 2 * (normal @ self.mass) / step)
 
 
-@cache
-def _nodes(n: int) -> tuple[Array, Array]:
-    """The points and weights of Gauss and Legendre."""
-    points, weights = np.polynomial.legendre.leggauss(n)
-    return np.asarray(points), np.asarray(weights)
-
-
-def _obrien_fleming(time: float, tail: float) -> float:
-    return 2 * _lower(NORMAL.inv_cdf(tail / 2) / math.sqrt(time))
-
-
-def _pocock(time: float, tail: float) -> float:
-    return tail * math.log1p((math.e - 1) * time)
-
+_nodes = cache(np.polynomial.legendre.leggauss)
+"""The points and weights of Gauss and Legendre."""
 
 SPENT: dict[Spending, Callable[[float, float], float]] = {
-    "obrien_fleming": _obrien_fleming,
-    "pocock": _pocock,
+    "obrien_fleming": lambda time, tail: 2 * _lower(NORMAL.inv_cdf(tail / 2) / math.sqrt(time)),
+    "pocock": lambda time, tail: tail * math.log1p((math.e - 1) * time),
 }
+"""What is spent of a tail by a share of the items."""
 
 
 def _lower(z: float) -> float:
@@ -265,5 +258,63 @@ def _lower(z: float) -> float:
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
-def _lower_of(z: Array) -> Array:
-    return np.array([_lower(each) for each in z.tolist()])
+def mixture(at: int, alpha: float) -> float:
+    r"""The :math:`\rho^2` with which :math:`z_n` is smallest at `at` items.
+
+    It solves :math:`n\rho^2 = \ln(1 + n\rho^2) - 2\ln\alpha`.
+
+    >>> round(500 * mixture(500, 0.05), 3)
+    8.212
+    """
+    information = 1.0
+    for _ in range(STEPS):
+        information = math.log1p(information) - 2 * math.log(alpha)
+    return information / at
+
+
+def critical_value(information: float, alpha: float) -> float:
+    r"""The distance from the value to either limit, in standard errors.
+
+    `information` is :math:`n\rho^2`.
+
+    >>> tightest = mixture(500, 0.05)
+    >>> [round(critical_value(n * tightest, 0.05), 3) for n in (500, 100)]
+    [3.035, 3.347]
+    """
+    return math.sqrt(
+        (information + 1) / information * (math.log1p(information) - 2 * math.log(alpha))
+    )
+
+
+def draws_needed(confidence_level: float) -> int:
+    """The fewest resamples of which ten lie beyond each always valid limit.
+
+    This holds from a quarter of the items at which the limits are tightest, to ten times as many.
+    The number does not depend on how many items that are.
+
+    >>> draws_needed(0.95)
+    17398
+    """
+    alpha = 1 - confidence_level
+    furthest = max(critical_value(share * mixture(1, alpha), alpha) for share in RANGE)
+    return fewest_draws(NORMAL.cdf(-furthest))
+
+
+@dataclass(frozen=True, eq=False)
+class AlwaysValid(FurtherOut):
+    r"""The limits of another distribution, moved further out, so that they hold at any time.
+
+    `information` is the number of items (or clusters) on which agreement was read, times
+    :math:`\rho^2`.
+    """
+
+    information: float
+
+    def beyond(self, tail: float) -> float:
+        """The other distribution's tail beyond the critical value."""
+        return NORMAL.cdf(-critical_value(self.information, 2 * tail))
+
+    def overall(self, tail: float) -> float:
+        """The tail whose always valid limits are the other limits at `tail`; at most one half."""
+        power = NORMAL.inv_cdf(tail) ** 2 * self.information / (self.information + 1) / 2
+        return min(0.5, math.exp(math.log1p(self.information) / 2 - power) / 2)

@@ -20,13 +20,15 @@ from agreement_pipeline.intervals.distributions import (
     Bounds,
     BoundsOnly,
     ConfidenceDistribution,
+    CorrectedPercentiles,
     Exact,
+    Percentiles,
     Student,
     WiderOf,
+    expanded,
 )
 from agreement_pipeline.intervals.draws import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
 from agreement_pipeline.intervals.jackknife import acceleration, variance
-from agreement_pipeline.intervals.percentiles import CorrectedPercentiles, Percentiles, expanded
 from agreement_pipeline.ratings import Array
 
 Population = Literal["these raters", "raters at large"]
@@ -117,7 +119,7 @@ class IntervalMethod:
         True if the method uses values with items left out.
     decides
         True if a policy may use the method. Its lower limit must hold in the coverage study
-        (docs/intervals.md).
+        (docs/proofs/intervals.md).
     """
 
     name: str

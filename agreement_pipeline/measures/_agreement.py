@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.coefficient import ratio
+from agreement_pipeline.measures.weighting import Weighting
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
     CategoryCounts,

@@ -1,27 +1,88 @@
 """May a model replace a rater? The advantage probability and the alternative-annotator test.
 
 Leave one rater out and let the rest of the panel judge. On each item, is the model at least as
-close to them as the rater who was left out? The advantage probability is the share of items on
-which it is. The share is taken over each rater's items, and then averaged over the raters.
-
-The test is made for each rater. It asks if the advantage is more than luck, after allowing for the
-work that a model saves. It keeps false discoveries rare over all raters together.
+close to them as that rater? The advantage probability is the share of items on which it is,
+averaged over the raters. The test asks for each rater if the advantage is more than luck, after
+allowing for the work that a model saves. It keeps false discoveries rare over all raters together.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures._duels import Duels, Panel, duels_of
-from agreement_pipeline.measures._leads import leads_of, p_value_of, rejected_up_to
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
 from agreement_pipeline.measures.registry import always, register
-from agreement_pipeline.ratings import LEVELS
-from agreement_pipeline.statistics import SomeRows, every_row
+from agreement_pipeline.ratings import LEVELS, Array
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, SomeRows, every_row
+from agreement_pipeline.students_t import lower_tail
+
+Panel = LabelsByRater | NumbersByRater
+ROUNDED = 1 + 1e-9
+"""Distances that differ by less are equal: 5.1 and 4.9 are equally far from 5."""
+
+
+class Duels(NamedTuple):
+    """The classifier against each rater on each row, three arrays of shape (P, R).
+
+    `held` is True where the two can be compared. `classifier` and `rater` are True where that one
+    is at least as close to the others.
+    """
+
+    held: NDArray[np.bool_]
+    classifier: NDArray[np.bool_]
+    rater: NDArray[np.bool_]
+
+
+def duels_of(panel: Panel) -> Duels:
+    """The duels of a panel of labels or of numbers. Categories that are numbers are numbers."""
+    if panel.holds == "numbers":
+        return panel.kept(_of_numbers)
+    return panel.kept(_of_scores if panel.scale.numeric else _of_labels)
+
+
+def _of_labels(panel: LabelsByRater) -> Duels:
+    """Closer is whose label more of the others gave."""
+    codes, labels = panel.panel.codes, panel.labels[:, None]
+    c = panel.panel.counts().counts
+    held = (codes >= 0) & (labels >= 0) & (c.sum(1) >= 2)[:, None]
+    with_classifier = (c * panel.label_indicators).sum(1)[:, None] - (codes == labels)
+    with_rater = np.take_along_axis(c, np.maximum(codes, 0), 1) - 1
+    return Duels(held, with_classifier >= with_rater, with_rater >= with_classifier)
+
+
+def _of_scores(panel: LabelsByRater) -> Duels:
+    scores = np.append(panel.scale.scores, np.nan)
+    return _closer(scores[panel.panel.codes][:, :, None], scores[panel.labels][:, None])
+
+
+def _of_numbers(panel: NumbersByRater) -> Duels:
+    return _closer(panel.panel.values, panel.labels)
+
+
+def _closer(values: Array, labels: Array) -> Duels:
+    """Closer is whose root mean squared distance from the others is smaller.
+
+    `values` are of shape (P, R, D), and `labels` of shape (P, D).
+    """
+    given = ~np.isnan(values[:, :, 0])
+    held = given & ~np.isnan(labels[:, :1]) & (given.sum(1) >= 2)[:, None]
+    far, far_raters = np.empty(given.shape), np.empty(given.shape)
+    for j in range(values.shape[1]):
+        others = np.delete(values, j, axis=1)
+        far[:, j], far_raters[:, j] = _far(labels, others), _far(values[:, j], others)
+    return Duels(held, far <= far_raters * ROUNDED, far_raters <= far * ROUNDED)
+
+
+def _far(labels: Array, others: Array) -> Array:
+    """The sum of squared distances from the others. Shape (P,)."""
+    return np.asarray(np.nansum((others - labels[:, None]) ** 2, axis=(1, 2)))
+
 
 LEAST_RATERS = 3
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
@@ -50,35 +111,9 @@ def advantage_probability(panel: Panel) -> Coefficient:
        \rho^f_j = \frac{1}{|I_j|} \sum_{i \in I_j} [S_j(f, i) \ge S_j(h_j, i)]
 
     Here :math:`I_j` are the items labelled by rater j, by another rater and by the classifier f.
-    The score :math:`S_j(a, i)` looks at the raters of item i other than j. It is the share of them
-    whose label is that of a. On a scale of numbers, it is the negative root of the mean squared
-    distance of a from them. A tie counts for the classifier. Against raters who never agree with
-    anybody, any label wins.
-
-    Parameters
-    ----------
-    panel
-        On a scale with categories:
-
-        - panel codes of shape (P, R) and classifier labels of shape (P,)
-        - weights of shape (..., P)
-
-        On a scale without categories:
-
-        - panel values of shape (N, R, D) and classifier labels of shape (N, D)
-        - weights of shape (..., N)
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 to 1. Undefined when the classifier labelled no item that two
-        raters of the panel rated.
-
-    References
-    ----------
-    Calderon, N., Reichart, R. & Dror, R. (2025). The alternative annotator test for LLM-as-a-judge:
-    how to statistically justify replacing human annotators with LLMs. ACL 2025, 16051-16081.
-    https://doi.org/10.18653/v1/2025.acl-long.782, arXiv:2501.10970
+    :math:`S_j(a, i)` is the share of the raters of item i other than j whose label is that of a. On
+    a scale of numbers, it is the negative root of the mean squared distance from them. A tie counts
+    for the classifier. Against raters who never agree with anybody, any label wins.
 
     Examples
     --------
@@ -111,21 +146,11 @@ def _lost(panel: Panel) -> SomeRows:
 class RaterComparison(NamedTuple):
     """The classifier against one rater, judged by the rest of the panel.
 
-    Attributes
-    ----------
-    rater, n_items
-        The rater, and the number of items compared.
-    n_clusters
-        The number of clusters that hold such an item. None if items come one by one.
-    classifier_wins, rater_wins
-        The share of items on which the one matches the others at least as well as the other does.
-        In clusters, the mean of the shares of all clusters. None without items.
-    p_value
-        Of the hypothesis that the rater wins more often by `epsilon` or more. None if not tested.
-    rejected
-        True if that hypothesis is rejected. The classifier then wins against this rater.
-    undefined
-        Why the hypothesis is not tested.
+    `n_clusters` counts the clusters that hold such an item; None if items come one by one. The wins
+    are shares of items on which the one matches the others at least as well as the other does; in
+    clusters, the mean of the shares of all clusters. `p_value` is that of the hypothesis that the
+    rater wins more often by `epsilon` or more. The classifier wins against this rater if it is
+    `rejected`. `undefined` says why it is not tested.
     """
 
     rater: str
@@ -142,17 +167,8 @@ class RaterComparison(NamedTuple):
 class AlternativeAnnotatorTest:
     """The result of the alternative-annotator test.
 
-    Attributes
-    ----------
-    winning_rate
-        ω, the share of the tested raters against whom the classifier wins. None if there is no such
-        share.
-    comparisons
-        One comparison for each rater.
-    epsilon, false_discovery_rate
-        The settings of the test.
-    undefined
-        Why there is no winning rate.
+    `winning_rate` is ω, the share of the tested raters against whom the classifier wins; None if
+    there is no such share, for the reason in `undefined`.
     """
 
     winning_rate: float | None
@@ -182,14 +198,10 @@ def alternative_annotator_test(
     .. math:: H_0: \rho^f_j \le \rho^h_j - \epsilon \quad
        \text{against} \quad H_1: \rho^f_j > \rho^h_j - \epsilon
 
-    It is the one-sided paired t test over items. If items come in clusters, the mean lead of each
-    cluster is taken first, and the test is over clusters. So all clusters count alike. The test
-    cannot judge a lead of the rater that is the same everywhere. The p-value is then the greatest
-    probability of such a lead.
-
-    The winning rate ω is the share of raters whose hypothesis is rejected. Benjamini and
-    Yekutieli's procedure limits the false discovery rate. If ω is at least 1/2, the classifier may
-    replace a rater.
+    It is the one-sided paired t test over items, or over the mean leads of clusters. A lead of the
+    rater that is the same everywhere cannot be judged so. The p-value is then the greatest
+    probability of such a lead. Benjamini and Yekutieli's procedure limits the false discovery rate.
+    If ω is at least 1/2, the classifier may replace a rater.
 
     Parameters
     ----------
@@ -201,30 +213,18 @@ def alternative_annotator_test(
     false_discovery_rate
         The expected share of rejections that are false.
     min_items
-        A rater with fewer items, or clusters, is not tested and does not enter the winning rate.
-        The t test needs about 30.
-
-    Returns
-    -------
-    AlternativeAnnotatorTest
-        The winning rate and the comparisons. In two cases there is no winning rate, and
-        `undefined` says why:
-
-        - no rater could be tested;
-        - the panel has fewer than the three raters that the authors ask for.
+        A rater with fewer items, or clusters, is not tested. The t test needs about 30.
 
     Raises
     ------
     PolicyError
-        When epsilon is not from 0 to 1, or the false discovery rate is not between 0 and 1. Also
-        when fewer than two items are asked for.
+        A setting is out of its bounds.
 
     References
     ----------
     Calderon, N., Reichart, R. & Dror, R. (2025). ACL 2025, 16051-16081.
     https://doi.org/10.18653/v1/2025.acl-long.782, arXiv:2501.10970
-    Benjamini, Y. & Yekutieli, D. (2001). The control of the false discovery rate in multiple
-    testing under dependency. Annals of Statistics 29(4), 1165-1188.
+    Benjamini, Y. & Yekutieli, D. (2001). Annals of Statistics 29(4), 1165-1188.
     https://doi.org/10.1214/aos/1013699998
 
     Examples
@@ -307,3 +307,72 @@ def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
             f"alternative-annotator test: found min_items {min_items!r}; expected 2 or more. "
             "Use about 30, as the t test needs."
         )
+
+
+class Leads(NamedTuple):
+    """The duels with one rater, unit by unit: items, or the means of clusters.
+
+    `weights` are how many units show each row. The other two are mean shares of wins.
+    """
+
+    weights: Array
+    classifier: Array
+    rater: Array
+
+    @property
+    def n(self) -> int:
+        """How many units there are."""
+        return round(float(self.weights.sum()))
+
+    @property
+    def shares(self) -> tuple[float | None, float | None]:
+        """How often the classifier and the rater win, on average over the units."""
+        total = self.weights.sum()
+        if not total:
+            return None, None
+        return (
+            float(self.weights @ self.classifier / total),
+            float(self.weights @ self.rater / total),
+        )
+
+
+def leads_of(panel: Panel, duels: Duels, j: int) -> Leads:
+    """The duels with rater j, item by item or cluster by cluster."""
+    held = duels.held[:, j]
+    weights, clusters = np.where(held, panel.weights, 0.0), panel.clusters
+    if clusters is None:
+        return Leads(weights, duels.classifier[:, j].astype(float), duels.rater[:, j].astype(float))
+    items = clusters.held(panel.weights, held)
+    wins, rater_wins = (
+        clusters.held(panel.weights, held & won[:, j]) / np.where(items > 0, items, 1.0)
+        for won in (duels.classifier, duels.rater)
+    )
+    return Leads(np.where(items > 0, clusters.times, 0.0), wins, rater_wins)
+
+
+def p_value_of(lead: Array, weights: Array, epsilon: float) -> float:
+    """The p-value of the hypothesis that the mean lead is `epsilon` or more.
+
+    It is that of the t test, unless the lead never varies. A lead of at most 1 whose mean is
+    `epsilon` takes a value c < 1 with probability `(1 - epsilon) / (1 - c)` at most.
+    """
+    n = weights.sum()
+    mean = float(weights @ lead / n)
+    variance = float(weights @ (lead - mean) ** 2 / (n - 1))
+    if variance == 0:
+        return min(1.0, (1 - epsilon) / (1 - mean)) ** float(n) if mean < 1 else 1.0
+    return lower_tail((mean - epsilon) / math.sqrt(variance / n), round(float(n)) - 1)
+
+
+def rejected_up_to(p_values: Sequence[float], rate: float) -> float:
+    """The largest p-value that Benjamini and Yekutieli's procedure rejects; -1 if there is none."""
+    ranks = range(1, len(p_values) + 1)
+    harmonic = sum(1 / rank for rank in ranks)
+    return max(
+        (
+            p
+            for rank, p in zip(ranks, sorted(p_values), strict=True)
+            if p <= rank * rate / (len(p_values) * harmonic)
+        ),
+        default=-1.0,
+    )

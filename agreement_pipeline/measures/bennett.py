@@ -1,20 +1,18 @@
 """Bennett's S, alias Brennan and Prediger's kappa: chance is uniform guessing.
 
 Chance is fixed before anything is seen: a rater who guesses chooses every category of the scale
-equally often. So S has a value even where all labels are the same. Other coefficients have none
-there. Prevalence does not change S.
-
-But categories that nobody would ever choose lower chance and raise S. The list of categories must
-be the one that the raters really had.
+equally often. So S has a value where all labels are the same, and prevalence does not change it.
+But categories that nobody would ever choose raise S. The list of categories must be the one that
+the raters really had.
 """
 
 import numpy as np
 
 from agreement_pipeline.measures._agreement import ends_known, ends_of_scale, observed_disagreement
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
 from agreement_pipeline.measures.registry import chance_corrected, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.statistics import CategoryCounts
 
 
@@ -23,9 +21,9 @@ from agreement_pipeline.statistics import CategoryCounts
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
-    unweighted_bounds=(-1.0, 1.0),
+    plain_bounds=(-1.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
-    weightings={"bennett_s": IDENTITY, **forms("brennan_prediger")},
+    family="brennan_prediger",
     split=ends_of_scale,
     aliases={"brennan_prediger": "bennett_s"},
     exchangeable=True,
@@ -41,36 +39,10 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     .. math:: S = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \frac{1}{K^2} \sum_{k,l} w_{kl}
 
     Here :math:`p_o` is the mean share of agreeing pairs, and :math:`w_{kl}` is how much categories
-    k and l agree. Without weights, two different categories do not agree at all. Then
-    :math:`S = (K p_o - 1) / (K - 1)`. K counts every category of the scale, used or not. For many
-    raters, S is Randolph's free-marginal kappa.
-
-    With weights, disagreement is measured in spans of the declared scale. One category far from the
-    others makes every other disagreement small. Then any two guesses that are near each other have
-    a higher value.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. Uniform guessing gives 0. Without weights, the value is at
-        least -1 / (K - 1). On ratings of one single category it is 1. Undefined when no item has
-        two ratings. Also undefined on an interval or ratio scale whose categories were read off the
-        ratings.
-
-    References
-    ----------
-    Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954). Communications through limited-response
-    questioning. Public Opinion Quarterly 18(3), 303-308. https://doi.org/10.1086/266520
-    Brennan, R. L. & Prediger, D. J. (1981). Coefficient kappa: some uses, misuses, and
-    alternatives. Educational and Psychological Measurement 41(3), 687-699.
-    https://doi.org/10.1177/001316448104100307
+    k and l agree. Without weights, :math:`S = (K p_o - 1) / (K - 1)`, and 1 on one single category.
+    K counts every category of the scale, used or not. For many raters, S is Randolph's
+    free-marginal kappa. With weights, disagreement is measured in spans of the declared scale. So
+    one category far from the others makes every other disagreement small.
 
     Examples
     --------

@@ -1,15 +1,13 @@
 """Agreement category by category: report the lowest.
 
 One number for all categories can hide a category that nobody agrees on. These measures take each
-category in turn.
-
-Two measures need no model of chance. `category_agreement` takes the pairs of raters who name a
-category: in how many of them do both name it? This is a share of pairs, as in Jaccard's index.
-`specific_agreement` asks: if one rater names the category, how often does the other? This is as in
-Dice's index. The other two measures are alpha and kappa of one category against the rest.
-
-Read the lowest value, and the number of ratings that it rests on.
+category in turn. Two of them need no model of chance. Of the pairs of raters who name a category,
+`category_agreement` is the share in which both do, as in Jaccard's index. `specific_agreement` is
+how often the other names it if one does, as in Dice's. The others are alpha and kappa of one
+category against the rest. Read the lowest value, and the number of ratings that it rests on.
 """
+
+from functools import partial
 
 import numpy as np
 
@@ -19,17 +17,21 @@ from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABL
 from agreement_pipeline.measures.registry import chance_corrected, register
 from agreement_pipeline.statistics import CategoryCounts
 
-
-@register(
-    "Rate of agreement by category",
+_by_category = partial(
+    register,
     question="inter-rater",
     needs="counts",
-    bounds=(0.0, 1.0),
-    undefined=(NO_PAIRABLE_ITEM,),
     levels={"nominal", "ordinal"},
     per_category=True,
-    chance_corrected=False,
     exchangeable=True,
+)
+
+
+@_by_category(
+    "Rate of agreement by category",
+    bounds=(0.0, 1.0),
+    undefined=(NO_PAIRABLE_ITEM,),
+    chance_corrected=False,
     convention="pairs of ratings are pooled over items",
     source="Siegel, P. (2018). Annotator agreement in machine learning experiments",
 )
@@ -39,25 +41,8 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     .. math:: R_j = \frac{A_j}{P_j}, \qquad A_j = \sum_k \binom{c_{jk}}{2}, \qquad
        P_j = \sum_k c_{jk} c_k - \binom{c_{jk} + 1}{2}
 
-    Here :math:`c_{jk}` ratings of item k are of category j, out of :math:`c_k` in all. This ratio
-    is like Jaccard's index. `specific_agreement` is like Dice's. The value of the round is the
-    lowest one. On few items it is biased low; `alpha_by_category` says how much.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings. A category has
-        no value when no pair holds it.
-
-    References
-    ----------
-    Siegel, P. (2018). Annotator agreement in machine learning experiments. After Uebersax, Raw
-    agreement indices.
+    Here :math:`c_{jk}` ratings of item k are of category j, out of :math:`c_k` in all. On few items
+    the lowest value is biased low; `alpha_by_category` says how much.
 
     Examples
     --------
@@ -74,16 +59,11 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     return Coefficient(rate, observed=rate)
 
 
-@register(
+@_by_category(
     "Specific agreement",
-    question="inter-rater",
-    needs="counts",
     bounds=(0.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM,),
-    levels={"nominal", "ordinal"},
-    per_category=True,
     chance_corrected=False,
-    exchangeable=True,
     convention="pairs of ratings are pooled over items",
     source="Uebersax, J. S. (1982). Journal of Psychiatric Research 17(4), 335-342; "
     "for two raters Dice, L. R. (1945), doi:10.2307/1932409",
@@ -93,27 +73,8 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
 
     .. math:: p_s(j) = \frac{\sum_k c_{jk} (c_{jk} - 1)}{\sum_k c_{jk} (c_k - 1)}
 
-    For two raters it is Dice's ratio 2a / (2a + b + c). That is also the F1 score of either rater
-    against the other. The value of the round is the lowest one. On few items it is biased low;
-    `alpha_by_category` says how much.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings. A category has
-        no value when no pair holds it.
-
-    References
-    ----------
-    Uebersax, J. S. (1982). A design-independent method for measuring the reliability of psychiatric
-    diagnosis. Journal of Psychiatric Research 17(4), 335-342.
-    Dice, L. R. (1945). Measures of the amount of ecologic association between species. Ecology
-    26(3), 297-302. https://doi.org/10.2307/1932409
+    For two raters it is Dice's ratio 2a / (2a + b + c), the F1 score of either rater against the
+    other.
 
     Examples
     --------
@@ -129,16 +90,11 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     return Coefficient(share, observed=share)
 
 
-@register(
+@_by_category(
     "Krippendorff's α by category",
-    question="inter-rater",
-    needs="counts",
     withstands_chosen=True,
     bounds=(-1.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    exchangeable=True,
     convention="items with one rating are left out; "
     "every other item counts with its number of ratings",
     source="Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12",
@@ -150,30 +106,10 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
        D_o = \frac{2}{n} \sum_u \frac{n_{uc} (m_u - n_{uc})}{m_u - 1}, \qquad
        D_e = \frac{2 n_c (n - n_c)}{n (n - 1)}
 
-    This is Krippendorff's nominal alpha after all other categories are merged into one. The value
-    of the round is the lowest one.
-
-    The lowest of several values is biased low, so it errs towards holding a release. Take two
-    raters with a true value of 0.80 in each of five equally common categories. The bias is about
-    0.18 on 30 items and 0.09 on 100. For the same reason, its upper limit is no upper limit of the
-    lowest true value.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), at most 1. Chance gives 0. Observed and expected are disagreements.
-        Undefined when no item has two ratings, or when all ratings of such items are of one
-        category. A category has no value when no pair holds it.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
+    This is Krippendorff's nominal alpha after all other categories are merged into one. The lowest
+    of several values is biased low, so it errs towards holding a release. Take two raters with a
+    true value of 0.80 in each of five equally common categories. The bias is about 0.18 on 30 items
+    and 0.09 on 100. So its upper limit is no upper limit of the lowest true value.
 
     Examples
     --------
@@ -192,15 +128,10 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
 
 
-@register(
+@_by_category(
     "Fleiss' κ by category",
-    question="inter-rater",
-    needs="counts",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    exchangeable=True,
     convention="observed agreement over items with two ratings or more; "
     "prevalence over every rated item (Gwet)",
     source="Fleiss, J. L. (1971), doi:10.1037/h0031619",
@@ -213,25 +144,7 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
        p_e = 1 - 2 \pi_j (1 - \pi_j)
 
     Here :math:`n_{ij}` of the :math:`n_i` ratings of item i are in category j, and :math:`\pi_j` is
-    the mean share of that category. The value of the round is the lowest one. On few items it is
-    biased low; `alpha_by_category` says how much.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), at most 1. Chance gives 0. Undefined when no item has two ratings,
-        or when all ratings of such items are of one category. A category has no value when no pair
-        holds it.
-
-    References
-    ----------
-    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological
-    Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
+    the mean share of that category.
 
     Examples
     --------

@@ -1,12 +1,12 @@
 """Krippendorff's alpha of a panel with a classifier, and how each rater changes it.
 
-Take a classifier that labels as the panel does. Adding it as one more rater does not change the
-panel's reliability. The gain is the difference between the two alphas on the same items. If it is
-below 0 the classifier disagrees with the raters more than they do with each other.
-
-The influence of a rater is the same difference for one rater of the panel. That rater is set apart
-as if they were the classifier.
+Adding a classifier that labels as the panel does does not change the panel's reliability. The gain
+is the difference between the two alphas on the same items. Below 0, the classifier disagrees with
+the raters more than they do with each other. The influence of a rater is the same difference for
+one rater of the panel.
 """
+
+from functools import partial
 
 import numpy as np
 
@@ -53,20 +53,25 @@ WITH_ONE_AND_WITH_ALL = RestsOn(
 )
 
 
-@register(
-    "Krippendorff's α with the classifier",
+_of_classifier = partial(
+    register,
     question="classifier",
     needs="panel",
-    bounds=(-1.0, 1.0),
-    undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
     levels=set(LEVELS),
     chance_corrected=False,
     exchangeable=True,
     continuous=True,
+    source=SOURCE,
+)
+
+
+@_of_classifier(
+    "Krippendorff's α with the classifier",
+    bounds=(-1.0, 1.0),
+    undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
     cannot_hold="beside many raters who agree, a classifier that guesses hardly changes it. "
     "Use alpha_gain or vanbelle_albert_kappa",
     convention=LABELLED,
-    source=SOURCE,
 )
 def alpha_with_classifier(panel: Panel) -> Coefficient:
     r"""The reliability of the panel with the classifier as one more rater.
@@ -77,31 +82,6 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     own level. It describes all of them: a classifier that guesses hardly changes it beside many
     raters who agree. To judge the classifier, use `alpha_gain` or `vanbelle_albert_kappa`. A rule
     on this measure may only warn.
-
-    Parameters
-    ----------
-    panel
-        On a scale with categories:
-
-        - panel codes of shape (P, R) and classifier labels of shape (P,)
-        - weights of shape (..., P)
-
-        On a scale without categories:
-
-        - panel values of shape (N, R, D) and classifier labels of shape (N, D)
-        - weights of shape (..., N)
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. Observed and expected are disagreements in squared units of
-        the scale. Undefined when the classifier labelled no item that the panel rated. Also
-        undefined when they gave the same category to all of those.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
 
     Examples
     --------
@@ -115,19 +95,12 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     return _alpha(_labelled(panel).joined())
 
 
-@register(
+@_of_classifier(
     "What the classifier adds to Krippendorff's α",
-    question="classifier",
-    needs="panel",
     bounds=(-2.0, 2.0),
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, PANEL_ONE_CATEGORY),
-    chance_corrected=False,
-    levels=set(LEVELS),
-    exchangeable=True,
-    continuous=True,
     rests_on=TWO_OF_THE_PANEL,
     convention=PAIRED,
-    source=SOURCE,
 )
 def alpha_gain(panel: Panel) -> Coefficient:
     r"""The panel's reliability with the classifier minus that without, both on the same items.
@@ -138,31 +111,6 @@ def alpha_gain(panel: Panel) -> Coefficient:
     one panel rating would add to the first alpha and nothing to the second. Above 0, the data are
     more reliable with the classifier's labels than without. Below 0, they are less reliable. Both
     alphas leave out all other items. `alpha_influence` keeps them.
-
-    Parameters
-    ----------
-    panel
-        On a scale with categories:
-
-        - panel codes of shape (P, R) and classifier labels of shape (P,)
-        - weights of shape (..., P)
-
-        On a scale without categories:
-
-        - panel values of shape (N, R, D) and classifier labels of shape (N, D)
-        - weights of shape (..., N)
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -2 to 2. Observed is alpha with the classifier. Undefined when
-        the classifier labelled no item that two of the panel rated. Also undefined when the panel's
-        ratings of those are all of one category.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
 
     Examples
     --------
@@ -179,20 +127,13 @@ def alpha_gain(panel: Panel) -> Coefficient:
     return Coefficient(with_classifier - without, observed=with_classifier)
 
 
-@register(
+@_of_classifier(
     "Influence of a rater on Krippendorff's α",
-    question="classifier",
-    needs="panel",
     bounds=(-2.0, 2.0),
     undefined=(OTHERS_NEVER_MET, OTHERS_ONE_CATEGORY),
-    chance_corrected=False,
-    levels=set(LEVELS),
-    exchangeable=True,
-    continuous=True,
     rests_on=WITH_ONE_AND_WITH_ALL,
     convention="over all items, labelled or not; those with one rating are left out; "
     "every other item counts with its number of ratings",
-    source=SOURCE,
 )
 def alpha_influence(panel: Panel) -> Coefficient:
     r"""How a rater or classifier changes the reliability of all: α with them minus α without them.
@@ -202,31 +143,6 @@ def alpha_influence(panel: Panel) -> Coefficient:
     Both are computed on all items and from the same resamples. So the interval is that of the
     difference. Below 0, the data are more reliable without this rater. `alpha_gain` uses only the
     items that the rater and two or more others rated.
-
-    Parameters
-    ----------
-    panel
-        On a scale with categories:
-
-        - codes of the others of shape (P, R) and labels of the rater of shape (P,)
-        - weights of shape (..., P)
-
-        On a scale without categories:
-
-        - values of the others of shape (N, R, D) and labels of the rater of shape (N, D)
-        - weights of shape (..., N)
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -2 to 2. Observed is alpha with the rater. Undefined when no item
-        has two ratings by the others. Also undefined when the others gave one single category to
-        all items that two of them rated.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
 
     Examples
     --------

@@ -1,13 +1,10 @@
 """Cohen's kappa of two raters, and its mean over the pairs of a panel.
 
 Each of the two raters has habits of their own. If they labelled independently of the item, these
-habits alone would make them agree on some items. Kappa takes that agreement away. It then asks how
-much of the rest they reach. It is 0 for raters who do not look, whatever their habits. It is 1 only
-if they always agree.
-
-Weights give credit for near misses on an ordered scale. Kappa falls where one category is rare,
-because chance then explains nearly everything. The list of measures describes such pitfalls.
-Light's kappa extends Cohen's to a panel, pair by pair.
+habits alone would make them agree on some items. Kappa asks how much of the rest they reach. It is
+0 for raters who do not look, and 1 only if they always agree. Weights give credit for near misses
+on an ordered scale. Kappa falls where one category is rare, because chance then explains nearly
+everything. Light's kappa extends it to a panel, pair by pair.
 """
 
 from itertools import product
@@ -25,7 +22,6 @@ from agreement_pipeline.measures._agreement import (
     of_two_raters,
     rater_prevalence,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     END_UNMET,
@@ -34,6 +30,7 @@ from agreement_pipeline.measures.conditions import (
     ONE_PAIRABLE_CATEGORY,
 )
 from agreement_pipeline.measures.registry import Condition, chance_corrected, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
 
@@ -56,7 +53,7 @@ EACH_HER_OWN = (
     needs="patterns",
     bounds=(-np.inf, 1.0),
     undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
-    weightings={"cohen_kappa": IDENTITY, **forms("cohen_kappa")},
+    family="cohen_kappa",
     convention=EACH_HER_OWN,
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; "
     "weighted: Cohen, J. (1968), doi:10.1037/h0026256",
@@ -66,37 +63,10 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
 
-    Here :math:`p_o` is the share of items on which they agree. Category k has the share
-    :math:`p_{rk}` in the ratings of rater r. The weight :math:`w_{kl}` is how much categories k and
-    l agree. Without weights, two different categories do not agree at all.
-
-    Kappa is biased low on few items if one category is common. The bias is about 0.04 on 30 items
-    where both raters give that category nine times in ten.
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, 2) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. Chance gives 0. The value is at least -1 if both raters
-        rated every item. Undefined in four cases:
-
-        - there are not exactly two raters;
-        - no item has two ratings;
-        - all ratings of items with two ratings are of one category;
-        - the lowest or the highest number given is on no item with two ratings.
-
-    References
-    ----------
-    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological
-    Measurement 20(1), 37-46. https://doi.org/10.1177/001316446002000104
-    Cohen, J. (1968). Weighted kappa. Psychological Bulletin 70(4), 213-220.
-    https://doi.org/10.1037/h0026256
+    Here :math:`p_o` is the share of items on which they agree, and :math:`p_{rk}` the share of
+    category k in the ratings of rater r. The weight :math:`w_{kl}` is how much categories k and l
+    agree; without weights, not at all. Kappa is biased low on few items if one category is common,
+    by about 0.04 on 30 items where both give that category nine times in ten.
 
     Examples
     --------
@@ -136,11 +106,7 @@ def _pair_of_one_category(patterns: LabelsByRater) -> bool:
 
 
 def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
-    """How often two raters meet, and how often they agree, for each pair.
-
-    The number of rows that both rated has shape (pairs,). The number of rows to which both gave
-    category k has shape (K, pairs).
-    """
+    """How often the raters of each pair meet (pairs,), and agree on category k (K, pairs)."""
     pairs = np.triu_indices(patterns.n_raters, 1)
     seen = patterns.weights > 0
     codes = patterns.codes[seen]
@@ -173,24 +139,6 @@ def light_kappa(patterns: LabelsByRater) -> Coefficient:
     r"""The mean of Cohen's kappa over the pairs of raters.
 
     .. math:: \kappa_L = \binom{R}{2}^{-1} \sum_{a < b} \kappa_{ab}
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, R) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. Chance gives 0. The value is at least -1 if every rater
-        rated every item. Observed and expected are means over pairs too. Undefined when two of the
-        raters have no item in common. Also undefined when two of them gave the same category to all
-        items they share.
-
-    References
-    ----------
-    Light, R. J. (1971). Measures of response agreement for qualitative data: some generalizations
-    and alternatives. Psychological Bulletin 76(5), 365-377. https://doi.org/10.1037/h0031643
 
     Examples
     --------
@@ -253,16 +201,9 @@ def _blocks(pairs: int, cells: int) -> list[slice]:
 
 
 class _Pairs(NamedTuple):
-    """Some pairs of raters.
+    """Some pairs of raters by their places.
 
-    Attributes
-    ----------
-    patterns
-        The labels of all raters.
-    one, other
-        The places of the two raters of each pair.
-    always
-        True for rows that have weight in all resamples.
+    `always` is True for rows with weight in all resamples.
     """
 
     patterns: LabelsByRater
@@ -333,16 +274,9 @@ def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Ar
 class _Table(NamedTuple):
     """How some rows with the same weight in all resamples pair the raters.
 
-    Attributes
-    ----------
-    met, agreed
-        The weight of what two raters rated, and of what they agreed on. Shape (R, R).
-    differed
-        True if they differed. Shape (R, R).
-    shared
-        True if they agreed on a category. Shape (K, R, R).
-    given
-        How often each rater gave each category. Shape (R, K).
+    `met` and `agreed` are the weights of what two raters rated and of what they agreed on, (R, R).
+    `differed` is True if they differed (R, R), and `shared` if they agreed on a category (K, R, R).
+    `given` is how often each rater gave each category (R, K).
     """
 
     met: Array

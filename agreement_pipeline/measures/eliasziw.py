@@ -1,21 +1,33 @@
-"""Inter- and intra-rater reliability of numbers in one balanced design (Eliasziw and others)."""
+r"""Inter- and intra-rater reliability of numbers in one balanced design (Eliasziw and others).
 
+The variance of a rating has the parts of items (s), raters (r), their interaction (sr) and
+replicates (e). They come from the mean squares of the two-way analysis of n items, t raters and m
+replicates:
+
+- :math:`\sigma_s^2 = (MSS - MSSR) / mt` and :math:`\sigma_r^2 = (MSR - MSSR) / mn`
+- :math:`\sigma_{sr}^2 = (MSSR - MSE) / m` and :math:`\sigma_e^2 = MSE`
+
+Random raters stand for a population of raters. What a fixed rater adds to all their ratings does
+not count. `expected` is the variance of a rating, and `observed` is the part of it that is
+disagreement.
+"""
+
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._mean_squares import no_variance, share_between_items
 from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
+from agreement_pipeline.measures.icc import NUMBERS, VARIANCE_NOT_POSITIVE, share_between_items
 from agreement_pipeline.measures.intra import unreplicated
-from agreement_pipeline.measures.registry import MEASURES, Condition, register
-from agreement_pipeline.ratings import Array, Codes, Level
+from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
 
 Replicates = ReplicatedLabels | ReplicatedNumbers
-NUMBERS: set[Level] = {"interval", "ratio"}
 ELIASZIW = (
     "Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994), "
     "doi:10.1093/ptj/74.8.777"
@@ -73,59 +85,27 @@ UNBALANCED = Condition(
 TOO_SMALL = Condition("fewer than two raters have replicates of two items", _too_small)
 
 
-def _without_variance(name: str) -> Condition:
-    return Condition(
-        "the estimated variance is not positive",
-        lambda replicates: no_variance(MEASURES[name](replicates)),
-    )
-
-
-@register(
-    "Eliasziw's inter-rater reliability, raters random",
-    question="inter-rater",
+_of_design = partial(
+    register,
     needs="replicates",
-    bounds=(-np.inf, 1.0),
-    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_inter_random")),
+    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     continuous=True,
     raters_left_out=unreplicated,
     convention=BALANCED,
     source=ELIASZIW,
 )
+
+
+@_of_design(
+    "Eliasziw's inter-rater reliability, raters random",
+    question="inter-rater",
+    bounds=(-np.inf, 1.0),
+)
 def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     r"""The share of one rating's variance between items: random raters, with replicates.
 
     .. math:: \rho = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2 + \sigma_e^2}
-
-    These are the variances of items, raters, their interaction and replicates. They come from the
-    mean squares of the two-way analysis of variance for n items, t raters and m replicates:
-
-    - :math:`\sigma_s^2 = (MSS - MSSR) / mt` and :math:`\sigma_r^2 = (MSR - MSSR) / mn`
-    - :math:`\sigma_{sr}^2 = (MSSR - MSE) / m` and :math:`\sigma_e^2 = MSE`
-
-    Random raters stand for a population of raters. Differences between a rater's own replicates are
-    told apart from differences between raters.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P). On a scale without
-        categories, cell values of shape (C, M, 1) instead of counts.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` is the variance of a rating. `observed` is the
-        part of it that is not between items. Undefined when no rater rated an item twice, or when
-        those who did rated different items or not equally often. Also undefined with fewer than two
-        such raters or items, or when the estimated variance is not positive.
-
-    References
-    ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
-    for the concurrent assessment of interrater and intrarater reliability: using goniometric
-    measurements as an example. Physical Therapy 74(8), 777-788.
-    https://doi.org/10.1093/ptj/74.8.777
 
     Examples
     --------
@@ -140,47 +120,19 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     return share_between_items(s, s + r + sr + e, unit)
 
 
-@register(
+@_of_design(
     "Eliasziw's inter-rater reliability, raters fixed",
     question="inter-rater",
-    needs="replicates",
     bounds=(-1.0, 1.0),
-    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_inter_fixed")),
-    levels=NUMBERS,
-    continuous=True,
-    raters_left_out=unreplicated,
-    convention=BALANCED,
-    source=ELIASZIW,
 )
 def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     r"""The share of one rating's variance between items: fixed raters, with replicates.
 
     .. math:: \rho = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    The variances are those of `eliasziw_inter_random`. What a rater adds to all their ratings does
-    not count. So a rater who is always higher does not count as disagreement. The source writes the
-    formula with the variance of items for fixed raters. In the variances used here that is
-    :math:`\sigma_s^2 + \sigma_{sr}^2 / t`. In mean squares the value is
+    The source writes it with the variance of items for fixed raters, which is
+    :math:`\sigma_s^2 + \sigma_{sr}^2 / t` here. In mean squares the value is
     `(MSS - MSSR) / (MSS + (t - 1) MSSR + t (m - 1) MSE)`, so never under -1 / (t - 1).
-
-    Parameters
-    ----------
-    replicates
-        as for `eliasziw_inter_random`.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. `expected` is the variance of a rating without the
-        raters' part. `observed` is the part of it that is not between items. Undefined as for
-        `eliasziw_inter_random`. Also undefined when that variance is not positive.
-
-    References
-    ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
-    for the concurrent assessment of interrater and intrarater reliability: using goniometric
-    measurements as an example. Physical Therapy 74(8), 777-788.
-    https://doi.org/10.1093/ptj/74.8.777
 
     Examples
     --------
@@ -195,17 +147,10 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     return share_between_items(s, s + sr + e, unit)
 
 
-@register(
+@_of_design(
     "Eliasziw's intra-rater reliability, raters random",
     question="intra-rater",
-    needs="replicates",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_intra_random")),
-    levels=NUMBERS,
-    continuous=True,
-    raters_left_out=unreplicated,
-    convention=BALANCED,
-    source=ELIASZIW,
 )
 def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     r"""The share of one rating's variance that the same rater repeats on the item: random raters.
@@ -213,28 +158,9 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     .. math:: \rho = \frac{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_r^2 +
        \sigma_{sr}^2 + \sigma_e^2}
 
-    The variances are those of `eliasziw_inter_random`. Differences between raters count as
-    reliability here because a rater repeats them each time. `test_retest_icc` reads each rater
-    alone. On whole items the value is never under -1 / (m - 1). It may be in a resample that weighs
-    less than two items. The variance of raters is then estimated too far under 0.
-
-    Parameters
-    ----------
-    replicates
-        as for `eliasziw_inter_random`.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` is the variance of a rating. `observed` is that
-        between replicates. Undefined as for `eliasziw_inter_random`.
-
-    References
-    ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
-    for the concurrent assessment of interrater and intrarater reliability: using goniometric
-    measurements as an example. Physical Therapy 74(8), 777-788.
-    https://doi.org/10.1093/ptj/74.8.777
+    Differences between raters count as reliability here because a rater repeats them. On whole
+    items the value is never under -1 / (m - 1). It may be in a resample that weighs less than two
+    items.
 
     Examples
     --------
@@ -249,45 +175,18 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     return share_between_items(s + r + sr, s + r + sr + e, unit)
 
 
-@register(
+@_of_design(
     "Eliasziw's intra-rater reliability, raters fixed",
     question="intra-rater",
-    needs="replicates",
     bounds=(-1.0, 1.0),
-    undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_intra_fixed")),
-    levels=NUMBERS,
-    continuous=True,
-    raters_left_out=unreplicated,
-    convention=BALANCED,
-    source=ELIASZIW,
 )
 def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
     r"""The share of one rating's variance that the same rater repeats on the item: fixed raters.
 
     .. math:: \rho = \frac{\sigma_s^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    The variances are those of `eliasziw_inter_random`. What a rater adds to all their ratings does
-    not count. There is one value for these raters: replicates are assumed to vary equally for each
-    of them. The value is never under -1 / (m - 1). It is that if all cells have the same mean.
-
-    Parameters
-    ----------
-    replicates
-        as for `eliasziw_inter_random`.
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. `expected` is the variance of a rating without the
-        raters' part. `observed` is that between replicates. Undefined as for
-        `eliasziw_inter_fixed`.
-
-    References
-    ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
-    for the concurrent assessment of interrater and intrarater reliability: using goniometric
-    measurements as an example. Physical Therapy 74(8), 777-788.
-    https://doi.org/10.1093/ptj/74.8.777
+    There is one value for these raters: replicates are assumed to vary equally for each of them. It
+    is never under -1 / (m - 1), and it is that if all cells have the same mean.
 
     Examples
     --------

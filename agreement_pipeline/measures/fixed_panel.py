@@ -2,11 +2,9 @@
 
 The same raters label every item, and no other rater ever will. Chance is then computed from each
 rater's own use of the categories, pair by pair. It is never more than chance computed from all
-ratings together. So differences in habit do not count against a fixed panel.
-
-A classifier is compared with such a panel label by label. The question is how far the panel agrees
-on the label that the classifier gives. The answer is a share of the most that any classifier could
-have reached.
+ratings together. So differences in habit do not count against a fixed panel. For a classifier, the
+question is how far the panel agrees on the label that it gives, as a share of the most that any
+classifier could have reached.
 """
 
 import numpy as np
@@ -19,7 +17,6 @@ from agreement_pipeline.measures._agreement import (
     observed_variation,
     rater_prevalence,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET_A_PAIR,
@@ -30,6 +27,7 @@ from agreement_pipeline.measures.conditions import (
     TWO_OF_THE_PANEL,
 )
 from agreement_pipeline.measures.registry import Condition, always, chance_corrected, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
 
@@ -40,7 +38,7 @@ from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
     needs="patterns",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, SILENT_RATER, END_UNMET),
-    weightings={"shah_kappa_s": IDENTITY, **forms("conger_kappa")},
+    family="conger_kappa",
     aliases={"conger_kappa": "shah_kappa_s"},
     sums_of_raters=always,
     convention=(
@@ -58,38 +56,10 @@ def shah_kappa_s(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Co
     .. math:: \kappa_S = \frac{A_o - A_e}{1 - A_e}, \qquad
        A_e = \sum_{j,k} \frac{w_{jk}}{r (r - 1)} \sum_{p} \sum_{p' \ne p} v_j^p v_k^{p'}
 
-    - :math:`A_o` is the mean share of agreeing pairs.
-    - :math:`v_j^p` is the share of category j in the ratings of rater p.
-    - :math:`w_{jk}` is how much categories j and k agree. Without weights, different categories do
-      not agree at all.
-
-    For two raters this is Cohen's kappa. For more raters it is the same statistic as Conger's and
-    Hubert's kappa. So `conger_kappa` is another name of it.
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, R) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where
-        every rater rated every item. Undefined when:
-
-        - no item has two ratings,
-        - all ratings that can be compared are of one category,
-        - a rater gave no rating, or
-        - the lowest or highest number given is on no item with a second rating.
-
-    References
-    ----------
-    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011,
-    LNAI 6913, 191-206. https://doi.org/10.1007/978-3-642-23808-6_13
-    Conger, A. J. (1980). Psychological Bulletin 88(2), 322-328.
-    https://doi.org/10.1037/0033-2909.88.2.322
+    :math:`A_o` is the mean share of agreeing pairs, :math:`v_j^p` the share of category j in the
+    ratings of rater p, and :math:`w_{jk}` how much categories j and k agree; without weights, not
+    at all. For two raters this is Cohen's kappa. For more it is Conger's and Hubert's kappa, so
+    `conger_kappa` is another name of it.
 
     Examples
     --------
@@ -112,11 +82,6 @@ def shah_kappa_s(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Co
     )
 
 
-def _nothing_to_reach(panel: LabelsByRater) -> bool:
-    _, expected, greatest = _shah_parts(panel)
-    return bool(greatest - expected <= 1e-12)
-
-
 @register(
     "Shah's S",
     question="classifier",
@@ -126,7 +91,6 @@ def _nothing_to_reach(panel: LabelsByRater) -> bool:
         CLASSIFIER_NEVER_MET_A_PAIR,
         Condition(
             "the greatest agreement that the panel allows is no more than chance alone would give",
-            _nothing_to_reach,
         ),
     ),
     levels={"nominal", "ordinal"},
@@ -145,36 +109,14 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
     .. math:: S = \frac{A_o - A_e}{A_{max} - A_e}
 
     On item i the panel agrees on category j to the extent
-    :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r (r - 1))`.
+    :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r (r - 1))`. :math:`A_o` is its mean at the classifier's
+    category, and :math:`A_{max}` the mean of its largest value. :math:`A_e` is the chance that two
+    raters both give a category, weighted by how often the classifier gives it. S is 1 exactly when
+    the classifier always names a category on which the panel agrees most.
 
-    - :math:`A_o` is the mean of :math:`A(i, j)` at the classifier's category.
-    - :math:`A_{max}` is the mean of its largest value.
-    - :math:`A_e` is the chance that two raters both give a category, weighted by how often the
-      classifier gives it.
-
-    S is 1 exactly when the classifier always names a category on which the panel agrees most.
-
-    A classifier that guesses does not get 0. The reason is that :math:`A_e` treats two raters as
-    independent, and the raters of a panel that agrees are not. Against a unanimous panel of two
-    balanced categories, guessing gets 1/3. There `vanbelle_albert_kappa` is 0.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. Undefined when:
-
-        - the classifier labelled no item that two of the panel rated, or
-        - the greatest agreement is no more than chance.
-
-    References
-    ----------
-    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011,
-    LNAI 6913, 191-206. https://doi.org/10.1007/978-3-642-23808-6_13
+    A classifier that guesses does not get 0, since the raters of a panel that agrees are not
+    independent. Against a unanimous panel of two balanced categories, guessing gets 1/3. There
+    `vanbelle_albert_kappa` is 0.
 
     Examples
     --------
@@ -190,16 +132,10 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
 
 
 def _features(panel: LabelsByRater) -> SomeRows:
-    """What S sums over rows; shape (P, 3 + K + R K).
+    """What S sums over rows; shape (P, 3 + K + R K), 0 for rows that do not count.
 
-    Rows count if the classifier labelled them and two or more of the panel rated them. All other
-    rows are 0. The columns are, in this order:
-
-    - 1,
-    - how far the panel agrees on the classifier's category,
-    - how far the panel agrees at most,
-    - 1 for the category that the classifier gave, and
-    - 1 for the category that each rater gave.
+    The columns are 1, the panel's agreement on the classifier's category and its largest agreement,
+    then indicators of the classifier's category and of each rater's.
     """
     counts, codes = panel.panel.counts(), panel.panel.codes
     c, m, k = counts.counts, counts.sizes, counts.counts.shape[1]

@@ -1,16 +1,13 @@
-"""Percent agreement, Fleiss' kappa and Scott's pi: raters are interchangeable.
+"""Percent agreement, Fleiss' kappa, Scott's pi and Kraemer's kappa: raters are interchangeable.
 
-Only the labels of an item count. Who gave which label does not matter. Two chances are compared:
+Who gave which label does not matter. Observed agreement is the chance that two random ratings of
+one item are the same, which is percent agreement. Expected agreement is the same for ratings of any
+items. Fleiss' kappa is what is left after the second is taken away, and Scott's pi is that of two
+raters. Kraemer's intraclass kappa is the reliability of one rating of two categories; if every item
+has equally many ratings it is Fleiss' kappa too.
 
-- Observed agreement is the chance that two random ratings of one item are the same.
-- Expected agreement is the chance that two random ratings of any items are the same.
-
-Percent agreement is the first alone. So it depends on the number of categories and on how evenly
-they are used. Fleiss' kappa is what is left after the second is taken away. Scott's pi is Fleiss'
-kappa for two raters.
-
-All raters are assumed to use the categories alike. So a difference between their habits counts as
-disagreement. Where the raters are always the same few, read `shah_kappa_s` as well.
+A difference between the habits of raters counts as disagreement. Where the raters are always the
+same few, read `shah_kappa_s` as well.
 """
 
 import numpy as np
@@ -24,15 +21,16 @@ from agreement_pipeline.measures._agreement import (
     of_two_raters,
     prevalence,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.measures.coefficient import Coefficient
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     END_UNMET,
     NO_PAIRABLE_ITEM,
+    NOT_TWO_CATEGORIES,
     NOT_TWO_RATERS,
     ONE_PAIRABLE_CATEGORY,
 )
 from agreement_pipeline.measures.registry import chance_corrected, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 GWET = (
@@ -59,23 +57,7 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
 
     .. math:: p_o = \frac{1}{N} \sum_i \sum_k \frac{n_{ik} (n_{ik} - 1)}{n_i (n_i - 1)}
 
-    Percent agreement is not corrected for chance. Two raters who always say *no* agree on
-    everything.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between 0 and 1. Undefined when no item has two ratings.
-
-    References
-    ----------
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 2. Advanced
-    Analytics.
+    It is not corrected for chance: two raters who always say *no* agree on everything.
 
     Examples
     --------
@@ -94,7 +76,7 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
     needs="counts",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
-    weightings={"fleiss_kappa": IDENTITY, **forms("fleiss_kappa")},
+    family="fleiss_kappa",
     exchangeable=True,
     convention=GWET,
     source=(
@@ -107,36 +89,9 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
 
     .. math:: \kappa_F = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \pi_k \pi_l
 
-    - :math:`p_o` is the mean share of agreeing pairs.
-    - :math:`\pi_k` is the mean share of category k in an item's ratings.
-    - :math:`w_{kl}` is how much categories k and l agree.
-
-    Without weights, different categories do not agree at all. Then :math:`p_e = \sum_k \pi_k^2`
-    holds.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where
-        every item has the same number of ratings. Undefined when:
-
-        - no item has two ratings,
-        - all ratings that can be compared are of one category, or
-        - the lowest or highest number given is on no item with a second rating.
-
-    References
-    ----------
-    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological
-    Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced
-    Analytics.
+    :math:`p_o` is the mean share of agreeing pairs, :math:`\pi_k` the mean share of category k in
+    an item's ratings, and :math:`w_{kl}` how much categories k and l agree. Without weights,
+    :math:`p_e = \sum_k \pi_k^2`.
 
     Examples
     --------
@@ -173,28 +128,6 @@ def scott_pi(patterns: LabelsByRater) -> Coefficient:
     .. math:: \pi = \frac{p_o - p_e}{1 - p_e}, \qquad
        p_e = \sum_k \left(\frac{p_{1k} + p_{2k}}{2}\right)^2
 
-    Scott's pi is Fleiss' kappa of two raters.
-
-    Parameters
-    ----------
-    patterns
-        codes of shape (P, 2) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where both
-        raters rated every item. Undefined when:
-
-        - the number of raters is not two,
-        - no item has two ratings, or
-        - all ratings that can be compared are of one category.
-
-    References
-    ----------
-    Scott, W. A. (1955). Reliability of content analysis: the case of nominal scale coding. Public
-    Opinion Quarterly 19(3), 321-325. https://doi.org/10.1086/266577
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -208,3 +141,43 @@ def scott_pi(patterns: LabelsByRater) -> Coefficient:
     p_o = of_two_raters(patterns, observed_agreement(counts))
     p_e = (prevalence(counts) ** 2).sum(-1)
     return chance_corrected(p_o, p_e).where(observed_variation(counts))
+
+
+@register(
+    "Kraemer's intraclass κ",
+    question="inter-rater",
+    needs="counts",
+    bounds=(-np.inf, 1.0),
+    undefined=(NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
+    levels={"nominal", "ordinal"},
+    exchangeable=True,
+    convention=(
+        "ratings are pooled, so an item counts with its number of ratings (Fleiss and Cuzick)"
+    ),
+    source=(
+        "Kraemer, H. C. (1979), doi:10.1007/BF02296208; estimated after Fleiss, J. L. & Cuzick, J. "
+        "(1979), doi:10.1177/014662167900300410"
+    ),
+)
+def kraemer_icc(counts: CategoryCounts) -> Coefficient:
+    r"""The share of the variance of yes and no that lies between items.
+
+    .. math:: \kappa_I = 1 - \frac{\sum_i x_i (n_i - x_i) / n_i}{\bar{p} (1 - \bar{p}) \sum_i (n_i
+       - 1)}
+
+    :math:`x_i` of the :math:`n_i` ratings of item i are in the second category. :math:`\bar{p}` is
+    the share of that category in all ratings. Items with more ratings count more.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=Scale(("no", "yes")))
+    >>> round(float(kraemer_icc(counts).value), 4)
+    0.7321
+    """
+    x, n = np.where(counts.counts.shape[1] == 2, counts.counts[:, -1], np.nan), counts.sizes
+    within = ratio(
+        counts.weights @ (x * (n - x) / np.maximum(n, 1)), counts.weights @ np.maximum(n - 1, 0)
+    )
+    p = ratio(counts.weights @ x, counts.weights @ n)
+    return chance_corrected(1 - 2 * within, 1 - 2 * p * (1 - p)).where(observed_variation(counts))

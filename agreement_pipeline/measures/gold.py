@@ -1,11 +1,8 @@
 """Accuracy on gold items, whose right label was known before.
 
-Agreement asks whether raters say the same. Accuracy asks whether they are right, as far as somebody
-knows. Gold items are put among the others, and nobody trains on them. All other measures leave them
-out.
-
-Accuracy is not corrected for chance. Where nearly all gold items have one label, a rater who never
-looks is nearly always right. So choose gold items of every category.
+Accuracy asks whether raters are right, as far as somebody knows. Gold items are put among the
+others, and all other measures leave them out. Where nearly all gold items have one label, a rater
+who never looks is nearly always right. So choose gold items of every category.
 """
 
 import numpy as np
@@ -46,24 +43,6 @@ def gold_accuracy(ratings: LabelsByRater) -> Coefficient:
 
     :math:`x_{ur}` is the label of rater r for gold item u, :math:`g_u` is the right one, and
     :math:`m_u` is the number of ratings of the item.
-
-    Parameters
-    ----------
-    ratings
-        codes of shape (P, R), the right labels set apart as labels of shape (P,), and weights of
-        shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 to 1. Undefined when nobody rated a gold item whose right label
-        is known.
-
-    References
-    ----------
-    Snow, R., O'Connor, B., Jurafsky, D. & Ng, A. (2008). Cheap and Fast - But is it Good?
-    Evaluating non-expert annotations for natural language tasks. EMNLP 2008, 254-263.
-    https://aclanthology.org/D08-1027
 
     Examples
     --------

@@ -1,19 +1,16 @@
 """Agreement between two groups of raters, as between a panel and several classifiers.
 
-Two groups label the same items. The question is not whether each group agrees with itself. The
-question is whether one group says what the other says. Examples are the raters of a round and
-several classifiers, or an experiment and its replication.
-
+The question is whether one group says what the other says, and not whether each agrees with itself.
 Vanbelle and Albert divide by the most that the groups' own disagreement allows. The
-cross-replication kappa divides by 1. Only two groups without disagreement inside reach that.
+cross-replication kappa divides by 1, which only two groups without disagreement inside can reach.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -42,11 +39,6 @@ def _one_category(groups: LabelsByRater) -> bool:
     return int((sum(counts[used].sum(0) for counts in groups.group_counts) > 0).sum()) == 1
 
 
-def _nothing_to_reach(groups: LabelsByRater, weighting: Weighting) -> bool:
-    _, expected, greatest, _ = _parts(groups, weighting)
-    return bool(np.abs(greatest - expected) <= 1e-12)
-
-
 NEVER_MET = Condition("no item was rated by both groups", _never_met)
 SINGLE_RATINGS = Condition(
     "one group gave only one rating to each item that both rated, so its own disagreement was "
@@ -70,11 +62,9 @@ ONE_CATEGORY = Condition(
         SINGLE_RATINGS,
         Condition(
             "the greatest agreement that the groups allow is what chance alone would give",
-            _nothing_to_reach,
-            weighted=True,
         ),
     ),
-    weightings={"vanbelle_albert_group_kappa": IDENTITY, **forms("vanbelle_albert_group_kappa")},
+    family="vanbelle_albert_group_kappa",
     exchangeable=True,
     convention=(
         "over the items that both groups rated, each with the shares of the raters who rated it "
@@ -92,35 +82,9 @@ def vanbelle_albert_group_kappa(
        w_{jl} \bar{p}_{j1} \bar{p}_{l2}, \quad
        \Pi_M = \frac{1}{N} \sum_i \max_g \sum_{j,l} w_{jl} p_{ijg} p_{ilg}
 
-    - :math:`p_{ijg}` is the share of group g that gives item i category j.
-    - A bar is a mean over items.
-    - :math:`w_{jl}` is how much categories j and l agree. Without weights, different categories do
-      not agree at all.
-
-    Each group stands for a population of raters. The value is 1 when both groups are split in the
-    same way on every item. The first group is the panel, and the second group is all its
-    classifiers.
-
-    Parameters
-    ----------
-    groups
-        codes of both groups of shape (P, R) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. Undefined when:
-
-        - no item was rated by both groups,
-        - one group gave each of those items a single rating, or
-        - the greatest agreement is no more than chance.
-
-    References
-    ----------
-    Vanbelle, S. & Albert, A. (2009). Agreement between two independent groups of raters.
-    Psychometrika 74(3), 477-491. https://doi.org/10.1007/s11336-009-9116-1
+    :math:`p_{ijg}` is the share of group g that gives item i category j, a bar is a mean over
+    items, and :math:`w_{jl}` is how much categories j and l agree; without weights, not at all. The
+    value is 1 when both groups are split in the same way on every item.
 
     Examples
     --------
@@ -165,32 +129,8 @@ def cross_kappa(groups: LabelsByRater) -> Coefficient:
        \quad
        d_e = \frac{1}{R S} \sum_{i,j} \sum_{r,s} 1_{x_{ri} \ne y_{sj}}
 
-    The first group gives :math:`R_i` ratings x of item i, and the second group gives :math:`S_i`
-    ratings y. R and S are the totals over all items.
-
-    Vanbelle and Albert's kappa can reach 1 although a group disagrees with itself. This kappa
-    reaches 1 only where each group agrees with itself. For one rater against one rater it is
-    Cohen's kappa.
-
-    Parameters
-    ----------
-    groups
-        codes of both groups of shape (P, R) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are
-        disagreements. Undefined when:
-
-        - no item was rated by both groups, or
-        - all ratings of those items are of one category.
-
-    References
-    ----------
-    Wong, K., Paritosh, P. & Aroyo, L. (2021). Cross-replication reliability: an empirical approach
-    to interpreting inter-rater reliability. ACL-IJCNLP 2021.
-    https://doi.org/10.48550/arXiv.2106.07393
+    The groups give :math:`R_i` ratings x and :math:`S_i` ratings y of item i; R and S are the
+    totals. For one rater against one rater it is Cohen's kappa.
 
     Examples
     --------

@@ -1,11 +1,9 @@
 """Gwet's AC1 and AC2: agreement where one category is common; and alpha under his ordinal weights.
 
 Kappa falls where one category is common, although raters agree on nearly everything. Gwet assumes
-that raters guess only on hard items. He estimates chance from how evenly the categories are used.
-Chance is largest where all categories are used alike. It is 0 where only one is used.
-
-So AC1 stays high where one category is common. It also stays high when raters do not look at the
-items. Read AC1 beside a kappa or an alpha, never in place of it. AC2 gives credit for near misses.
+that raters guess only on hard items, and estimates chance from how evenly the categories are used.
+Chance is 0 where only one is used. So AC1 stays high where one category is common, and also when
+raters do not look at the items. Read it beside a kappa or an alpha, never in place of it.
 """
 
 from functools import partial
@@ -20,7 +18,6 @@ from agreement_pipeline.measures._agreement import (
     observed_disagreement,
     prevalence,
 )
-from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import (
     ENDS_UNKNOWN,
@@ -30,6 +27,7 @@ from agreement_pipeline.measures.conditions import (
 from agreement_pipeline.measures.fleiss import GWET
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
 from agreement_pipeline.measures.registry import chance_corrected, register
+from agreement_pipeline.measures.weighting import ORDINAL, Weighting
 from agreement_pipeline.statistics import CategoryCounts
 
 
@@ -52,23 +50,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
        p_e = \frac{1}{K - 1} \sum_k \pi_k (1 - \pi_k)
 
     K counts every category of the scale, used or not. A named category that nobody uses raises AC1.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between -1 and 1. The value is 1 on ratings of one single
-        category, where alpha and kappa are undefined. Undefined when no item has two ratings.
-
-    References
-    ----------
-    Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high
-    agreement. British Journal of Mathematical and Statistical Psychology 61(1), 29-48.
-    https://doi.org/10.1348/000711006X126600
+    On ratings of one single category AC1 is 1, where alpha and kappa are undefined.
 
     Examples
     --------
@@ -89,7 +71,8 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     needs="counts",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
-    weightings=forms("gwet_ac2"),
+    family="gwet_ac2",
+    plain=False,
     split=ends_of_scale,
     exchangeable=True,
     convention=GWET,
@@ -102,44 +85,16 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     .. math:: \mathrm{AC2} = \frac{p_o - p_e}{1 - p_e}, \qquad
        p_e = \frac{\sum_{k,l} w_{kl}}{K (K - 1)} \sum_k \pi_k (1 - \pi_k)
 
-    - :math:`p_o` is the mean weighted agreement of pairs.
-    - :math:`\pi_k` is the mean share of category k in an item's ratings.
-    - :math:`w_{kl}` is how much categories k and l agree.
-
-    K counts every category of the scale, used or not. The ordinal weights count the pairs of
-    categories from k to l. They are not Krippendorff's ordinal metric, which depends on the
-    ratings.
-
-    Disagreement is counted in spans of the declared scale. One category far from the others makes
-    every other disagreement small. AC2 is then near 1, whether or not anybody gave that category.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. The value is 1 on ratings of one
-        single category. Undefined when:
-
-        - no item has two ratings, or
-        - the categories of an interval or ratio scale were read off the ratings.
-
-    References
-    ----------
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced
-    Analytics.
-    Gwet, K. L. (2008). British Journal of Mathematical and Statistical Psychology 61(1), 29-48.
-    https://doi.org/10.1348/000711006X126600
+    :math:`p_o` is the mean weighted agreement of pairs, and :math:`w_{kl}` how much categories k
+    and l agree. K counts every category of the scale, used or not. Disagreement is counted in spans
+    of the declared scale. So one category far from the others makes every other disagreement small,
+    whether or not anybody gave it. The ordinal weights are not Krippendorff's ordinal metric, which
+    depends on the ratings.
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.measures._weights import LINEAR
+    >>> from agreement_pipeline.measures.weighting import LINEAR
     >>> grades = Scale(("low", "middle", "high"), "ordinal")
     >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=grades)
     >>> round(float(gwet_ac2(counts, LINEAR).value), 4)
@@ -174,31 +129,9 @@ def gwet_ordinal_alpha(counts: CategoryCounts) -> Coefficient:
        D_o = \frac{1}{n} \sum_u \frac{1}{m_u - 1} \sum_{c,k} n_{uc} n_{uk} (1 - w_{ck}), \qquad
        D_e = \frac{1}{n (n - 1)} \sum_{c,k} n_c n_k (1 - w_{ck})
 
-    :math:`1 - w_{ck}` is in proportion to the number of pairs of categories from c to k, with c and
-    k included. Software that offers alpha with ordinal weights computes this value. On
-    Krippendorff's own example it is 0.834. There `krippendorff_alpha` at the ordinal level is
-    0.815.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are
-        disagreements, and 1 is the distance of the categories furthest apart. Undefined when:
-
-        - no item has two ratings, or
-        - all ratings that can be compared are of one category.
-
-    References
-    ----------
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced
-    Analytics.
-    Hayes, A. F. & Krippendorff, K. (2007). Communication Methods and Measures 1(1), 77-89.
-    https://doi.org/10.1080/19312450709336664
+    Software that offers alpha with ordinal weights computes this value. On Krippendorff's own
+    example (Hayes & Krippendorff 2007) it is 0.834, where `krippendorff_alpha` at the ordinal level
+    is 0.815.
 
     Examples
     --------

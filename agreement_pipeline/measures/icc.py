@@ -8,24 +8,134 @@ answer six questions. The first figure of a form says who rates:
 3. These raters are the only ones, so a constant difference between them does not matter.
 
 The second figure is 1 for one rating and k for the mean of k ratings. Choose before you see the
-data. Most rounds mean (2,1). Where items hardly differ, all forms are low even if raters agree.
+data. Most rounds mean (2,1). Where items hardly differ, all forms are low even if raters agree. The
+intervals describe these raters only. BMS, JMS, WMS and EMS are the mean squares of items, raters,
+within items and the rest. `expected` is the variance of a rating, or of an item's mean, and
+`observed` is the part of it that is not between items.
+
+Lin's concordance asks how near ratings lie to the line of equal ratings. Unlike correlation, it
+falls when one rater is always higher than another, or spreads their ratings more.
 """
+
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.measures._mean_squares import (
-    FEW_CROSSED_ITEMS,
-    FEW_PAIRABLE_ITEMS,
-    no_variance,
-    one_way,
-    share_between_items,
-    two_way,
-)
+from agreement_pipeline.measures._numbers import crossed_unit_free, unit_free
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
-from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, NO_PAIRABLE_ITEM, ONE_RATER
-from agreement_pipeline.measures.registry import MEASURES, Condition, register
-from agreement_pipeline.ratings import Level
+from agreement_pipeline.measures.conditions import (
+    NO_CROSSED_ITEM,
+    NO_PAIRABLE_ITEM,
+    ONE_CROSSED_NUMBER,
+    ONE_RATER,
+)
+from agreement_pipeline.measures.registry import Condition, register
+from agreement_pipeline.ratings import Array, Level
 from agreement_pipeline.statistics import NumbersByRater
+
+
+class OneWay(NamedTuple):
+    """Mean squares between and within items, and the ratings per item, each of shape (...)."""
+
+    bms: Array
+    wms: Array
+    k: Array
+    unit: float
+
+
+class TwoWay(NamedTuple):
+    """Mean squares of items, raters and the rest, and the number of items, each of shape (...).
+
+    `k` is the number of raters.
+    """
+
+    bms: Array
+    jms: Array
+    ems: Array
+    n: Array
+    k: float
+    unit: float
+
+
+def _few_items(values: NumbersByRater) -> bool:
+    return bool(values.weights[values.sizes > 0].sum() - 1 <= 1e-12)
+
+
+def _few_pairable_items(values: NumbersByRater) -> bool:
+    return _few_items(values.at(values.pairable))
+
+
+def _few_crossed_items(values: NumbersByRater) -> bool:
+    return _few_items(values.crossed())
+
+
+FEW_PAIRABLE_ITEMS = Condition("fewer than two items have two ratings", _few_pairable_items)
+FEW_CROSSED_ITEMS = Condition("fewer than two items were rated by every rater", _few_crossed_items)
+
+
+def one_way(values: NumbersByRater) -> OneWay:
+    """The one-way analysis, over the items with two ratings or more.
+
+    A single rating cannot separate the variance between items from the variance within them.
+    """
+    rated = values.at(values.seen & values.pairable)
+    z, unit = unit_free(rated.values)
+    w, m, sums = rated.weights, rated.sizes, np.nansum(z, axis=(1, 2))
+    apart = np.nansum((z[:, :, 0] - (sums / m)[:, None]) ** 2, axis=1)
+    n, total = w.sum(-1), w @ m
+    bms = ratio(w @ (sums**2 / m) - ratio((w @ sums) ** 2, total), _positive(n - 1))
+    k = ratio(total - ratio(w @ m**2, total), _positive(n - 1))
+    return OneWay(bms, ratio(w @ apart, total - n), k, unit)
+
+
+def two_way(values: NumbersByRater) -> TwoWay:
+    """The two-way analysis, over the items that every rater rated.
+
+    Each rater's first number is subtracted from their numbers. So a large constant of a rater costs
+    no digits. Only `jms` depends on that constant.
+    """
+    x, w = _crossed(values)
+    start = x[0] if len(x) else np.zeros(x.shape[1])
+    z, unit = unit_free((x - start)[:, :, None])
+    z, unit = z[:, :, 0], unit or float(np.ptp(start))
+    added = (start - start[0]) / (unit or 1.0)
+    k, n = float(z.shape[1]), np.asarray(w.sum(-1))
+    items, raters = z.mean(1), ratio(w @ z, n[..., None])
+    bms = k * ratio(w @ items**2 - n * raters.mean(-1) ** 2, _positive(n - 1))
+    rest = w @ ((z - items[:, None]) ** 2).sum(1) - n * _apart(raters)
+    jms = ratio(n * _apart(raters + added), np.asarray(k - 1))
+    return TwoWay(bms, jms, ratio(rest, _positive(n - 1) * (k - 1)), n, k, unit)
+
+
+def _crossed(values: NumbersByRater) -> tuple[Array, Array]:
+    """The items that every rater rated; shape (N, R), and their weights; shape (..., N)."""
+    crossed = values.crossed()
+    crossed = crossed.at(crossed.seen)
+    return crossed.values[:, :, 0], crossed.weights
+
+
+def _apart(raters: Array) -> Array:
+    """The sum of the squared distances of the raters' means from their common mean."""
+    return np.asarray(((raters - raters.mean(-1)[..., None]) ** 2).sum(-1))
+
+
+def share_between_items(between: Array, total: Array, unit: Array | float) -> Coefficient:
+    """The share of the total variance that lies between items.
+
+    Where the total is not positive, the share is nan and the total is 0.
+    """
+    total = np.where(total > 1e-12, total, 0.0)
+    return Coefficient(
+        ratio(between, total),
+        observed=(total - between) * unit * unit,
+        expected=total * unit * unit,
+    )
+
+
+def _positive(count: Array) -> Array:
+    return np.maximum(count, 0.0)
+
 
 SHROUT_FLEISS = (
     "Shrout, P. E. & Fleiss, J. L. (1979), doi:10.1037/0033-2909.86.2.420; "
@@ -38,11 +148,7 @@ ONE_WAY = (
 )
 TWO_WAY = "only items that every rater rated; those with missing ratings are left out and counted"
 NUMBERS: set[Level] = {"interval", "ratio"}
-NO_VARIANCE = "the estimated variance is not positive"
-
-
-def _without_variance(name: str) -> Condition:
-    return Condition(NO_VARIANCE, lambda values: no_variance(MEASURES[name](values)))
+VARIANCE_NOT_POSITIVE = Condition("the estimated variance is not positive")
 
 
 @register(
@@ -50,7 +156,7 @@ def _without_variance(name: str) -> Condition:
     question="inter-rater",
     needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, _without_variance("icc_1_1")),
+    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     exchangeable=True,
     convention=ONE_WAY,
@@ -65,26 +171,6 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
     BMS and WMS are the mean squares between and within n items in the one-way analysis of variance.
     Item i has :math:`m_i \ge 2` of M ratings. If the same raters rate many items, the interval
     holds them fixed and describes only them. For others it is too narrow, more so with more items.
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. It is 0 where items differ no more than ratings of one item
-        do. `expected` is the variance of a rating. `observed` is the part that is not between
-        items. Both are in squared units of the scale. Undefined when fewer than two items have two
-        ratings, or when all ratings are the same.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
-    Donner, A. (1986). International Statistical Review 54(1), 67-82.
-    https://doi.org/10.2307/1403259
 
     Examples
     --------
@@ -103,7 +189,7 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
     question="inter-rater",
     needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, _without_variance("icc_1_k")),
+    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     exchangeable=True,
     convention=ONE_WAY,
@@ -117,23 +203,6 @@ def icc_1_k(values: NumbersByRater) -> Coefficient:
     The mean squares are those of `icc_1_1`. The value is that of `icc_1_1`, stepped up to k ratings
     an item by the Spearman-Brown formula. It describes the mean of k ratings, never one rating.
 
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` is the variance of an item's mean. `observed` is
-        the part that is not between items. Undefined when fewer than two items have two ratings, or
-        all items have the same mean.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -146,45 +215,28 @@ def icc_1_k(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - wms) / k, bms / k, unit)
 
 
-@register(
-    "ICC(2,1)",
+_two_way_form = partial(
+    register,
     question="inter-rater",
     needs="values",
-    bounds=(-np.inf, 1.0),
-    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, _without_variance("icc_2_1")),
+    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     crossed=True,
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
+)
+
+
+@_two_way_form(
+    "ICC(2,1)",
+    bounds=(-np.inf, 1.0),
 )
 def icc_2_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, if raters stand for a population.
 
     .. math:: \mathrm{ICC}(2,1) = \frac{BMS - EMS}{BMS + (k - 1) EMS + k (JMS - EMS) / n}
 
-    BMS, JMS and EMS are the mean squares of n items, k raters and the rest in the two-way analysis
-    of variance. A rater who is always higher counts as disagreement. McGraw and Wong call this
-    ICC(A,1). The interval describes these raters only, as for `icc_1_1`.
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` is the variance of a rating. `observed` is the
-        part that is not between items. Undefined with one rater or with fewer than two items rated
-        by every rater. Also undefined if the estimated variance is not positive. Then all ratings
-        are equal, or two raters disagree on two items so that neither items nor raters differ.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
-    McGraw, K. O. & Wong, S. P. (1996). Psychological Methods 1(1), 30-46.
-    https://doi.org/10.1037/1082-989X.1.1.30
+    A rater who is always higher counts as disagreement. McGraw and Wong call this ICC(A,1).
 
     Examples
     --------
@@ -199,41 +251,17 @@ def icc_2_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, total / k, unit)
 
 
-@register(
+@_two_way_form(
     "ICC(2,k)",
-    question="inter-rater",
-    needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, _without_variance("icc_2_k")),
-    levels=NUMBERS,
-    crossed=True,
-    convention=TWO_WAY,
-    source=SHROUT_FLEISS,
 )
 def icc_2_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, if raters stand for a population.
 
     .. math:: \mathrm{ICC}(2,k) = \frac{BMS - EMS}{BMS + (JMS - EMS) / n}
 
-    The mean squares are those of `icc_2_1`. The value describes the mean of the k raters and never
-    a single one. McGraw and Wong call this ICC(A,k). The interval is as for `icc_1_1`.
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` and `observed` are as for `icc_1_k`. Undefined
-        with one rater or with fewer than two items rated by every rater. Also undefined when the
-        estimated variance is not positive, for example when all items have the same mean.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
+    The value describes the mean of the k raters and never a single one. McGraw and Wong call this
+    ICC(A,k).
 
     Examples
     --------
@@ -247,44 +275,17 @@ def icc_2_k(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, (bms + ratio(jms - ems, n)) / k, unit)
 
 
-@register(
+@_two_way_form(
     "ICC(3,1)",
-    question="inter-rater",
-    needs="values",
     bounds=(-1.0, 1.0),
-    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, _without_variance("icc_3_1")),
-    levels=NUMBERS,
-    crossed=True,
-    convention=TWO_WAY,
-    source=SHROUT_FLEISS,
 )
 def icc_3_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, apart from what a rater always adds.
 
     .. math:: \mathrm{ICC}(3,1) = \frac{BMS - EMS}{BMS + (k - 1) EMS}
 
-    The mean squares are those of `icc_2_1`. This form asks whether the raters order the items alike
-    (consistency). It does not ask whether they give the same numbers. So a rater who is always
-    higher does not count as disagreement. McGraw and Wong call this ICC(C,1).
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from -1 to 1. `expected` is the variance of a rating without the
-        raters' part. `observed` is the part that is not between items. Undefined with one rater or
-        with fewer than two items rated by every rater. Also undefined when no rater's numbers vary.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
-    McGraw, K. O. & Wong, S. P. (1996). Psychological Methods 1(1), 30-46.
-    https://doi.org/10.1037/1082-989X.1.1.30
+    This form asks whether the raters order the items alike (consistency), and not whether they give
+    the same numbers. McGraw and Wong call this ICC(C,1).
 
     Examples
     --------
@@ -298,40 +299,17 @@ def icc_3_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, (bms + (k - 1) * ems) / k, unit)
 
 
-@register(
+@_two_way_form(
     "ICC(3,k)",
-    question="inter-rater",
-    needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, _without_variance("icc_3_k")),
-    levels=NUMBERS,
-    crossed=True,
-    convention=TWO_WAY,
-    source=SHROUT_FLEISS,
 )
 def icc_3_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, apart from what a rater always adds.
 
     .. math:: \mathrm{ICC}(3,k) = \frac{BMS - EMS}{BMS}
 
-    The mean squares are those of `icc_2_1`. The value describes the mean of the k raters and never
-    a single one. It is Cronbach's alpha, and McGraw and Wong call it ICC(C,k).
-
-    Parameters
-    ----------
-    values
-        values of shape (N, R, 1) and weights of shape (..., N).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), at most 1. `expected` and `observed` are as for `icc_1_k`. Undefined
-        with one rater, with fewer than two items rated by every rater, or with items of one mean.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
+    The value describes the mean of the k raters and never a single one. It is Cronbach's alpha, and
+    McGraw and Wong call it ICC(C,k).
 
     Examples
     --------
@@ -343,3 +321,48 @@ def icc_3_k(values: NumbersByRater) -> Coefficient:
     """
     bms, _, ems, _, k, unit = two_way(values)
     return share_between_items((bms - ems) / k, bms / k, unit)
+
+
+@register(
+    "Lin's concordance correlation",
+    question="inter-rater",
+    needs="values",
+    bounds=(-1.0, 1.0),
+    undefined=(ONE_RATER, NO_CROSSED_ITEM, ONE_CROSSED_NUMBER),
+    levels=NUMBERS,
+    crossed=True,
+    convention=TWO_WAY,
+    source="Lin, L. I.-K. (1989), doi:10.2307/2532051; more than two raters after "
+    "Barnhart, H. X., Haber, M. & Song, J. (2002), doi:10.1111/j.0006-341X.2002.01020.x",
+)
+def lin_ccc(values: NumbersByRater) -> Coefficient:
+    r"""How near ratings lie to the line on which two raters give the same number, over all pairs.
+
+    .. math:: \rho_c = \frac{2 \sum_{s<t} \sigma_{st}}{\sum_{s<t} \left( \sigma_s^2 + \sigma_t^2 +
+       (\mu_s - \mu_t)^2 \right)}
+
+    Means, variances and covariances are those of the raters' numbers over items, divided by n as
+    Lin does. For more than two raters, this is the overall coefficient of Barnhart, Haber and Song,
+    and King and Chinchilli's under squared distance. In one dimension it equals
+    `janson_olsson_iota`. On a single item it is 0.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> values = NumbersByRater([[1, 2], [2, 3], [3, 4]], scale=Scale(None, "interval"),
+    ...                       raters=("a", "b"))
+    >>> round(float(lin_ccc(values).value), 4)
+    0.5714
+    """
+    z, w, unit = crossed_unit_free(values)
+    z, n, r = z[:, :, 0], w.sum(-1)[..., None], np.float64(z.shape[1])
+    mu = ratio(w @ z, n)
+    variances = (ratio(w @ z**2, n) - mu**2).sum(-1)
+    twice_covariances = ratio(w @ z.sum(1) ** 2, n[..., 0]) - mu.sum(-1) ** 2 - variances
+    apart = (r - 1) * variances + r * (mu**2).sum(-1) - mu.sum(-1) ** 2
+    pairs = unit * unit / (r * (r - 1) / 2) if r > 1 else np.nan
+    return Coefficient(
+        ratio(twice_covariances, apart),
+        observed=(apart - twice_covariances) * pairs,
+        expected=apart * pairs,
+    )

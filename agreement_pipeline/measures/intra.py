@@ -1,16 +1,15 @@
 """Agreement of raters with themselves on items that they rated more than once.
 
-A rater who labels an item differently the second time is uncertain of it, or slipped. This is so
-whatever the others say. Self-agreement is the probability that two labels of one rater for one item
-are the same.
+A rater who labels an item differently the second time is uncertain of it, or slipped, whatever the
+others say. Self-agreement is the probability that two labels of one rater for one item are the
+same. Read off the shares of the rater's labels, it is never under 1/K, and too high with few
+occurrences. Read off pairs of occurrences, it is unbiased.
 
-It can be read off the shares of the rater's labels. Then it is never under 1/K, and too high with
-few occurrences. Read off pairs of occurrences, it is unbiased.
-
-If self-agreement is high but agreement between raters is low, raters keep to different readings:
-they differ in opinion, or understand the guideline in different ways. If both are low, items may be
-ambiguous or raters careless.
+If self-agreement is high but agreement between raters is low, raters keep to different readings. If
+both are low, items may be ambiguous or raters careless.
 """
+
+from functools import partial
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
@@ -27,8 +26,8 @@ def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
     return tuple(name for name in replicates.round_raters if name not in met)
 
 
-@register(
-    "Self-agreement SA",
+_of_replicates = partial(
+    register,
     question="intra-rater",
     needs="replicates",
     bounds=(0.0, 1.0),
@@ -37,8 +36,13 @@ def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
     raters_left_out=unreplicated,
     convention="every item that a rater rated again counts once for that rater, "
     "whatever the number of occurrences",
-    source=CAMPAGNER_CABITZA,
     passed_by_guessing=True,
+)
+
+
+@_of_replicates(
+    "Self-agreement SA",
+    source=CAMPAGNER_CABITZA,
 )
 def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     r"""The probability that a rater who is asked twice gives the same label, from label shares.
@@ -46,25 +50,8 @@ def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     .. math:: SA = \sum_k d(k)^2
 
     Here :math:`d(k)` is the share of label k among a rater's labels of one item. SA is the mean
-    over raters and over the items that they rated again. It is one minus the Gini impurity. With
-    few repetitions it is too high: two labels give at least 1/2. `self_agreement_unbiased` is not
-    too high.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 1/K to 1. Undefined when no rater rated an item twice.
-
-    References
-    ----------
-    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement
-    to assess the reliability of medical ground truth. Studies in Health Technology and Informatics
-    270, 282-286. https://doi.org/10.3233/SHTI200167
+    over raters and over the items that they rated again. It is one minus the Gini impurity. Two
+    labels give at least 1/2.
 
     Examples
     --------
@@ -79,42 +66,18 @@ def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     return Coefficient(sa, observed=sa)
 
 
-@register(
+@_of_replicates(
     "Self-agreement, unbiased",
-    question="intra-rater",
-    needs="replicates",
-    bounds=(0.0, 1.0),
-    undefined=(NO_REPLICATES,),
-    chance_corrected=False,
-    raters_left_out=unreplicated,
-    convention="every item that a rater rated again counts once for that rater, "
-    "whatever the number of occurrences",
     source=CAMPAGNER_CABITZA
     + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
-    passed_by_guessing=True,
 )
 def self_agreement_unbiased(replicates: ReplicatedLabels) -> Coefficient:
     r"""The share of pairs of a rater's own labels of one item that are the same.
 
     .. math:: SA_u = \sum_k \frac{c_k (c_k - 1)}{m (m - 1)}
 
-    Here :math:`c_k` of a rater's m labels of one item are in category k. The mean is over raters
-    and over the items that they rated again.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (...), from 0 to 1. Undefined when no rater rated an item twice.
-
-    References
-    ----------
-    Simpson, E. H. (1949). Measurement of diversity. Nature 163, 688.
-    https://doi.org/10.1038/163688a0
+    Here :math:`c_k` of a rater's m labels of one item are in category k. The mean is as in
+    `self_agreement`.
 
     Examples
     --------

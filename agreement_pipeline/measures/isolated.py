@@ -1,38 +1,39 @@
 """A classifier, or an isolated rater, against a panel whose raters stand for a population.
 
-The panel is a sample of raters. On each item, the panel's shares estimate how the population would
-label it. A classifier agrees with the panel as far as it names labels with large shares. The same
-holds for one rater who is held apart from the others.
+On each item, the panel's shares estimate how the population would label it. A classifier agrees
+with the panel as far as it names labels with large shares.
 
 - Vanbelle and Albert divide by the most that the panel's own disagreement allows.
 - Schouten divides by 1. Only a panel without disagreement allows 1.
 - Williams compares with the agreement inside the panel and does not correct for chance.
+
+A common shortcut takes the majority's label as the truth and computes Cohen's kappa with it. It
+ignores how divided the panel was, and leaves out the items without a majority, which are the hard
+ones.
 """
 
 import numpy as np
 
 from agreement_pipeline.measures._agreement import pair_agreement
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
     CLASSIFIER_NEVER_MET_A_PAIR,
+    NO_PAIRABLE_ITEM,
+    ONE_CATEGORY,
     PANEL_AND_CLASSIFIER_ONE_CATEGORY,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures.registry import Condition, chance_corrected, register
-from agreement_pipeline.ratings import Array
+from agreement_pipeline.measures.registry import Condition, RestsOn, chance_corrected, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
+from agreement_pipeline.ratings import MISSING, Array, Codes
 from agreement_pipeline.statistics import LabelsByRater
 
 SHARES = (
     "over the items that the classifier labelled and the panel rated, each with the shares of the "
     "raters who rated it"
 )
-
-
-def _nothing_to_reach(panel: LabelsByRater, weighting: Weighting) -> bool:
-    _, expected, greatest, _ = _parts(panel, weighting)
-    return bool(np.abs(greatest - expected) <= 1e-12)
 
 
 @register(
@@ -44,11 +45,9 @@ def _nothing_to_reach(panel: LabelsByRater, weighting: Weighting) -> bool:
         CLASSIFIER_NEVER_MET,
         Condition(
             "the greatest agreement that the panel allows is what chance alone would give",
-            _nothing_to_reach,
-            weighted=True,
         ),
     ),
-    weightings={"vanbelle_albert_kappa": IDENTITY, **forms("vanbelle_albert_kappa")},
+    family="vanbelle_albert_kappa",
     exchangeable=True,
     convention=SHARES,
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1111/j.1467-9574.2008.00412.x",
@@ -61,34 +60,10 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
        \bar{x}_j \bar{y}_k, \quad
        \Pi_{max} = \frac{1}{N} \sum_i \max_j \sum_k w_{jk} y_{ik}
 
-    - :math:`y_{ik}` is the share of the panel that gives item i category k.
-    - :math:`x_i` is the category of the isolated rater.
-    - A bar is a mean over items.
-    - :math:`w_{jk}` is how much categories j and k agree. Without weights, different categories do
-      not agree at all.
-
-    Against one single rater this is Cohen's kappa. The coefficient treats the raters as a sample.
-    Its interval is over items, as all intervals here are. It treats the raters as fixed.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. Undefined when:
-
-        - the classifier labelled no item that the panel rated, or
-        - the greatest agreement is no more than chance.
-
-    References
-    ----------
-    Vanbelle, S. & Albert, A. (2009). Agreement between an isolated rater and a group of raters.
-    Statistica Neerlandica 63(1), 82-100. https://doi.org/10.1111/j.1467-9574.2008.00412.x
+    :math:`y_{ik}` is the share of the panel that gives item i category k, and :math:`x_i` the
+    category of the isolated rater. A bar is a mean over items. :math:`w_{jk}` is how much
+    categories j and k agree; without weights, not at all. Against one single rater this is Cohen's
+    kappa. The interval is over items and treats the raters as fixed.
 
     Examples
     --------
@@ -111,7 +86,7 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
     needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
-    weightings={"schouten_kappa": IDENTITY, **forms("schouten_kappa")},
+    family="schouten_kappa",
     exchangeable=True,
     convention=SHARES,
     source="Schouten, H. J. A. (1982), doi:10.1111/j.1467-9574.1982.tb00774.x",
@@ -122,35 +97,10 @@ def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     .. math:: \kappa_a = \frac{\sum_b (p_{o,ab} - p_{e,ab})}{\sum_b (1 - p_{e,ab})} = \frac{\Pi_o -
        \Pi_e}{1 - \Pi_e}
 
-    :math:`p_{o,ab}` and :math:`p_{e,ab}` are the observed and expected agreement in Cohen's kappa
-    of raters a and b. The parts are those of Vanbelle and Albert's kappa. The difference is that 1
-    can be reached only where the panel agrees with itself. The measure is Cohen's kappa of the
-    joint table of labels and shares.
-
-    The value is never less than -1. With every weighting here, 1 - w is a squared distance between
-    points of some space. The mean squared distance of two variables is at most twice what it would
-    be if they were independent.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between -1 and 1. 0 is chance. Undefined when:
-
-        - the classifier labelled no item that the panel rated, or
-        - both gave one and the same category to all those items.
-
-    References
-    ----------
-    Schouten, H. J. A. (1982). Measuring pairwise interobserver agreement when all subjects are
-    judged by the same observers. Statistica Neerlandica 36(2), 45-61.
-    https://doi.org/10.1111/j.1467-9574.1982.tb00774.x
+    :math:`p_{o,ab}` and :math:`p_{e,ab}` are those of Cohen's kappa of raters a and b, and the
+    other parts those of Vanbelle and Albert's kappa. The value is never less than -1: with every
+    weighting here, 1 - w is a squared distance, and the mean squared distance of two variables is
+    at most twice what it would be if they were independent.
 
     Examples
     --------
@@ -166,10 +116,6 @@ def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     return chance_corrected(p_o, p_e).in_spans(span)
 
 
-def _never_agrees(panel: LabelsByRater) -> bool:
-    return bool(_williams_parts(panel)[1] == 0)
-
-
 @register(
     "Williams' index",
     question="classifier",
@@ -177,10 +123,7 @@ def _never_agrees(panel: LabelsByRater) -> bool:
     bounds=(0.0, np.inf),
     undefined=(
         CLASSIFIER_NEVER_MET_A_PAIR,
-        Condition(
-            "the panel never agrees with itself on an item that the classifier labelled",
-            _never_agrees,
-        ),
+        Condition("the panel never agrees with itself on an item that the classifier labelled"),
     ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
@@ -198,28 +141,9 @@ def williams_index(panel: LabelsByRater) -> Coefficient:
 
     .. math:: I = \frac{P_0}{P_R}
 
-    :math:`P_0` is the mean share of the panel that agrees with the rater. :math:`P_R` is the mean
-    share of the panel's pairs that agree. Above 1, the rater agrees with the panel more than the
-    panel agrees with itself. The index is not corrected for chance.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...). It is at least 0 and has no upper bound. `observed` is
-        :math:`P_0` and `greatest` is :math:`P_R`. Undefined when:
-
-        - the classifier labelled no item that two of the panel rated, or
-        - no two of the panel agree on any of those items.
-
-    References
-    ----------
-    Williams, G. W. (1976). Comparing the joint agreement of several raters with another rater.
-    Biometrics 32(3), 619-627. https://doi.org/10.2307/2529750
+    :math:`P_0` (observed) is the mean share of the panel that agrees with the rater. :math:`P_R`
+    (greatest) is the mean share of the panel's pairs that agree. Above 1, the rater agrees with the
+    panel more than the panel agrees with itself.
 
     Examples
     --------
@@ -267,3 +191,66 @@ def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Ar
     ).sum(-1)
     least = ratio(used @ from_panel.min(1), total)
     return apart.agreement(d_o), apart.agreement(d_e), apart.agreement(least), apart.unit
+
+
+def strict_majority(panel: LabelsByRater) -> Codes:
+    """The category that more than half of an item's raters give; shape (P,); -1 without one."""
+    c = panel.panel.counts().counts
+    return np.where(2 * c.max(1) > c.sum(1), c.argmax(1), MISSING)
+
+
+def _with_majority(panel: LabelsByRater) -> LabelsByRater:
+    """The majority and the classifier as two raters of the items that have both."""
+    codes = np.column_stack([strict_majority(panel), panel.labels])
+    codes[(codes == MISSING).any(1)] = MISSING
+    return LabelsByRater(
+        codes, panel.weights, scale=panel.scale, raters=("majority", str(panel.classifier))
+    )
+
+
+@register(
+    "Cohen's κ against the majority",
+    question="classifier",
+    needs="panel",
+    bounds=(-1.0, 1.0),
+    undefined=(
+        Condition(
+            "the classifier labelled no item on which more than half of the panel agree",
+            lambda panel: NO_PAIRABLE_ITEM.holds(_with_majority(panel)),
+        ),
+        Condition(
+            "the classifier and the majority gave one and the same category throughout",
+            lambda panel: ONE_CATEGORY.holds(_with_majority(panel)),
+        ),
+    ),
+    levels={"nominal", "ordinal"},
+    exchangeable=True,
+    rests_on=RestsOn(lambda panel: _with_majority(panel).readable, "no majority of the panel"),
+    convention=(
+        "over the items that the classifier labelled and on which more than half of the raters who "
+        "rated them agree; all other items are left out"
+    ),
+    source=(
+        "Cohen, J. (1960), doi:10.1177/001316446002000104; against the majority: Soeken & Prescott "
+        "(1986), doi:10.1097/00005650-198608000-00008"
+    ),
+)
+def consensus_kappa(panel: LabelsByRater) -> Coefficient:
+    r"""Agreement of a classifier beyond chance with the strict majority of the panel.
+
+    .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}
+
+    The majority is treated as one rater, as in Cohen's kappa. Items without a strict majority are
+    left out, so the value holds for the others only.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> panel = LabelsByRater(
+    ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
+    ... )
+    >>> round(float(consensus_kappa(panel.with_classifier([0, 1, 1], "model")).value), 4)
+    0.4
+    """
+    return cohen_kappa(_with_majority(panel))

@@ -67,8 +67,8 @@ def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) 
     return first, farthest(counts.meeting, _distances(counts, distance)[first], first, declared)
 
 
-@register(
-    "Krippendorff's α with Jaccard's distance",
+_of_sets = partial(
+    register,
     question="inter-rater",
     needs="counts",
     withstands_chosen=True,
@@ -76,8 +76,13 @@ def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) 
     undefined=(NO_PAIRABLE_ITEM, ONE_SET),
     levels={"nominal"},
     exchangeable=True,
-    split=partial(_split, distance=_jaccard),
     convention=LEFT_OUT,
+)
+
+
+@_of_sets(
+    "Krippendorff's α with Jaccard's distance",
+    split=partial(_split, distance=_jaccard),
     source=(
         "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12; Jaccard, P. (1912), "
         "doi:10.1111/j.1469-8137.1912.tb05611.x"
@@ -92,27 +97,6 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     labels with `|` between them. The empty text and `|` are the empty set. On labels without `|`
     this is the nominal alpha.
 
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are mean
-        distances between 0 and 1. Undefined when:
-
-        - no item has two ratings, or
-        - all ratings that can be compared are of one set.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
-    Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11(2),
-    37-50. https://doi.org/10.1111/j.1469-8137.1912.tb05611.x
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -125,17 +109,9 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     return alpha_by_distance(counts, _distances(counts, _jaccard))
 
 
-@register(
+@_of_sets(
     "Krippendorff's α with the MASI distance",
-    question="inter-rater",
-    needs="counts",
-    withstands_chosen=True,
-    bounds=(-1.0, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, ONE_SET),
-    levels={"nominal"},
-    exchangeable=True,
     split=partial(_split, distance=_masi),
-    convention=LEFT_OUT,
     source=(
         "Passonneau, R. (2006). Measuring agreement on set-valued items (MASI). LREC 2006, 831-836"
     ),
@@ -146,34 +122,9 @@ def alpha_masi(counts: CategoryCounts) -> Coefficient:
     .. math:: \alpha = 1 - \frac{D_o}{D_e}, \qquad
        \delta_{AB} = 1 - \frac{|A \cap B|}{|A \cup B|} \, M_{AB}
 
-    :math:`D_o` and :math:`D_e` are as in `krippendorff_alpha`. The monotonicity M is:
-
-    - 1 for equal sets,
-    - 2/3 where one set contains the other,
-    - 1/3 where the sets have labels in common and each has labels of its own, and
-    - 0 without a label in common.
-
-    A category is a set, written as its labels with `|` between them. The empty text and `|` are the
-    empty set. On labels without `|` this is the nominal alpha.
-
-    Parameters
-    ----------
-    counts
-        counts of shape (P, K) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are mean
-        distances between 0 and 1. Undefined when:
-
-        - no item has two ratings, or
-        - all ratings that can be compared are of one set.
-
-    References
-    ----------
-    Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and pragmatic
-    annotation. LREC 2006, 831-836.
+    Sets are written as for `alpha_jaccard`. The monotonicity M is 1 for equal sets, 2/3 where one
+    contains the other, 1/3 where each has labels of its own beside common ones, and 0 without a
+    common label.
 
     Examples
     --------

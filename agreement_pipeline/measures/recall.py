@@ -1,17 +1,14 @@
 """Recall and precision of a classifier by category, against raters who differ among themselves.
 
 Recall asks: if a human gives a category, how often does the classifier? Precision asks the reverse.
-Both are usually taken against one truth, such as the majority. A majority hides how much people
-differ, and a rare category may never have one. So each human is taken as the truth in turn, and
-the mean over humans is reported.
-
-A human does not reach 1 against the other humans. That is the yardstick: the same value of each
-human against the others. The classifier's value minus theirs is about 0 if the classifier errs as
-they do. The lowest category is reported.
+Both are usually taken against a majority, which hides how much people differ. A rare category may
+never have one. So each human is taken as the truth in turn, and the mean over humans is reported. A
+human does not reach 1 against the other humans. That is the yardstick: the classifier's value minus
+theirs is about 0 if it errs as they do. The lowest category is reported.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,18 +157,23 @@ NOTHING_IN_COMMON = Condition(
 )
 
 
-@register(
-    "Recall by category",
+_of_each_category = partial(
+    register,
     question="classifier",
     needs="panel",
-    bounds=(0.0, 1.0),
-    undefined=(CLASSIFIER_NEVER_MET,),
     levels={"nominal", "ordinal"},
     per_category=True,
     chance_corrected=False,
+    source=SOURCE,
+)
+
+
+@_of_each_category(
+    "Recall by category",
+    bounds=(0.0, 1.0),
+    undefined=(CLASSIFIER_NEVER_MET,),
     sums_of_raters=always,
     convention=EACH_RATER,
-    source=SOURCE,
 )
 def recall_by_category(panel: LabelsByRater) -> Coefficient:
     r"""If a rater gives a category, how often the classifier gives it: the mean over raters.
@@ -179,25 +181,7 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
     .. math:: \mathrm{recall}_c = \frac{1}{|R_c|} \sum_{r \in R_c} P(f = c \mid r = c)
 
     Here :math:`R_c` are the raters who gave category c to an item that the classifier f labelled.
-    No majority is taken. The value of the round is the lowest one. It is not corrected for chance.
     Read it beside `precision_by_category`: a classifier that always names c has recall 1 there.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when the classifier labelled no item that
-        the panel rated. A category has no value when no rater gave it to such an item.
-
-    References
-    ----------
-    Kent, A., Berry, M. M., Luehrs, F. U. & Perry, J. W. (1955). Machine literature searching VIII.
-    Operational criteria for designing information retrieval systems. American Documentation 6(2),
-    93-101. https://doi.org/10.1002/asi.5090060209
 
     Examples
     --------
@@ -212,43 +196,19 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
     return Coefficient(recall, observed=recall)
 
 
-@register(
+@_of_each_category(
     "Precision by category",
-    question="classifier",
-    needs="panel",
     bounds=(0.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET,),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    chance_corrected=False,
     sums_of_raters=always,
     convention=EACH_LABEL,
-    source=SOURCE,
 )
 def precision_by_category(panel: LabelsByRater) -> Coefficient:
     r"""If the classifier gives a category, how often a rater gives it: the mean over raters.
 
     .. math:: \mathrm{precision}_c = \frac{1}{|R_c|} \sum_{r \in R_c} P(r = c \mid f = c)
 
-    Here :math:`R_c` are the raters who rated an item to which the classifier f gave category c. No
-    majority is taken. The value of the round is the lowest one. It is not corrected for chance.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when the classifier labelled no item that
-        the panel rated. A category has no value when the classifier gave it to no such item.
-
-    References
-    ----------
-    Kent, A., Berry, M. M., Luehrs, F. U. & Perry, J. W. (1955). Machine literature searching VIII.
-    Operational criteria for designing information retrieval systems. American Documentation 6(2),
-    93-101. https://doi.org/10.1002/asi.5090060209
+    Here :math:`R_c` are the raters who rated an item to which the classifier f gave category c.
 
     Examples
     --------
@@ -263,49 +223,24 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
     return Coefficient(precision, observed=precision)
 
 
-@register(
+@_of_each_category(
     "Recall of the classifier minus that of the raters",
-    question="classifier",
-    needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR,),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
     by_pair=True,
     sums_of_raters=_few,
     classifiers_only=True,
     convention=EACH_PAIR,
-    source=SOURCE,
 )
 def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     r"""The classifier's recall by category minus the raters' mean recall against the others.
 
     .. math:: \mathrm{recall}_c(f) - \frac{1}{|R|} \sum_{r \in R} \mathrm{recall}_c(r)
 
-    Each rater r is compared with the other raters as the classifier f is with all of them. Only
-    items that the classifier labelled count. Observed is the classifier's recall, and expected is
-    the raters'. Both are of the same items, so a hard item does not blur the difference. The value
-    of the round is the lowest one.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from -1 to 1. It is 0 if the classifier errs as often as a rater.
-        Undefined when the classifier labelled no item that two of the panel rated. A category has
-        no value when the classifier or every rater has none.
-
-    References
-    ----------
-    Kent, A., Berry, M. M., Luehrs, F. U. & Perry, J. W. (1955). Machine literature searching VIII.
-    Operational criteria for designing information retrieval systems. American Documentation 6(2),
-    93-101. https://doi.org/10.1002/asi.5090060209
+    Each rater r is compared with the other raters as the classifier f is with all of them, on the
+    items that the classifier labelled. So a hard item does not blur the difference. Observed is the
+    classifier's recall, and expected is the raters'.
 
     Examples
     --------
@@ -319,48 +254,22 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     return _beside(panel, _of_recall)
 
 
-@register(
+@_of_each_category(
     "Precision of the classifier minus that of the raters",
-    question="classifier",
-    needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, NOTHING_IN_COMMON),
-    levels={"nominal", "ordinal"},
-    per_category=True,
-    chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
     by_pair=True,
     sums_of_raters=_few,
     classifiers_only=True,
     convention=EACH_PAIR,
-    source=SOURCE,
 )
 def precision_beside_raters(panel: LabelsByRater) -> Coefficient:
     r"""The classifier's precision by category minus the raters' mean precision against the others.
 
     .. math:: \mathrm{precision}_c(f) - \frac{1}{|R|} \sum_{r \in R} \mathrm{precision}_c(r)
 
-    Each rater r is compared with the other raters as the classifier f is with all of them. Only
-    items that the classifier labelled count. Observed is the classifier's precision, and expected
-    is the raters'. The value of the round is the lowest one.
-
-    Parameters
-    ----------
-    panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        value of shape (..., K), from -1 to 1. Undefined when the classifier labelled no item that
-        two of the panel rated, or if no category has a value. A category has no value when the
-        classifier or every rater has none.
-
-    References
-    ----------
-    Kent, A., Berry, M. M., Luehrs, F. U. & Perry, J. W. (1955). Machine literature searching VIII.
-    Operational criteria for designing information retrieval systems. American Documentation 6(2),
-    93-101. https://doi.org/10.1002/asi.5090060209
+    It is as `recall_beside_raters`, with precision in place of recall.
 
     Examples
     --------

@@ -1,17 +1,18 @@
 """The record of a measure, and the decorator that registers it."""
 
+import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial, update_wrapper
-from typing import Any, Literal, NamedTuple, Required, TypedDict, TypeVar, Unpack
+from dataclasses import dataclass, replace
+from functools import cache, partial, update_wrapper
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures._agreement import most_used_and_farthest
-from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.weighting import IDENTITY, WEIGHTINGS, Weighting
 from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
 
 Needs = Literal[
@@ -29,6 +30,19 @@ SUBJECTS: dict[Needs, str] = {
     "gold": "right labels",
 }
 """What a measure is about, in words."""
+ARGUMENTS: dict[Needs, str] = {
+    "counts": "counts of shape (P, K) and weights of shape (..., P)",
+    "patterns": "codes of shape (P, R) and weights of shape (..., P)",
+    "panel": "codes of the panel (P, R), labels of the classifier (P,) and weights (..., P)",
+    "groups": "codes of both groups (P, R) and weights of shape (..., P)",
+    "replicates": "counts of cells (C, K) and weights of items (..., P)",
+    "values": "values of shape (N, R, D) and weights of shape (..., N)",
+    "confidence": "codes and confidence of shape (P, R), and weights of shape (..., P)",
+    "strata": "the counts of the round, and which rows are of the stratum; weights (..., P)",
+    "gold": "codes of shape (P, R), right labels (P,) and weights of shape (..., P)",
+}
+"""The shapes of what a measure is computed from. Where any number may occur, values (N, R, D) take
+the place of counts and codes."""
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 Split = Callable[..., tuple[int, int]]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
@@ -112,26 +126,15 @@ def never(_: Any) -> bool:
     return False
 
 
-def _nobody(statistic: Any) -> tuple[str, ...]:
-    return ()
-
-
 class Condition(NamedTuple):
     """When a measure is undefined.
 
-    `reason` is a half sentence. `holds` is True on a statistic where the measure is undefined.
-    `weighted` is True if `holds` depends on the weighting.
+    `reason` is a half sentence. `holds` is True on a statistic where the measure is undefined. If
+    it is left out, the condition holds wherever the measure gives no value; name it last.
     """
 
     reason: str
-    holds: Callable[..., bool]
-    weighted: bool = False
-
-    def under(self, weighting: Weighting) -> "Condition":
-        """The condition for a measure of that weighting."""
-        return (
-            self._replace(holds=partial(self.holds, weighting=weighting)) if self.weighted else self
-        )
+    holds: Callable[..., bool] = never
 
 
 @dataclass(frozen=True)
@@ -140,62 +143,45 @@ class Measure:
 
     Attributes
     ----------
-    name
-        The registry name, which policies, assets, checks and the command line use.
-    title
-        The name people use.
+    name, title
+        The registry name, and the name people use.
     function
         From a statistic to a `Coefficient`.
     question
         Which agreement it describes: of raters, of each rater over time, or of a classifier.
-    needs
-        The statistic it is computed from.
-    levels
-        The levels of measurement it is defined on.
+    needs, levels
+        The statistic it is computed from, and the levels of measurement it is defined on.
     bounds
         The least and greatest value it can take.
     undefined
         The exact conditions under which it has no value.
+    source, convention
+        Where the formula comes from, with DOI, and how missing ratings count.
     per_category
         True if it gives a value for every category. The round's own value is then the lowest.
     chance_corrected
         True if 0 is the value of guessing.
     exchangeable
-        True if the value stays the same when raters swap names item by item. For a panel it is then
-        computed from rows without names, which are fewer.
-    continuous
-        True if the measure is also defined where a scale has no list of categories. It is then
-        computed from `NumbersByRater`. A measure that needs values is always so defined.
+        True if raters may swap their ratings of an item. Rows without names, which are fewer, then
+        take the place of others.
     passed_by_guessing
-        True if raters who never look at an item can reach a cut-off, if nearly all of their labels
-        are one category.
+        True if raters who never look at an item can reach a cut-off where one category prevails.
     cannot_hold
         Why a rule on it may not hold a release, and what to use instead; empty where it may.
+    continuous
+        True if it is also defined where a scale has no list of categories, from `NumbersByRater`.
     withstands_chosen
-        True if the value hardly moves where raters were added to items because of what others
-        said there.
+        True if the value hardly moves where raters were added to items because of what others said.
     crossed
         True if only items rated by every rater are used.
-    expensive
-        True if it takes more than linear time. Its interval then comes from few resamples.
-    by_pair
-        True if it computes a value for each pair of raters. Where there are many pairs, its
-        interval comes from fewer resamples.
+    expensive, by_pair
+        True if it takes more than linear time, or has a value for each pair of raters. Its interval
+        then comes from fewer resamples.
     sums_of_raters
-        From a statistic to True if the measure asks who gave which label in sums over all rows
-        alone, which it reads by the method `sums`. Of each row it reads no more than how often each
-        category was given, and the classifier's label.
+        From a statistic to True if it asks who gave which label only in sums over all rows, by the
+        method `sums`, and of a row only the counts and the classifier's label.
     classifiers_only
         True if it compares a classifier with the raters. Then no rater has it.
-    raters_left_out
-        From a statistic to the names of the raters that the measure cannot use. Their replicates or
-        their confidence are missing, or show nothing.
-    rests_on
-        The rows it is computed from.
-    convention
-        How missing ratings count.
-    source
-        Where the formula comes from, with DOI.
     weighting
         How much two different categories agree, for a measure with weights.
     split
@@ -203,6 +189,10 @@ class Measure:
         where the level of the scale decides.
     alias_of
         The name of the same measure, if this record is an alias.
+    raters_left_out
+        From a statistic to the raters whose replicates or confidence are missing or show nothing.
+    rests_on
+        The rows it is computed from.
     """
 
     name: str
@@ -214,7 +204,7 @@ class Measure:
     undefined: tuple[Condition, ...]
     source: str
     convention: str
-    levels: frozenset[Level] = field(default_factory=lambda: frozenset(UNIVARIATE))
+    levels: frozenset[Level] = frozenset(UNIVARIATE)
     per_category: bool = False
     chance_corrected: bool = True
     exchangeable: bool = False
@@ -230,7 +220,7 @@ class Measure:
     weighting: Weighting | None = None
     split: Split | None = None
     alias_of: str | None = None
-    raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody
+    raters_left_out: Callable[[Any], tuple[str, ...]] = lambda _: ()
     rests_on: RestsOn = USED
 
     def __call__(self, statistic: Any) -> Coefficient:
@@ -255,100 +245,113 @@ class Measure:
 
     def why_undefined(self, statistic: Any) -> str | None:
         """The first declared condition that holds on `statistic`, in words."""
-        return next(
-            (condition.reason for condition in self.undefined if condition.holds(statistic)), None
-        )
+        for reason, holds in self.undefined:
+            if holds(statistic) or (holds is never and np.isnan(self(statistic).value).all()):
+                return reason
+        return None
 
 
 MEASURES: dict[str, Measure] = {}
+FAMILIES: dict[str, Measure] = {}
+"""The measures that take a distance of categories, by what its name follows."""
 
-
-class Fields(TypedDict, total=False):
-    """The fields of a measure's record that `measure` cannot find out by itself."""
-
-    question: Required[Question]
-    needs: Required[Needs]
-    bounds: Required[tuple[float, float]]
-    undefined: Required[tuple[Condition, ...]]
-    source: Required[str]
-    convention: Required[str]
-    per_category: bool
-    chance_corrected: bool
-    exchangeable: bool
-    passed_by_guessing: bool
-    cannot_hold: str
-    continuous: bool
-    withstands_chosen: bool
-    crossed: bool
-    expensive: bool
-    by_pair: bool
-    sums_of_raters: Callable[[Any], bool]
-    classifiers_only: bool
-    split: Split
-    raters_left_out: Callable[[Any], tuple[str, ...]]
-    rests_on: RestsOn
+NAMED = ("linear", "quadratic")
+"""The distances whose weighted forms have a name of their own in the registry."""
 
 
 def register(
     title: str,
     *,
     levels: Collection[Level] = UNIVARIATE,
-    weightings: Mapping[str, Weighting] | None = None,
-    unweighted_bounds: tuple[float, float] | None = None,
+    family: str | None = None,
+    plain: bool = True,
+    plain_bounds: tuple[float, float] | None = None,
     aliases: Mapping[str, str] | None = None,
-    **fields: Unpack[Fields],
+    **fields: Any,
 ) -> Callable[[F], F]:
-    """Register a function as a measure under its own name.
-
-    With `weightings`, the function is registered once under each name with that weighting.
-    `unweighted_bounds` are the bounds of the form without weights, where they are narrower.
-    `aliases` are further names, each with the name of the same measure.
+    """Register a function as a measure under its own name. `fields` are those of `Measure`.
 
     Assets, checks, policies, the command line, the documentation and the common tests then include
-    the measure.
+    the measure. The docstring of the function gets what the record says: the shapes of the
+    argument, the bounds, when the measure is undefined, and the source.
+
+    Parameters
+    ----------
+    family
+        The function also takes a `weighting`. A weighted form is named by the family and a
+        distance, as `cohen_kappa_linear`.
+    plain, plain_bounds
+        Whether the form without weights is a measure too, and its bounds, if they are narrower.
+    aliases
+        Further names, each with the name of the same measure.
     """
 
     def register(function: F) -> F:
-        record = Measure(
-            name=function.__name__,
-            title=title,
-            function=function,
-            levels=frozenset(levels),
-            **fields,
-        )
-        for each in (
-            [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]
-        ):
-            _add(
-                replace(each, bounds=unweighted_bounds)
-                if unweighted_bounds and each.weighting is IDENTITY
-                else each
-            )
-        for alias, name in (aliases or {}).items():
-            _add(replace(MEASURES[name], name=alias, alias_of=name))
+        name = function.__name__
+        record = Measure(name, title, function, levels=frozenset(levels), **fields)
+        function.__doc__ = _documented(record)
+        if family is None:
+            _add(record)
+        else:
+            FAMILIES[family] = record
+            if plain:
+                unweighted = _weighted(record, name, IDENTITY)
+                _add(replace(unweighted, bounds=plain_bounds or record.bounds))
+            for distance in NAMED:
+                _add(_weighted(record, f"{family}_{distance}", WEIGHTINGS[distance]))
+        for alias, of in (aliases or {}).items():
+            _add(replace(MEASURES[of], name=alias, alias_of=of))
         return function
 
     return register
 
 
+def measure_named(name: str) -> Measure | None:
+    """The measure of a name; None if there is none.
+
+    The name of a distance may follow that of a family. Such a measure need not be registered.
+
+    >>> measure_named("cohen_kappa_circular").title
+    "Cohen's κ, circular weights"
+    """
+    family, _, distance = name.rpartition("_")
+    if name in MEASURES or family not in FAMILIES or distance not in WEIGHTINGS:
+        return MEASURES.get(name)
+    return _weighted(FAMILIES[family], name, WEIGHTINGS[distance])
+
+
+@cache
 def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
+    """The form of that weighting. Its distances also say how unseen items are split."""
+    split = record.split or (None if weighting is IDENTITY else most_used_and_farthest)
     return replace(
         record,
         name=name,
         title=record.title + weighting.title,
         function=update_wrapper(partial(record.function, weighting=weighting), record.function),
-        undefined=tuple(condition.under(weighting) for condition in record.undefined),
         levels=weighting.levels,
         weighting=weighting,
-        split=_split_by(weighting, record.split),
+        split=split and partial(split, weighting=weighting),
     )
 
 
-def _split_by(weighting: Weighting, split: Split | None) -> Split | None:
-    """How unseen items of a weighted form are split. Its weights say which categories are far."""
-    usual = None if weighting is IDENTITY else most_used_and_farthest
-    chosen = split or usual
-    return chosen and partial(chosen, weighting=weighting)
+def _documented(record: Measure) -> str:
+    """The docstring of a measure's function, completed by its record."""
+    prose, _, examples = inspect.cleandoc(record.function.__doc__ or "").partition("\nExamples\n")
+    argument, *weighting = inspect.signature(record.function).parameters
+    low, high = record.bounds
+    shape = "(..., K)" if record.per_category else "(...)"
+    of_each = " A category that no such case holds has no value." if record.per_category else ""
+    lines = [
+        *("Parameters", "----------", argument, f"    {ARGUMENTS[record.needs]}"),
+        *(f"{name}\n    how much two different categories agree" for name in weighting),
+        *("", "Returns", "-------", "Coefficient"),
+        f"    Its value has shape {shape}, from {low:g} to {high:g}.{of_each} Undefined when:",
+        *("", *(f"    - {condition.reason}" for condition in record.undefined), ""),
+        *("References", "----------", record.source, ""),
+        *("Examples", examples),
+    ]
+    return "\n".join([prose, *lines])
 
 
 def _add(record: Measure) -> None:

@@ -7,18 +7,66 @@ every agreement between two raters, only the part in which both decided is kept.
 comes from the raters' own inconsistency, and not from a model of chance alone.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._random_choice import random_choice
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
 from agreement_pipeline.measures.registry import Condition, RestsOn, register
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import ReplicatedLabels
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
+
+MOST_STEPS = 200
+LARGEST_SHARE = np.nextafter(1.0, 0.0)
+
+
+def random_choice(d: Array, p: Array) -> Array:
+    """The share x of random choice in labels of shares `d`, at the greatest entropy.
+
+    `p` holds the probabilities of a random choice; shape (..., K). `d` has shape (C, K). The result
+    has shape (..., C). It is 0 where a category of `p` does not occur in `d`.
+    """
+    rows, place = np.unique(d, axis=0, return_inverse=True)
+    p = p[..., None, :]
+    shares = np.divide(
+        rows, p, out=np.full(np.broadcast_shapes(rows.shape, p.shape), np.inf), where=p > 0
+    )
+    most = shares.min(-1)
+    inner = (most > 0) & np.isfinite(most)
+    x = np.zeros(most.shape)
+    x[inner] = most[inner] * _root(
+        shares[inner] / most[inner][:, None], np.broadcast_to(p, shares.shape)[inner]
+    )
+    return x[..., place.ravel()]
+
+
+def _root(c: Array, p: Array) -> Array:
+    """The s in (0, 1) at which ln s = Σ p ln p + Σ p ln(c - s), for rows of c and p.
+
+    The method is Newton's, kept inside a shrinking bracket.
+    """
+    c = np.where(p > 0, c, 2.0)
+    entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(-1)
+    low, high, s = np.zeros(len(c)), np.ones(len(c)), np.full(len(c), 0.5)
+    for _ in range(MOST_STEPS):
+        gap = c - s[:, None]
+        f = np.log(s) + entropy - (p * np.log(gap)).sum(-1)
+        low, high = np.where(f < 0, s, low), np.where(f < 0, high, s)
+        newton = s - f / (1 / s + (p / gap).sum(-1))
+        before, s = (
+            s,
+            np.minimum(
+                np.where((newton > low) & (newton < high), newton, (low + high) / 2), LARGEST_SHARE
+            ),
+        )
+        if np.abs(s - before).max(initial=0.0) < 1e-15:
+            break
+    return s
+
 
 CONVENTION = (
     "over the items that two raters with replicates rated; pairs with a rater without replicates "
@@ -117,11 +165,22 @@ PAIRED_ITEMS = RestsOn(
 )
 
 
-@register(
-    "Campagner and Cabitza's ρ",
+_less_guessing = partial(
+    register,
     question="inter-rater",
     needs="replicates",
     bounds=(0.0, 1.0),
+    levels={"nominal", "ordinal"},
+    chance_corrected=False,
+    raters_left_out=_without_shares,
+    rests_on=PAIRED_ITEMS,
+    convention=CONVENTION,
+    passed_by_guessing=True,
+)
+
+
+@_less_guessing(
+    "Campagner and Cabitza's ρ",
     undefined=(
         NO_REPLICATES,
         FEWER_THAN_TWO_CATEGORIES,
@@ -129,13 +188,7 @@ PAIRED_ITEMS = RestsOn(
         NEVER_MET,
         NEVER_GIVEN,
     ),
-    levels={"nominal", "ordinal"},
-    chance_corrected=False,
-    raters_left_out=_without_shares,
-    rests_on=PAIRED_ITEMS,
-    convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
-    passed_by_guessing=True,
 )
 def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement between raters less the guessing that each rater's replicates show.
@@ -144,54 +197,18 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
        g_i(c_i)\, g_j(c_j), \qquad
        g_i(c) = \frac{y^i_c}{y^i_c + p_c x^i}
 
-    With probability x a rater chooses at random. The random labels follow the panel's own shares p.
-    With probability :math:`y_k` the rater decides on category k. Then :math:`d_k = x p_k + y_k` are
-    the shares of the rater's labels of one item. Several x are possible, and the one with the
-    greatest entropy is used. The root of :math:`x = \prod_k (d_k - x p_k)^{p_k}` gives that x. It
-    is 0 where the rater never gave a category in use. The x and y of a rater are means over the
-    items that they met again.
+    With probability x a rater chooses at random, by the panel's own shares p. With probability
+    :math:`y_k` the rater decides on category k. Then :math:`d_k = x p_k + y_k` are the shares of
+    the rater's labels of one item. Of the possible x, the one with the greatest entropy is the root
+    of :math:`x = \prod_k (d_k - x p_k)^{p_k}`. It is 0 where the rater never gave a category in
+    use, and so on items met fewer times than there are categories, which are left out. The x and y
+    of a rater are means over the items that they met again.
 
-    The genuine agreement effect of a pair is the product of the two raters' factors g. A label that
-    a rater always repeats shows no guessing. If every rater agrees with all their own earlier
-    labels, ρ is the percent agreement.
-
-    Entropy never counts more than half of a rater's labels as guesses. So raters who only guess do
-    not get 0. With two balanced categories they get x = 1/3 and ρ = 2/9. `observed` is the
-    agreement of the same pairs before the discount.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K), the first ratings of the same items, item weights of shape
-        (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between 0 and 1. Undefined when:
-
-        - no rater met an item twice,
-        - the first ratings use fewer than two categories,
-        - every rater met their repeated items fewer times than there are categories in use,
-        - no item was rated by two raters with replicates, or
-        - raters agree on a category that one of them never gave to an item they met again.
-
-        On an item met fewer times than there are categories in use, x is always 0. Such items are
-        left out. `campagner_cabitza_rho_robust` asks less of the replicates. Use it unless the
-        replicates hold every category many times.
-
-    Notes
-    -----
-    The source reports x near 1/2 for most raters on two balanced classes. Its own equation 1 allows
-    at most 1/3 there. The source also reports ρ = 0.46 from an observed agreement of 0.82. It used
-    the robust form. With x at most 1/3, that form is at least 0.82 · 0.8² = 0.525. A ρ of 0.46
-    needs x near 0.40. So equation 1 cannot give 0.46.
-
-    References
-    ----------
-    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement
-    to assess the reliability of medical ground truth. Studies in Health Technology and Informatics
-    270, 282-286. https://doi.org/10.3233/SHTI200167
+    If every rater agrees with all their own earlier labels, ρ is the percent agreement. Raters who
+    only guess do not get 0: with two balanced categories they get x = 1/3 and ρ = 2/9. So the ρ of
+    0.46 from an observed agreement of 0.82 that the source reports cannot come from its equation 1.
+    `observed` is the agreement of the same pairs before the discount. Use
+    `campagner_cabitza_rho_robust` unless the replicates hold every category many times.
 
     Examples
     --------
@@ -210,52 +227,18 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     return _discounted(replicates, _exact(_guessing(replicates)))
 
 
-@register(
+@_less_guessing(
     "Campagner and Cabitza's ρ, robust form",
-    question="inter-rater",
-    needs="replicates",
-    bounds=(0.0, 1.0),
     undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET),
-    levels={"nominal", "ordinal"},
-    chance_corrected=False,
-    raters_left_out=_without_shares,
-    rests_on=PAIRED_ITEMS,
-    convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
-    passed_by_guessing=True,
 )
 def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement between raters less guessing, with one share of guessing for all categories.
 
     .. math:: g_i(c) = \frac{Y^i}{Y^i + p_c x^i}, \qquad Y^i = \sum_k y^i_k = 1 - x^i
 
-    These factors replace the factors of `campagner_cabitza_rho`. Which category a rater decides on
-    is ignored. Only how often the rater decides counts. The source recommends this form where
-    replicates are few. The value is never less than that of the exact form.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K), the first ratings of the same items, item weights of shape
-        (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between 0 and 1. Undefined when:
-
-        - no rater met an item twice,
-        - the first ratings use fewer than two categories,
-        - every rater met their repeated items fewer times than there are categories in use, or
-        - no item was rated by two raters with replicates.
-
-        Items met fewer times than there are categories in use are left out.
-
-    References
-    ----------
-    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement
-    to assess the reliability of medical ground truth. Studies in Health Technology and Informatics
-    270, 282-286. https://doi.org/10.3233/SHTI200167
+    These factors replace those of `campagner_cabitza_rho`. Only how often the rater decides counts.
+    The source recommends this form where replicates are few. It is never less than the exact form.
 
     Examples
     --------
@@ -342,3 +325,100 @@ def _panel_shares(replicates: ReplicatedLabels) -> Array:
     used = replicates.first.used
     several = (used > 0).sum(-1, keepdims=True) >= 2
     return ratio(np.where(several, used, np.nan), used.sum(-1, keepdims=True))
+
+
+def _no_pair(ratings: LabelsByRater) -> bool:
+    return not (ratings.weights[ratings.rated.sum(1) >= 2] > 0).any()
+
+
+def _without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:
+    """The raters of the round who stated no confidence."""
+    silent = np.asarray(ratings.given.any(0) & ~ratings.rated.any(0))
+    return tuple(
+        sorted(name for name, left_out in zip(ratings.raters, silent, strict=True) if left_out)
+    )
+
+
+NO_PAIR_OF_STATED_CONFIDENCE = Condition(
+    "no item has two ratings with a stated confidence", _no_pair
+)
+
+
+@register(
+    "Campagner and Cabitza's ρ, from confidence",
+    question="inter-rater",
+    needs="confidence",
+    bounds=(0.0, 1.0),
+    undefined=(NO_PAIR_OF_STATED_CONFIDENCE,),
+    levels={"nominal", "ordinal"},
+    chance_corrected=False,
+    exchangeable=True,
+    raters_left_out=_without_confidence,
+    convention="over the items with two or more ratings of stated confidence; "
+    "ratings without one count only for the use of the categories",
+    source=CAMPAGNER_CABITZA + ", equations 4 and 5, and section 4 on confidence",
+    passed_by_guessing=True,
+)
+def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
+    r"""Genuine agreement between raters, who tell by their confidence how much they guess.
+
+    .. math:: \rho = \frac{1}{|U|} \sum_u \frac{1}{\binom{r}{2}} \sum_{i < j} \delta(c_i, c_j)\,
+       g_i\, g_j, \qquad
+       g_i = \frac{y_i}{y_i + p_{c_i} (1 - y_i)}
+
+    Here :math:`y_i` is the confidence of rater i in their rating of item u, :math:`c_i` its
+    category, and :math:`p` the panel's shares of the categories. The measure is only as good as the
+    raters' judgement of themselves. The source did not find this highly correlated with their
+    self-agreement (r = 0.22, p = 0.46). With every confidence 1, ρ is the percent agreement; with
+    every confidence 0 it is 0. `observed` is the agreement of the same pairs before the discount.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> first = LabelsByRater([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")),
+    ...                        raters=("a", "b"))
+    >>> sure, torn = np.ones((3, 2)), np.full((3, 2), 0.5)
+    >>> float(campagner_cabitza_rho_confidence(first.with_confidence(sure)).value)
+    0.8
+    >>> round(float(campagner_cabitza_rho_confidence(first.with_confidence(torn)).value), 4)
+    0.3556
+    """
+    pairs = _pairs(ratings.rated.astype(float))
+    weights = np.where(pairs > 0, ratings.weights, 0.0)
+    of_pair = weights / np.maximum(pairs, 1)
+    p = ratio(ratings.used, ratings.used.sum(-1, keepdims=True))
+    genuine, seen = (
+        sum((of(ratings, of_pair, p, k) for k in range(p.shape[-1])), start=np.zeros(()))
+        for of in (_genuine, _seen)
+    )
+    return Coefficient(ratio(genuine, weights.sum(-1)), observed=ratio(seen, weights.sum(-1)))
+
+
+def _genuine(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
+    """The weighted sum of g_i g_j over the pairs that agree on category k, shape (...)."""
+    rows, gave = _agreeing(ratings, k)
+    y, p_k = np.nan_to_num(ratings.sure[rows]), p[..., k, None, None]
+    g = np.where(gave, np.nan_to_num(ratio(y, y + p_k * (1 - y))), 0.0)
+    return np.asarray((of_pair[..., rows] * _pairs(g)).sum(-1))
+
+
+def _seen(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
+    """The weighted number of pairs that agree on category k, shape (...)."""
+    rows, gave = _agreeing(ratings, k)
+    return np.asarray((of_pair[..., rows] * _pairs(gave.astype(float))).sum(-1))
+
+
+def _agreeing(ratings: LabelsByRater, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """True for rows where two or more raters state confidence in category k, shape (P,).
+
+    For each of these rows, the second array is True for the raters who do.
+    """
+    gave = ratings.rated & (ratings.codes == k)
+    rows = np.asarray(gave.sum(1) >= 2)
+    return rows, gave[rows]
+
+
+def _pairs(values: Array) -> Array:
+    """The sum of the products over the ordered pairs of raters, shape (..., P)."""
+    return np.asarray(values.sum(-1) ** 2 - (values**2).sum(-1))

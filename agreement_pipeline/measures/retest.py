@@ -1,39 +1,170 @@
 """Test-retest reliability: agreement of a rater with their own earlier labels, beyond chance.
 
 A rater who meets an item again without knowing it may label it differently. These measures are
-alpha, kappa and the intraclass correlation of one rater. The rater's items take the place of items.
-The rater's meetings with an item take the place of raters.
-
-Chance is computed from the rater's own labels. So a rater who gives one label to everything shows
-nothing, however often they repeat it. Over several raters the coefficients are pooled. Each rater
-counts by the disagreement that chance alone would leave.
+alpha, kappa and the intraclass correlation of one rater: the rater's items take the place of items,
+and the meetings with an item the place of raters. Chance is computed from the rater's own labels.
+So a rater who gives one label to everything shows nothing. Over several raters the coefficients are
+pooled. Each rater counts by the disagreement that chance alone would leave.
 """
 
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agreement_pipeline.measures._by_rater import (
-    ALWAYS_THE_SAME,
-    NO_TWO_ITEMS,
-    NO_VARIANCE,
-    Replicates,
-    complement,
-    left_out,
-    own_alpha,
-    own_icc,
-    own_kappa,
-    own_kappa_by_category,
-    pooled,
-    weight_of_each,
+from agreement_pipeline.measures._agreement import (
+    expected_disagreement,
+    observed_disagreement,
+    prevalence,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.measures.coefficient import Coefficient
-from agreement_pipeline.measures.conditions import NO_REPLICATES
-from agreement_pipeline.measures.icc import DONNER
-from agreement_pipeline.measures.registry import USED, register
-from agreement_pipeline.ratings import LEVELS
-from agreement_pipeline.statistics import ReplicatedLabels
+from agreement_pipeline.measures.category import kappa_by_category
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures.fleiss import fleiss_kappa
+from agreement_pipeline.measures.icc import DONNER, FEW_PAIRABLE_ITEMS, icc_1_1
+from agreement_pipeline.measures.krippendorff import krippendorff_alpha
+from agreement_pipeline.measures.registry import USED, Condition, register
+from agreement_pipeline.measures.weighting import IDENTITY, Weighting
+from agreement_pipeline.ratings import LEVELS, Array
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    NumbersByRater,
+    ReplicatedLabels,
+    ReplicatedNumbers,
+)
+
+Replicates = ReplicatedLabels | ReplicatedNumbers
+Cells = CategoryCounts | NumbersByRater
+
+
+def _each_rater(replicates: Replicates) -> Iterator[Cells]:
+    """The cells of each rater who met an item again, as a table of items and meetings."""
+    return (
+        replicates.of(replicates.raters[rater]).cells() for rater in np.unique(replicates.rater)
+    )
+
+
+def _always_the_same(replicates: Replicates) -> bool:
+    return all(ONE_PAIRABLE_CATEGORY.holds(cells) for cells in _each_rater(replicates))
+
+
+def _no_two_items(replicates: Replicates) -> bool:
+    return all(FEW_PAIRABLE_ITEMS.holds(cells) for cells in _each_rater(replicates.in_numbers()))
+
+
+def _no_variance(replicates: Replicates) -> bool:
+    return all(
+        FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
+        for cells in _each_rater(replicates.in_numbers())
+    )
+
+
+ALWAYS_THE_SAME = Condition(
+    "every rater gave one and the same label to all items they met again, so chance alone would "
+    "give full agreement",
+    _always_the_same,
+)
+NO_TWO_ITEMS = Condition("no rater met two items again", _no_two_items)
+NO_VARIANCE = Condition(
+    "every rater who met two items again gave one and the same number to all of them", _no_variance
+)
+
+
+def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
+    """One rater's coefficient in terms of disagreement, and its number of labels.
+
+    Ordinal disagreement comes in squared ranks among the rater's own labels. Divided by the squared
+    number of labels, it has the same unit for all raters.
+    """
+    found, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
+    if cells.scale.level == "ordinal" and found.expected is not None:
+        found = Coefficient(
+            found.value, observed=ratio(found.observed, n**2), expected=ratio(found.expected, n**2)
+        )
+    return found, n
+
+
+def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
+    """One rater's kappa, its disagreement in spans of the scale, and its number of items."""
+    distances = weighting.distances(cells.scale)
+    d_o, d_e = (
+        observed_disagreement(cells, distances),
+        expected_disagreement(prevalence(cells), distances),
+    )
+    return Coefficient(
+        fleiss_kappa(cells, weighting).value, observed=d_o, expected=d_e
+    ), cells.weights.sum(-1)
+
+
+def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
+    return _complement(kappa_by_category(cells)), cells.weights.sum(-1)[..., None]
+
+
+def _own_icc(cells: NumbersByRater) -> tuple[Coefficient, Array]:
+    return icc_1_1(cells), cells.weights.sum(-1)
+
+
+def _weight_of_each(
+    replicates: Replicates, _rows: NDArray[np.bool_], own: Callable[..., tuple[Coefficient, Array]]
+) -> Array:
+    """The weight of each rater in the pooled value; shape (R,).
+
+    The weight is 0 where the rater's own coefficient is undefined.
+    """
+    each = [own(cells) for cells in _each_rater(replicates)]
+    return np.array(
+        [
+            np.where(np.isfinite(found.value), n * np.asarray(found.expected), 0.0).sum()
+            for found, n in each
+        ]
+    )
+
+
+def _complement(found: Coefficient) -> Coefficient:
+    """Agreement as disagreement, or disagreement as agreement."""
+    return Coefficient(
+        found.value, observed=1 - found.observed, expected=1 - np.asarray(found.expected)
+    )
+
+
+def _left_out(
+    replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]
+) -> tuple[str, ...]:
+    """The raters of the round without a coefficient of their own."""
+    return tuple(
+        name
+        for name in replicates.round_raters
+        if not np.isfinite(own(replicates.of(name).cells())[0].value).any()
+    )
+
+
+def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
+    """The mean of the raters' own coefficients.
+
+    Each is weighted by the disagreement that chance alone would leave in the rater's labels. If
+    that is too small for a number, all weigh alike.
+    """
+    each = [own(cells) for cells in _each_rater(replicates)] or [own(replicates.cells())]
+    value, d_o, d_e = (
+        np.stack([getattr(found, part) for found, _ in each])
+        for part in ("value", "observed", "expected")
+    )
+    known = np.isfinite(value)
+    n = np.where(known, np.stack([size for _, size in each]), 0.0)
+    observed, expected = (
+        ratio(np.where(known, n * part, 0.0).sum(0), n.sum(0)) for part in (d_o, d_e)
+    )
+    chance = np.where(known, n * d_e, 0.0)
+    most = chance.max(0)
+    alike = np.where(known, 1.0, 0.0)
+    share = np.divide(chance, most, out=alike, where=most > 0)
+    return Coefficient(
+        ratio((share * np.where(known, value, 0.0)).sum(0), share.sum(0)),
+        observed=observed,
+        expected=expected,
+    )
+
 
 STRATIFIED = (
     "raters as strata after Barlow, W., Lai, M.-Y. & Azen, S. P. (1991), "
@@ -51,8 +182,8 @@ OWN_CHANCE = "raters whose own coefficient is undefined are left out of the pool
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels=set(LEVELS),
     continuous=True,
-    raters_left_out=partial(left_out, own=own_alpha),
-    rests_on=USED._replace(by_rater=partial(weight_of_each, own=own_alpha)),
+    raters_left_out=partial(_left_out, own=_own_alpha),
+    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_alpha)),
     convention=(
         f"every item that a rater met again counts with its number of meetings; {OWN_CHANCE}"
     ),
@@ -67,38 +198,9 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
        D_o^i}{\sum_i n_i D_e^i}
 
     :math:`\alpha_i = 1 - D_o^i / D_e^i` of rater i is as in `krippendorff_alpha`, over :math:`n_i`
-    labels. The rater's items take the place of items. The rater's meetings with an item take the
-    place of raters. Krippendorff calls this stability.
-
-    Chance is computed from each rater's own labels. Take raters who give labels at random, but
-    differ from each other in how often they use each label. They get 0, although their labels taken
-    together tell the raters apart.
-
-    On the ordinal level, ranks are shares of a rater's labels. So a rater with many labels counts
-    with the number of labels and no more.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) or, on a scale without categories, cell values of shape (C, M,
-        D); item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are
-        disagreements, in squared units of the scale. Undefined when:
-
-        - no rater met an item twice, or
-        - every rater gave one and the same label to all items they met again.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
-    12. Sage.
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a
-    stratified kappa. Statistics in Medicine 10(9), 1465-1472.
-    https://doi.org/10.1002/sim.4780100913
+    labels. Krippendorff calls this stability. Raters who give labels at random, but differ in how
+    often they use each label, get 0, although their labels taken together tell the raters apart. On
+    the ordinal level, ranks are shares of a rater's labels.
 
     Examples
     --------
@@ -115,7 +217,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     >>> round(float(test_retest_alpha(again).value), 4)
     0.9045
     """
-    return pooled(replicates, own_alpha)
+    return _pooled(replicates, _own_alpha)
 
 
 @register(
@@ -124,9 +226,9 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     needs="replicates",
     bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
-    weightings={"test_retest_kappa": IDENTITY, **forms("test_retest_kappa")},
-    raters_left_out=partial(left_out, own=own_kappa),
-    rests_on=USED._replace(by_rater=partial(weight_of_each, own=own_kappa)),
+    family="test_retest_kappa",
+    raters_left_out=partial(_left_out, own=_own_kappa),
+    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_kappa)),
     convention=(
         "every item that a rater met again counts once for that rater, whatever the number of "
         f"meetings; {OWN_CHANCE}"
@@ -136,52 +238,23 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
         f"doi:10.1007/BF02296208; {STRATIFIED}"
     ),
 )
-def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coefficient:
+def test_retest_kappa(
+    replicates: ReplicatedLabels,
+    weighting: Weighting = IDENTITY,  # noqa: PT028 - this is no test
+) -> Coefficient:
     r"""The intraclass κ of a rater's own labels of items that they met again.
 
     .. math:: \kappa = \frac{\sum_i N_i (1 - p_e^i) \kappa_i}{\sum_i N_i (1 - p_e^i)} =
        \frac{\sum_i N_i (p_o^i - p_e^i)}{\sum_i N_i (1 - p_e^i)}
 
     :math:`\kappa_i = (p_o^i - p_e^i) / (1 - p_e^i)` of rater i is as in `fleiss_kappa`, on the
-    :math:`N_i` items they met again. For two meetings it is Scott's π. The meetings are
-    interchangeable. The value is the reliability of one label in Kraemer's population model.
+    :math:`N_i` items they met again. For two meetings it is Scott's π. The value is the reliability
+    of one label in Kraemer's population model. Cohen's form would forgive a rater whose use of the
+    labels changed between the meetings. That change is disagreement too.
 
-    Cohen's form would let each meeting have its own use of the labels. It would forgive a rater
-    whose use of the labels changed between the meetings. That change is disagreement too.
-
-    The value is never less than -1, whatever the weights of the items. With every weighting here, 1
-    - w is a squared distance between points of some space. Compare three mean distances of two
-    labels:
-
-    - two labels of any items,
-    - two labels of one item, with replacement, and
-    - two labels of one item, without replacement.
-
-    The first is at least the second. With m labels the second is (m - 1) / m times the third.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P).
-    weighting
-        How much two different categories agree.
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and lies between -1 and 1. 0 is chance. Undefined when:
-
-        - no rater met an item twice, or
-        - every rater gave one and the same label to all items they met again.
-
-    References
-    ----------
-    Fleiss, J. L. (1971). Psychological Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
-    Kraemer, H. C. (1979). Ramifications of a population model for κ as a coefficient of
-    reliability. Psychometrika 44(4), 461-472. https://doi.org/10.1007/BF02296208
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a
-    stratified kappa. Statistics in Medicine 10(9), 1465-1472.
-    https://doi.org/10.1002/sim.4780100913
+    The value is never less than -1, since with every weighting here 1 - w is a squared distance.
+    The mean distance of two labels of any items is at least that of two labels of one item drawn
+    with replacement, which is (m - 1) / m times that without.
 
     Examples
     --------
@@ -190,10 +263,10 @@ def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coe
     >>> scale = Scale(("no", "yes"))
     >>> first = LabelsByRater([[0], [1], [0]], [4, 4, 2], scale=scale, raters=("a",))
     >>> again = ReplicatedLabels([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first)
-    >>> round(float(test_retest_kappa(again, IDENTITY).value), 4)
+    >>> round(float(test_retest_kappa(again).value), 4)
     0.6
     """
-    return complement(pooled(replicates, partial(own_kappa, weighting=weighting)))
+    return _complement(_pooled(replicates, partial(_own_kappa, weighting=weighting)))
 
 
 @register(
@@ -204,8 +277,8 @@ def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coe
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels={"nominal", "ordinal"},
     per_category=True,
-    raters_left_out=partial(left_out, own=own_kappa_by_category),
-    rests_on=USED._replace(by_rater=partial(weight_of_each, own=own_kappa_by_category)),
+    raters_left_out=partial(_left_out, own=_own_kappa_by_category),
+    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_kappa_by_category)),
     convention=(
         "every item that a rater met again counts once for that rater, whatever the number of "
         f"meetings; {OWN_CHANCE}"
@@ -217,31 +290,8 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
 
     .. math:: \kappa_j = \frac{\sum_i N_i (1 - p_{e,j}^i) \kappa_j^i}{\sum_i N_i (1 - p_{e,j}^i)}
 
-    :math:`\kappa_j^i` of rater i is as in `kappa_by_category`. It is the `test_retest_kappa` of
-    labels reduced to two, category j and all others. The value is corrected for chance. The round's
-    own value is the lowest of all categories.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) and item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (..., K) and lies between -1 and 1. 0 is chance. Undefined when:
-
-        - no rater met an item twice, or
-        - every rater gave one and the same label to all items they met again.
-
-        A category has no value when no rater's labels hold both it and another.
-
-    References
-    ----------
-    Fleiss, J. L. (1971). Psychological Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a
-    stratified kappa. Statistics in Medicine 10(9), 1465-1472.
-    https://doi.org/10.1002/sim.4780100913
+    :math:`\kappa_j^i` of rater i is as in `kappa_by_category`: the `test_retest_kappa` of labels
+    reduced to two, category j and all others.
 
     Examples
     --------
@@ -252,7 +302,7 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     >>> test_retest_kappa_by_category(again).value.round(4).tolist()
     [1.0, 0.3333, -0.2]
     """
-    return complement(pooled(replicates, own_kappa_by_category))
+    return _complement(_pooled(replicates, _own_kappa_by_category))
 
 
 @register(
@@ -263,9 +313,9 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     undefined=(NO_REPLICATES, NO_TWO_ITEMS, NO_VARIANCE),
     levels={"interval", "ratio"},
     continuous=True,
-    raters_left_out=lambda replicates: left_out(replicates.in_numbers(), own_icc),
+    raters_left_out=lambda replicates: _left_out(replicates.in_numbers(), _own_icc),
     rests_on=USED._replace(
-        by_rater=lambda replicates, rows: weight_of_each(replicates.in_numbers(), rows, own_icc)
+        by_rater=lambda replicates, rows: _weight_of_each(replicates.in_numbers(), rows, _own_icc)
     ),
     convention=(
         "every item that a rater met again counts; k is the mean number of meetings that Donner "
@@ -279,44 +329,10 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     .. math:: \mathrm{ICC} = \frac{\sum_i N_i (\sigma_b^2 + \sigma_w^2)_i \mathrm{ICC}_i}{\sum_i
        N_i (\sigma_b^2 + \sigma_w^2)_i}
 
-    :math:`\mathrm{ICC}_i = \sigma_b^2 / (\sigma_b^2 + \sigma_w^2)` of rater i is as in `icc_1_1`.
-    The variance components are those of the one-way analysis of variance of the rater's numbers.
-    They rest on the :math:`N_i` items that the rater met again. The rest of the variance lies
-    between meetings with one item. The meetings are interchangeable. A constant that a rater adds
-    to all numbers belongs to neither component.
-
-    On whole items the value is never less than -1. In a resample it may be. That happens when a
-    rater keeps little more than one item, and the numbers of meetings are unequal. Their mean
-    number, as Donner counts it, can then be anything.
-
-    Parameters
-    ----------
-    replicates
-        cell counts of shape (C, K) or, on a scale without categories, cell values of shape (C, M,
-        1); item weights of shape (..., P).
-
-    Returns
-    -------
-    Coefficient
-        The value has shape (...) and is at most 1. It is 0 where items differ no more than a
-        rater's numbers of one item. `expected` is the variance of a number. `observed` is the part
-        of it that is not between items. Both are in squared units of the scale. Undefined when:
-
-        - no rater met an item twice,
-        - no rater met two items again, or
-        - each rater who met two items again gave one and the same number to all of them.
-
-    References
-    ----------
-    Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428.
-    https://doi.org/10.1037/0033-2909.86.2.420
-    McGraw, K. O. & Wong, S. P. (1996). Psychological Methods 1(1), 30-46.
-    https://doi.org/10.1037/1082-989X.1.1.30
-    Donner, A. (1986). International Statistical Review 54(1), 67-82.
-    https://doi.org/10.2307/1403259
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a
-    stratified kappa. Statistics in Medicine 10(9), 1465-1472.
-    https://doi.org/10.1002/sim.4780100913
+    :math:`\mathrm{ICC}_i = \sigma_b^2 / (\sigma_b^2 + \sigma_w^2)` of rater i is as in `icc_1_1`,
+    on the :math:`N_i` items that the rater met again. The rest of the variance lies between
+    meetings with one item. On whole items the value is never less than -1. In a resample it may be,
+    where a rater keeps little more than one item and the numbers of meetings are unequal.
 
     Examples
     --------
@@ -333,4 +349,4 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     >>> round(float(test_retest_icc(again).value), 4)
     0.9221
     """
-    return pooled(replicates.in_numbers(), own_icc)
+    return _pooled(replicates.in_numbers(), _own_icc)

@@ -214,7 +214,7 @@ def agreement_history(project: Project) -> Result:
             checks.like_before(chart),
         ],
         metadata={
-            **rendered(history(rounds, project.policy, chart, project.store.ratings, why)),
+            **rendered(history(rounds, project.policy, chart, why)),
             **link(project, INDEX),
             **refused_files("files_refused", project.refused()),
             **refused_files("waivers_unused", unused),

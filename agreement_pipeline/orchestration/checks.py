@@ -10,8 +10,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.contract import Finding
-from agreement_pipeline.estimates import Charted
-from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.estimates import Charted, registered
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
     finding_rows,
@@ -199,7 +198,7 @@ def _contract_result(
 
 def _applies(finding: Finding, policy: Policy) -> bool:
     needed = ONLY_WITH.get(finding.check)
-    return needed is None or any(MEASURES[name].needs == needed for name in policy.measures)
+    return needed is None or any(registered(name).needs == needed for name in policy.measures)
 
 
 def _with_check(policy: Policy) -> Sequence[Rule]:

@@ -8,11 +8,11 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.contract import Finding
-from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.policy import Decision
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
     Content,
+    Grid,
     Plot,
     Section,
     decision_word,
@@ -36,23 +36,20 @@ def rendered(section: Section) -> dict[str, Any]:
     """A section as metadata. Names without content are left out."""
     shown: dict[str, Any] = {}
     for name, found in section.items():
-        shown |= _tabled(name, found) if isinstance(found, pd.DataFrame) else _single(name, found)
+        shown |= _rendered(name, found)
     return shown
 
 
-def _tabled(name: str, found: pd.DataFrame) -> dict[str, Any]:
-    return opened_table(name, found) if len(found.columns) > NARROW else table(name, found)
-
-
-def _single(name: str, found: Content) -> dict[str, Any]:
-    content = _content(name, found)
+def _rendered(name: str, found: Content) -> dict[str, Any]:
+    if isinstance(found, Grid):
+        left_out = {f"{name}_left_out": found.left_out} if found.left_out else {}
+        return {**_rendered(name, found.to_frame()), **left_out}
+    if isinstance(found, pd.DataFrame):
+        return opened_table(name, found) if len(found.columns) > NARROW else table(name, found)
+    content: Any = _plot(name, found) if callable(found) else found
+    if isinstance(content, float):
+        content = number(content)
     return {} if content is None else {name: content}
-
-
-def _content(name: str, found: Content) -> Any:
-    if callable(found):
-        return _plot(name, found)
-    return number(found) if isinstance(found, float) else found
 
 
 def number(value: float) -> Any:
@@ -70,9 +67,7 @@ def _plot(name: str, draw: Plot) -> Any:
     """An image, or a text that says why there is none. A plot never fails its asset."""
     try:
         image = draw()
-    except MissingExtraError as error:
-        return str(error)
-    except Exception as error:  # whatever a library of plots raises: the numbers stand beside it
+    except Exception as error:  # whatever a drawing raises: the numbers stand beside it
         return f"{name}: found {type(error).__name__} while it was drawn ({error}); see the table"
     return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
 
@@ -149,9 +144,14 @@ def first_of(said: Sequence[str]) -> list[str]:
 
 def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     """A frame as a table under its name. If it is long, a text says how many rows are shown."""
+    records = [
+        dg.TableRecord({str(key): printable(_text(value)) for key, value in row.items()})
+        for row in frame.head(MAX_ROWS).to_dict("records")
+    ]
+    nothing = dg.TableSchema(columns=[dg.TableColumn("nothing", "string")])
     shown = f"the first {MAX_ROWS} of {len(frame)} rows are shown"
     return {
-        name: frame_table(frame),
+        name: dg.MetadataValue.table(records, schema=None if records else nothing),
         **({f"{name}_left_out": shown} if len(frame) > MAX_ROWS else {}),
     }
 
@@ -181,23 +181,6 @@ def _cell(value: object) -> str:
 def _text(value: Any) -> str:
     """A cell of a table as text. What is missing is empty."""
     return "" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
-
-
-def frame_table(frame: pd.DataFrame) -> dg.TableMetadataValue:
-    """The first rows of a frame as a table."""
-    return _table(
-        {str(key): printable(_text(value)) for key, value in row.items()}
-        for row in frame.head(MAX_ROWS).to_dict("records")
-    )
-
-
-def _table(rows: Iterable[Mapping[str, Any]]) -> dg.TableMetadataValue:
-    records = [dg.TableRecord(dict(row)) for row in rows]
-    if records:
-        return dg.MetadataValue.table(records)
-    return dg.MetadataValue.table(
-        [], schema=dg.TableSchema(columns=[dg.TableColumn("nothing", "string")])
-    )
 
 
 def markdown_text(text: str) -> str:

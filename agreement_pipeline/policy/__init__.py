@@ -5,26 +5,27 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import later
 
 if TYPE_CHECKING:
-    from agreement_pipeline.policy.assisted import judged_part
     from agreement_pipeline.policy.decision import (
+        OF_THE_GATE,
         Assessment,
         Decision,
         assess,
         decide,
         judge,
+        judged_part,
+        manner,
     )
-    from agreement_pipeline.policy.how_often import OF_THE_GATE, manner, recorded_manner
-    from agreement_pipeline.policy.items_needed import N_ROUNDS, Plan, plan_measure
     from agreement_pipeline.policy.planning import (
         EXPECTED,
         LABELS_AN_ITEM,
+        N_ROUNDS,
         PREVALENCE,
         PROBABILITY,
+        Plan,
         plan,
         unplanned_look,
     )
     from agreement_pipeline.policy.policy import BUNDLED, Policy, load_policy
-    from agreement_pipeline.policy.populations import assumed
     from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict
     from agreement_pipeline.policy.waivers import (
         DIGEST,
@@ -45,11 +46,11 @@ else:
             "EXPECTED": "planning",
             "LABELS_AN_ITEM": "planning",
             "NONE": "waivers",
-            "N_ROUNDS": "items_needed",
-            "OF_THE_GATE": "how_often",
+            "N_ROUNDS": "planning",
+            "OF_THE_GATE": "decision",
             "PREVALENCE": "planning",
             "PROBABILITY": "planning",
-            "Plan": "items_needed",
+            "Plan": "planning",
             "Policy": "policy",
             "RELIABLE": "rules",
             "Rule": "rules",
@@ -58,17 +59,14 @@ else:
             "Waiver": "waivers",
             "Waivers": "waivers",
             "assess": "decision",
-            "assumed": "populations",
             "decide": "decision",
             "for_round": "waivers",
             "judge": "decision",
-            "judged_part": "assisted",
+            "judged_part": "decision",
             "load_policy": "policy",
             "load_waiver": "waivers",
-            "manner": "how_often",
+            "manner": "decision",
             "plan": "planning",
-            "plan_measure": "items_needed",
-            "recorded_manner": "how_often",
             "unplanned_look": "planning",
         },
     )
@@ -94,7 +92,6 @@ __all__ = [
     "Waiver",
     "Waivers",
     "assess",
-    "assumed",
     "decide",
     "for_round",
     "judge",
@@ -103,7 +100,5 @@ __all__ = [
     "load_waiver",
     "manner",
     "plan",
-    "plan_measure",
-    "recorded_manner",
     "unplanned_look",
 ]

@@ -4,30 +4,39 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
+
+import numpy as np
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
-from agreement_pipeline.policy import reasons
-from agreement_pipeline.policy.assisted import judged_part, met_with_all, with_and_without
-from agreement_pipeline.policy.flattered import unflattered
-from agreement_pipeline.policy.how_often import (
-    OF_THE_GATE,
-    manner,
-    of_version,
-    recorded_manner,
-    too_often,
+from agreement_pipeline.estimates import (
+    ROUND,
+    SCOPE_KINDS,
+    Estimate,
+    measure_ratings,
+    measure_strata,
+    registered,
+    values_of,
 )
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
+from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy
+from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
-from agreement_pipeline.ratings import CAPABILITIES, Ratings
+from agreement_pipeline.ratings import CAPABILITIES, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import DIGITS, counted, in_words, listed
 from agreement_pipeline.version import __version__
+
+USUAL_RESAMPLES = Inference.n_resamples
+OF_THE_GATE = "gate"
+"""The table of a finding that is about the round as a whole, and not about its ratings."""
+USUAL = "krippendorff_alpha"
+"""The measure that is told if no rule is about the whole round."""
+FEW, MOST = 0.25, 0.5
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,13 @@ class Decision(Tabular):
 
         `docs/reasons.md` lists them.
         """
-        return () if self.admitted else _codes(self)
+        if self.admitted:
+            return ()
+        broken = [
+            finding.check if finding.table == OF_THE_GATE else f"contract:{finding.check}"
+            for finding in self.broken
+        ]
+        return tuple(dict.fromkeys([*broken, *(each.code for each in self.unmet)])) or ("no_rule",)
 
     @property
     def digest(self) -> str:
@@ -142,72 +157,30 @@ class Decision(Tabular):
         return f"<p>{'admitted' if self.admitted else 'held'}</p>{super()._repr_html_()}"
 
 
-def _as_it_is(verdict: Verdict) -> Verdict:
-    return verdict
-
-
-def decide(
-    estimates: Sequence[Estimate],
-    policy: Policy,
-    *,
-    findings: Sequence[Finding],
-    ratings_digest: str,
-    contract_digest: str,
-    code_version: str,
-    waivers: Waivers = NONE,
-    doubted: Callable[[Verdict], Verdict] = _as_it_is,
-    version: int | None = None,
-) -> Decision:
-    """Judge estimates by a policy. `doubted` may take a verdict back.
-
-    The round is admitted if both are true:
-
-    - Each verdict of a rule that can hold a release is one that the policy admits, or a waiver
-      overrides it.
-    - No finding of the contract holds the round.
-
-    So the round is held if there is no verdict, a value is undefined, an interval is inconclusive
-    or an estimate is missing.
-    """
-    verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
-    holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
-    short = [verdict for verdict in holding if verdict.kind not in policy.admit]
-    waived, refused = waivers.sorted_out(verdicts, policy, ratings_digest)
-    unmet = tuple(
-        verdict for verdict in short if not any(waiver.turns(verdict) for waiver in waived)
-    )
-    return Decision(
-        admitted=bool(holding) and not unmet and not any(finding.holds for finding in findings),
-        verdicts=verdicts,
-        findings=tuple(findings),
-        unmet=unmet,
-        waived=waived,
-        refused=refused,
-        manner=f"{of_version(version)}{manner(policy, version)}",
-        recorded_manner=recorded_manner(policy, version),
-        ratings_digest=ratings_digest,
-        policy_digest=policy.digest,
-        contract_digest=contract_digest,
-        code_version=code_version,
-        version=version,
-    )
-
-
-def _codes(decision: Decision) -> tuple[str, ...]:
-    broken = [
-        finding.check if finding.table == OF_THE_GATE else f"contract:{finding.check}"
-        for finding in decision.broken
-    ]
-    unmet = [verdict.code for verdict in decision.unmet]
-    return tuple(dict.fromkeys([*broken, *unmet])) or ("no_rule",)
-
-
 @dataclass(frozen=True)
 class Assessment:
     """A decision on ratings, and the estimates that were judged."""
 
     estimates: tuple[Estimate, ...]
     decision: Decision
+
+
+def judge(
+    ratings: Ratings, policy: Policy, contract: Contract | None = None, waivers: Waivers = NONE
+) -> Decision:
+    """The decision on ratings under a policy, and under the usual contract if none is given.
+
+    Raises
+    ------
+    AgreementError
+        A table in the place of ratings, or the name of a policy in the place of the policy.
+    """
+    refuse_unread(ratings)
+    if not isinstance(policy, Policy):
+        raise PolicyError(
+            f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."
+        )
+    return assess(ratings, policy, contract or Contract.default(), waivers).decision
 
 
 def assess(
@@ -229,6 +202,11 @@ def assess(
     """
     part = judged_part(ratings, policy)
     found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
+
+    def doubted(verdict: Verdict) -> Verdict:
+        stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
+        return stands if part is ratings else _met_with_all(stands, ratings, policy)
+
     decision = decide(
         found,
         policy,
@@ -236,44 +214,196 @@ def assess(
         findings=(
             *(contract.check(ratings) if checked is None else checked),
             *_not_shown(ratings, policy),
-            *with_and_without(ratings, policy),
+            *_with_and_without(ratings, policy),
             *also,
-            *too_often(policy, version),
+            *_too_often(policy, version),
         ),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
         code_version=__version__,
-        doubted=partial(_doubted, ratings=ratings, part=part, policy=policy),
+        doubted=doubted,
         version=version,
     )
     return Assessment(found, decision)
 
 
-def judge(
-    ratings: Ratings, policy: Policy, contract: Contract | None = None, waivers: Waivers = NONE
+def decide(
+    estimates: Sequence[Estimate],
+    policy: Policy,
+    *,
+    findings: Sequence[Finding],
+    ratings_digest: str,
+    contract_digest: str,
+    code_version: str,
+    waivers: Waivers = NONE,
+    doubted: Callable[[Verdict], Verdict] = lambda verdict: verdict,
+    version: int | None = None,
 ) -> Decision:
-    """The decision on ratings under a policy, and under the usual contract if none is given.
+    """Judge estimates by a policy. `doubted` may take a verdict back.
 
-    Raises
-    ------
-    AgreementError
-        A table in the place of ratings, or the name of a policy in the place of the policy.
+    The round is admitted if both are true:
+
+    - Each verdict of a rule that can hold a release is one that the policy admits, or a waiver
+      overrides it.
+    - No finding of the contract holds the round.
+
+    So the round is held if there is no verdict, a value is undefined, an interval is inconclusive
+    or an estimate is missing.
     """
-    refuse_unread(ratings)
-    if not isinstance(policy, Policy):
-        raise PolicyError(
-            f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."
+    verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
+    holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
+    short = [verdict for verdict in holding if verdict.kind not in policy.admit]
+    waived, refused = waivers.sorted_out(verdicts, policy, ratings_digest)
+    unmet = tuple(
+        verdict for verdict in short if not any(waiver.turns(verdict) for waiver in waived)
+    )
+    again = f"This is version {version} of the round. " if (version or 0) > 1 else ""
+    return Decision(
+        admitted=bool(holding) and not unmet and not any(finding.holds for finding in findings),
+        verdicts=verdicts,
+        findings=tuple(findings),
+        unmet=unmet,
+        waived=waived,
+        refused=refused,
+        manner=f"{again}{manner(policy, version)}",
+        recorded_manner=recorded_manner(policy, version),
+        ratings_digest=ratings_digest,
+        policy_digest=policy.digest,
+        contract_digest=contract_digest,
+        code_version=code_version,
+        version=version,
+    )
+
+
+def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
+    rules = [rule for rule in policy.rules if rule.scope == kind]
+    asked = [rule.measure for rule in rules if rule.if_too_few != "pool"]
+    yield from measure_ratings(ratings, asked, policy.inference, scopes=(kind,))
+    for rule in rules:
+        if rule.if_too_few == "pool":
+            yield from measure_strata(ratings, [rule.measure], policy.inference, rule.min_items)
+
+
+def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
+    """The ratings that a policy judges."""
+    leaves_out = policy.assisted == "leave_out" and ratings.n_assisted > 0
+    return ratings.unassisted if leaves_out else ratings
+
+
+def _met_with_all(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
+    """The verdict, or an inconclusive one with the code *dissent_left_out*.
+
+    Raters lean to a model's suggestion, so such labels agree more. A policy may leave them out. But
+    they may be those that differ. So it must admit its verdict on the round with all labels too.
+    """
+    if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
+        return verdict
+    again = measure_ratings(ratings, [verdict.rule.measure], policy.inference, scopes=("round",))
+    other = next(iter(verdict.rule.judge(again)))
+    if other.kind in policy.admit:
+        return verdict
+    said = (
+        f"{verdict.reason}; with the labels that began as a suggestion it is {other.kind}: "
+        f"{other.reason}"
+    )
+    return replace(verdict, kind="inconclusive", reason=said, code="dissent_left_out")
+
+
+def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+    """How many labels began as a suggestion, and the values with them and without them."""
+    count, total = ratings.n_assisted, ratings.n_of_panel
+    if not count:
+        return
+    done = "left out" if policy.assisted == "leave_out" else "counted"
+    names = [rule.measure for rule in policy.rules if rule.scope == "round"] or [USUAL]
+    values = [
+        f"{name} is {_value(ratings, name)} with them and {_value(ratings.unassisted, name)} "
+        "without them"
+        for name in dict.fromkeys(names)
+        if registered(name).defined_on(ratings.scale)
+    ]
+    words = f"{count} of {total} labels began as a suggestion, and are {done}; {'; '.join(values)}"
+    yield Finding("assisted", OF_THE_GATE, False, "warning", words)
+
+
+def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
+    """The verdict, or an inconclusive one with the code *flattered* if it does not stand.
+
+    Disagreement is read as a share of what chance gives. A few far labels raise that, and so do
+    declared categories that nobody uses. Then raters who agree on nothing else look reliable. So a
+    verdict on the round that the policy admits must stand without them.
+    """
+    found = verdict.estimate
+    if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
+        return verdict
+    for what, rest, stands in _without(ratings, policy):
+        again = measure_ratings(rest, [verdict.rule.measure], policy.inference, scopes=("round",))
+        other = next(iter(verdict.rule.judge(again)))
+        same_value = (  # then only the draws of its limits differ
+            found.value is not None
+            and other.estimate is not None
+            and other.estimate.value is not None
+            and round(found.value - other.estimate.value, DIGITS) == 0
         )
-    return assess(ratings, policy, contract or Contract.default(), waivers).decision
+        if other.kind in stands or same_value:
+            continue
+        said = f"{verdict.reason}; without {what} it is {other.kind}: {other.reason}"
+        return replace(verdict, kind="inconclusive", reason=said, code="flattered")
+    return verdict
 
 
-def _doubted(verdict: Verdict, *, ratings: Ratings, part: Ratings, policy: Policy) -> Verdict:
-    """The verdict on the part that is judged, taken back if it does not hold.
+def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, tuple[Kind, ...]]]:
+    """What may flatter, in words, the ratings without it, and the verdicts on them that suffice.
 
-    Its rule may require what is not shown, or the scale or the part may flatter it.
+    The other items alone may be too few or too much alike to tell. That takes nothing back.
     """
-    stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
-    return stands if part is ratings else met_with_all(stands, ratings=ratings, policy=policy)
+    items, share = _far_items(ratings)
+    if items:
+        carry = "carries" if len(items) == 1 else "carry"
+        what = (
+            f"{counted(len(items), 'item')} that {carry} {in_words(share, '.0%')} "
+            "of the expected disagreement"
+        )
+        rest = _on_used(ratings.with_gold(items).without_gold)
+        yield what, rest, (*policy.admit, "inconclusive", "tentative", "not_evaluated")
+    rest = _on_used(ratings)
+    if rest is not ratings:
+        n_unused = len(ratings.scale.categories or ()) - len(rest.scale.categories or ())
+        what = "1 category" if n_unused == 1 else f"{n_unused} categories"
+        yield f"{what} that nobody uses", rest, policy.admit
+
+
+def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
+    """The few items that carry most of the expected disagreement, and their share of it."""
+    if not ratings.scale.numeric:
+        return frozenset(), 0.0
+    rated = ratings.first(["item", "at", "number"])
+    at, numbers = whole(rated["at"]), numbers_in(rated["number"])
+    n_items = int(at.max(initial=-1)) + 1
+    numbers = numbers.reshape(len(rated), -1)
+    beyond = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
+    carried = np.bincount(at, beyond)
+    order = np.argsort(-carried, kind="stable")
+    shares = np.cumsum(carried[order]) / max(carried.sum(), np.finfo(float).tiny)
+    n_far = int(np.searchsorted(shares, MOST)) + 1
+    if n_far > FEW * n_items:
+        return frozenset(), 0.0
+    far = carried >= carried[order[n_far - 1]]
+    if far.sum() > FEW * n_items:
+        return frozenset(), 0.0
+    names = rated["item"].take(np.searchsorted(at, np.flatnonzero(far)))
+    return frozenset(names.to_pylist()), float(carried[far].sum() / carried.sum())
+
+
+def _on_used(ratings: Ratings) -> Ratings:
+    """The ratings on the declared categories that are used, if these are fewer and can differ."""
+    scale = ratings.scale
+    if scale.categories is None or not scale.declared:
+        return ratings
+    used = tuple(scale.categories[place] for place in ratings.given)
+    if not 1 < len(used) < len(scale.categories):
+        return ratings
+    return replace(ratings, scale=replace(scale, categories=used))
 
 
 def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
@@ -312,10 +442,55 @@ def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
     return f"{read}, which cannot show {listed(lacking)} ({shown})"
 
 
-def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
-    rules = [rule for rule in policy.rules if rule.scope == kind]
-    asked = [measure for rule in rules if rule.pools_under is None for measure in rule.asks]
-    yield from measure_ratings(ratings, asked, policy.inference, scopes=(kind,))
-    for rule in rules:
-        if rule.pools_under is not None:
-            yield from measure_strata(ratings, rule.asks, policy.inference, rule.pools_under)
+def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
+    """What holds a round that came more often than the policy allows."""
+    if policy.most_versions is not None and (version or 0) > policy.most_versions:
+        words = (
+            f"found version {version} of the round; expected {policy.most_versions} at most, since "
+            "each further look may admit by chance. Collect a fresh round."
+        )
+        yield Finding("too_many_versions", OF_THE_GATE, False, "error", words)
+
+
+def manner(policy: Policy, version: int | None) -> str:
+    """How a version of a round is judged: how often, and with which confidence.
+
+    `version` is as in `Decision`.
+    """
+    judged = "Judged once." if version == 1 else "The limits hold for one look."
+    if policy.always_valid_at is not None:
+        judged = (
+            "Judged at any time, with always valid limits that are tightest at "
+            f"{policy.always_valid_at} items (or clusters)."
+        )
+    if policy.looks is not None:
+        judged = f"Judged at {policy.looks} items (or clusters), and at no other size."
+    level = f"{100 * policy.confidence_level:g} % confidence"
+    few = policy.n_resamples < USUAL_RESAMPLES and policy.interval_method == DEFAULT_METHOD
+    chance = f" {policy.n_resamples:,} resamples leave close cases to chance." if few else ""
+    if policy.familywise == "none":
+        by_stratum = any(rule.scope == "stratum" for rule in policy.rules)
+        strata = " Those on the strata of one rule have it together." if by_stratum else ""
+        return f"{judged} Each verdict has its own {level}.{strata}{chance}"
+    return f"{judged} All verdicts together have {level} (Holm).{chance}"
+
+
+def recorded_manner(policy: Policy, version: int | None) -> str:
+    """The manner as a decision records it.
+
+    These words never change, because verifying a release must give the same words again.
+    """
+    judged = "once" if version == 1 else "as at one look"
+    if policy.always_valid_at is not None:
+        tightest = f"tightest at {policy.always_valid_at} items (or clusters)"
+        judged = f"at any time, always valid, {tightest}"
+    if policy.looks is not None:
+        judged = f"as planned, at {policy.looks} items (or clusters)"
+    if policy.familywise == "none":
+        return f"judged {judged}; each verdict holds by itself"
+    return f"judged {judged}; the verdicts hold together (Holm)"
+
+
+def _value(ratings: Ratings, measure: str) -> str:
+    found = values_of(ratings, measure, "round").get(ROUND)
+    return "undefined" if found is None else in_words(found)

@@ -1,29 +1,396 @@
-"""Plans: how many items the rules of a policy need before they decide."""
+"""Plans: how many items the rules of a policy need before they decide.
 
-from collections.abc import Sequence
-from dataclasses import replace
+Rounds of a known *population* are simulated, and judged as real rounds are. A population is a
+statistic in which the weight of a row is the share of items that show it. A round is a random
+sample of rows, or of whole clusters whose items are then n on average. A rule decides if the lower
+limit reaches the cut-off.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, isnan
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy.items_needed import (
-    N_RESAMPLES,
-    N_ROUNDS,
-    Judging,
-    Plan,
-    plan_measure,
-)
-from agreement_pipeline.policy.looks_planned import plan_looks
+from agreement_pipeline.estimates import Estimate, estimate, registered
+from agreement_pipeline.intervals import NORMAL, Inference, Looks, drawn_masses
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.populations import (
     assumed,
+    mean_labels,
     population_of,
+    true_value,
 )
 from agreement_pipeline.policy.reasons import risks
-from agreement_pipeline.policy.rules import AnyRule, Rule
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.statistics import Statistic
-from agreement_pipeline.tables import Table
-from agreement_pipeline.text import listed
+from agreement_pipeline.policy.rules import Rule
+from agreement_pipeline.ratings import Array, Ratings
+from agreement_pipeline.statistics import Clusters, Statistic
+from agreement_pipeline.tables import Table, Tabular
+from agreement_pipeline.text import in_words, listed
+
+N_ROUNDS = 2_000
+N_RESAMPLES = 1_000
+FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
+GLANCE, COARSE, WHOLE, CONFIRMING = 0.05, 0.2, 1.0, 2.0
+"""How many rounds a number of items is tried on, as shares of `n_rounds`."""
+HOPELESS = 0.5
+"""The share of the probability under which a glance is enough."""
+REFINED = 2
+NEAR = 1.5
+
+FEWER = Inference(n_resamples=N_RESAMPLES)
+
+
+@dataclass(frozen=True)
+class Plan(Tabular):
+    """The smallest number of items with which a rule decides as often as asked.
+
+    Attributes
+    ----------
+    measure, expected, reliable, probability
+        What was asked: the measure, its value in the population, the cut-off, and how often the
+        lower limit must reach it.
+    labels_an_item
+        The mean number of ratings of an item that the measure uses. A measure of replicates uses
+        the ratings of items that a rater rated again.
+    n_items
+        The number of items needed; None if no number is enough.
+    decided
+        The share of simulated rounds of `n_items` items that decide.
+    curve
+        The numbers of items that were tried, in order, with the share of rounds that decided.
+    impossible
+        Why no number of items is enough.
+    """
+
+    measure: str
+    expected: float
+    reliable: float
+    probability: float
+    labels_an_item: float
+    n_items: int | None
+    decided: float | None
+    curve: tuple[tuple[int, float], ...]
+    impossible: str | None = None
+
+    @property
+    def n_ratings(self) -> int | None:
+        """The number of ratings that the items cost, rounded up."""
+        return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, 3))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The plan as plain data. If `labels_an_item` is a whole number, it is an integer."""
+        labels = self.labels_an_item
+        return {
+            **vars(self),
+            "labels_an_item": int(labels) if labels.is_integer() else labels,
+            "n_ratings": self.n_ratings,
+            "curve": [list(point) for point in self.curve],
+        }
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The plan in one row."""
+        yield {
+            "measure": self.measure,
+            "expected": self.expected,
+            "reliable": self.reliable,
+            "labels_an_item": self.labels_an_item,
+            "items": self.n_items,
+            "ratings": self.n_ratings,
+            "decided": self.decided,
+            "impossible": self.impossible,
+        }
+
+
+class Trial(NamedTuple):
+    """The share of some simulated rounds that decide."""
+
+    share: float
+    rounds: int
+
+
+Deciding = Callable[[int, float], Trial]
+"""From a number of items, and a share of all rounds, to what these rounds show."""
+
+
+class Judging(NamedTuple):
+    """How the simulated rounds are judged: the cut-off, the fewest items, and the limits."""
+
+    measure: str
+    cutoff: float
+    min_items: int
+    inference: Inference
+    n_together: int
+
+    def inference_of(self, number: int) -> Inference:
+        """How the limits of one simulated round are found. Each round has resamples of its own."""
+        return replace(self.inference, lower_only=True, seed=number)
+
+    def decides(self, found: Estimate) -> bool:
+        """True if the lower limit reaches the cut-off, also at the first of Holm's levels."""
+        if (
+            found.interval is None
+            or found.distribution is None
+            or found.n_apart < self.min_items
+            or found.interval.low < self.cutoff
+        ):
+            return False
+        if self.n_together == 1:
+            return True
+        p = max(found.distribution.under(self.cutoff), found.distribution.finest)
+        return p <= self.inference.tail / self.n_together
+
+
+def plan_measure(
+    measure: str,
+    population: Statistic,
+    inference: Inference = FEWER,
+    *,
+    reliable: float,
+    probability: float,
+    min_items: int = FEWEST_ITEMS,
+    n_rounds: int = N_ROUNDS,
+    n_together: int = 1,
+    seed: int = 0,
+) -> Plan:
+    """How many items of the population a round needs before a rule decides often enough.
+
+    1. The number of items is doubled until enough rounds decide. Each number is tried on a fifth
+       of `n_rounds` rounds. If at most half as many decide as are needed, a twentieth shows it.
+    2. The last step is halved until it is five percent of the items, on a fifth of the rounds too.
+    3. The number found is tried on all rounds. It grows by a tenth until enough of these decide.
+    4. A number can be enough by luck. So a curve is fitted through all results. The number of items
+       that the curve gives is tried on all rounds, and the curve is fitted again, twice in all.
+    5. The number that the last curve gives is tried on twice as many new rounds.
+
+    The plan states the share of these new rounds that decide, which is known to half a point.
+
+    Parameters
+    ----------
+    measure
+        A registered measure. A measure of every category is planned for the lowest category.
+    population
+        A statistic whose weights are shares.
+    inference
+        How a round's limits are found. Each simulated round has a seed of its own. With always
+        valid limits, each simulated round is still judged only once: earlier looks are not counted.
+    reliable, probability
+        The cut-off, and the probability with which the lower limit must reach it.
+    min_items
+        A round whose agreement is read on fewer items is not evaluated, so it does not decide.
+        Items of one cluster count as one.
+    n_rounds, seed
+        How many rounds are simulated for each number of items, and the seed of the rounds.
+    n_together
+        The number of verdicts that Holm's procedure corrects together. The plan is for the level
+        that the first of them must meet. At this level the rule decides whatever the others are.
+
+    Raises
+    ------
+    PolicyError
+        The probability is impossible, or there are too few resamples for limits at the level. Or
+        the measure is not registered, or has no value in the population.
+    """
+    judging = Judging(measure, reliable, min_items, inference, n_together)
+    asked = asked_of(judging, population, probability)
+    if asked.impossible:
+        return asked
+
+    def decided(n_items: int, part: float) -> Trial:
+        rounds = max(1, round(n_rounds * part))
+        share = _decided(judging, population, n_items, rounds, seed + int(part > 1))
+        return Trial(share, rounds)
+
+    return _planned(asked, decided, max(min_items, FEWEST_ITEMS))
+
+
+def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
+    """The plan before anything is simulated; it says so if no number of items is enough."""
+    if not 0 < probability < 1:
+        raise PolicyError(
+            f"probability: found {probability!r}; expected more than 0 and less than 1. "
+            "0.9 is usual."
+        )
+    judging.inference.refuse_too_few(judging.n_together)
+    expected = true_value(judging.measure, population)
+    if isnan(expected):
+        raise PolicyError(
+            f"{judging.measure}: found no value in the population; expected one to plan from. "
+            "Plan from another population."
+        )
+    why = (
+        f"the agreement expected, {in_words(expected)}, is no more than {judging.cutoff:g}: "
+        "more items would only make that surer"
+    )
+    return Plan(
+        judging.measure,
+        expected,
+        judging.cutoff,
+        probability,
+        mean_labels(population),
+        None,
+        None,
+        (),
+        None if expected > judging.cutoff else why,
+    )
+
+
+def _planned(asked: Plan, decided: Deciding, start: int) -> Plan:
+    """The plan that a search finds; without a number of items if none is enough."""
+    probability = asked.probability
+    tried = dict(_searched(decided, probability, start))
+    needed = _refined(tried, decided, probability, start)
+    curve = tuple((n, trial.share) for n, trial in sorted(tried.items()))
+    if needed is None:
+        return replace(asked, curve=curve, impossible=f"{MOST_ITEMS} items would not do")
+    found = decided(needed, CONFIRMING).share
+    return replace(asked, n_items=needed, decided=found, curve=curve)
+
+
+def _decided(
+    judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
+) -> float:
+    """The share of simulated rounds that decide."""
+    rounds = simulated_rounds(population, n_items, n_rounds, np.random.default_rng([seed, n_items]))
+    return float(
+        np.mean(
+            [
+                judging.decides(estimate(judging.measure, drawn, judging.inference_of(number)))
+                for number, drawn in enumerate(rounds)
+            ]
+        )
+    )
+
+
+def simulated_rounds(
+    population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
+) -> Iterator[Statistic]:
+    """Simulated rounds of `n_items` items, or of whole clusters.
+
+    A cluster that is drawn twice stands for two clusters.
+    """
+    masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
+    n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
+    for times in rng.multinomial(n, masses / masses.sum(), size=n_rounds).astype(float):
+        yield drawn_round(population, times)
+
+
+def drawn_round(population: Statistic, times: Array) -> Statistic:
+    """The round in which each row, or each cluster, of the population was drawn so many times."""
+    clusters = population.clusters
+    if clusters is None:
+        return population.reweighted(times)
+    drawn = population.in_clusters(Clusters(clusters.places, times))
+    return drawn.reweighted(times[clusters.places] * clusters.sizes(population.weights))
+
+
+def _searched(decided: Deciding, probability: float, start: int) -> Iterator[tuple[int, Trial]]:
+    """The numbers of items that were tried, with what the rounds of each show."""
+    too_few = enough = start
+    while (trial := _tried(decided, probability, enough)).share < probability:
+        yield enough, trial
+        if enough == MOST_ITEMS:
+            return
+        too_few, enough = enough, min(2 * enough, MOST_ITEMS)
+    yield enough, trial
+    while enough - too_few > max(1, enough // 20):
+        middle = (too_few + enough) // 2
+        trial = decided(middle, COARSE)
+        yield middle, trial
+        too_few, enough = (too_few, middle) if trial.share >= probability else (middle, enough)
+    while (trial := decided(enough, WHOLE)).share < probability and enough < MOST_ITEMS:
+        yield enough, trial
+        enough = min(enough + max(1, enough // 10), MOST_ITEMS)
+    yield enough, trial
+
+
+def _tried(decided: Deciding, probability: float, n_items: int) -> Trial:
+    """A number of items. If it is far too small, a glance at fewer rounds shows it."""
+    glance = decided(n_items, GLANCE)
+    hopeless = glance.share <= HOPELESS * probability
+    return glance if hopeless else decided(n_items, COARSE)
+
+
+def _refined(
+    tried: dict[int, Trial], decided: Deciding, probability: float, start: int
+) -> int | None:
+    """How many items are enough. What a curve gives is tried too, and the curve is fitted again."""
+    before, needed = None, _smoothed(tried, probability, start)
+    for _ in range(REFINED):
+        if needed in (None, before):
+            break
+        tried[needed] = decided(needed, WHOLE)
+        before, needed = needed, _smoothed(tried, probability, start)
+    return needed
+
+
+def _smoothed(tried: Mapping[int, Trial], probability: float, start: int) -> int | None:
+    """How many items are enough, by a curve through the shares near the fewest that were enough.
+
+    The probits of the shares rise with the root of the number of items, since intervals narrow with
+    it. If the shares there are all 0 or 1, no curve can be fitted. None if no number was enough.
+    """
+    enough = min((n for n, trial in tried.items() if trial.share >= probability), default=None)
+    if enough is None:
+        return None
+    least, most = enough / NEAR, enough * NEAR
+    near = [(n, *t) for n, t in tried.items() if least <= n <= most and 0 < t.share < 1]
+    if len(near) < 2:
+        return enough
+    n, share, rounds = np.array(near).T
+    probits = np.array([NORMAL.inv_cdf(each) for each in share])
+    slopes = np.array([NORMAL.pdf(each) for each in probits])
+    certainty = slopes / np.sqrt(share * (1 - share) / rounds)
+    slope, intercept = np.polyfit(np.sqrt(n), probits, 1, w=certainty)
+    if slope <= 0:
+        return enough
+    root = np.clip((NORMAL.inv_cdf(probability) - intercept) / slope, least**0.5, most**0.5)
+    return max(start, ceil(float(root**2)))
+
+
+def plan_looks(
+    judging: Judging,
+    population: Statistic,
+    looks: Looks,
+    *,
+    probability: float,
+    n_rounds: int,
+    seed: int = 0,
+) -> Plan:
+    """At which look enough simulated rounds have decided.
+
+    Each round grows from look to look, and stops at the first look that decides. The curve holds
+    the share of rounds that decided by each look.
+    """
+    if registered(judging.measure).needs == "replicates":
+        raise PolicyError(
+            f"{judging.measure}: found looks at {looks} with a measure of replicates; expected a "
+            "measure that reads all items, since a look counts the items of the round. "
+            "Plan for a policy without looks."
+        )
+    asked = asked_of(judging, population, probability)
+    if asked.impossible:
+        return asked
+    rng = np.random.default_rng(seed)
+    decided, masses = np.zeros(len(looks.at)), drawn_masses(population)
+    for number in range(n_rounds):
+        times, before = np.zeros(len(masses)), 0
+        for place, size in enumerate(looks.at):
+            times, before = times + rng.multinomial(size - before, masses / masses.sum()), size
+            inference = replace(judging.inference_of(number), judged_on=size)
+            drawn = drawn_round(population, times)
+            if judging.decides(estimate(judging.measure, drawn, inference)):
+                decided[place:] += 1
+                break
+    curve = tuple(zip(looks.at, (decided / n_rounds).tolist(), strict=True))
+    enough = next((point for point in curve if point[1] >= probability), None)
+    if enough is None:
+        why = f"by the last look, at {looks.at[-1]}, {100 * curve[-1][1]:.1f}% decide"
+        return replace(asked, curve=curve, impossible=why)
+    return replace(asked, curve=curve, n_items=enough[0], decided=enough[1])
+
 
 EXPECTED, PROBABILITY = 0.85, 0.9
 PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
@@ -65,7 +432,7 @@ def plan(
         No rule on the round can hold a release, or the policy's limits are for raters at large. Or
         the policy corrects verdicts together, and their number is unknown before the round.
     """
-    rules = [rule for rule in _holding(policy) if isinstance(rule, Rule) and rule.scope == "round"]
+    rules = [rule for rule in _holding(policy) if rule.scope == "round"]
     if earlier is not None:
         asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
     else:
@@ -80,7 +447,10 @@ def plan(
             f"policy {policy.policy}: found no rule of the round that can hold a release; "
             "expected one for a plan. Plan for another policy."
         )
-    inference = _inference_for(policy)
+    inference = policy.inference
+    if policy.familywise == "none" and inference.several_looks is None:
+        fewer = max(N_RESAMPLES, inference.needed_resamples())  # unless limits lie far out
+        inference = replace(inference, n_resamples=fewer)
     n_together = len(_holding(policy)) if policy.familywise == "holm" else 1
     return Table(
         _of_rule(rule, population, inference, n_together, probability, n_rounds)
@@ -125,7 +495,7 @@ def _of_rule(
     )
 
 
-def _holding(policy: Policy) -> list[AnyRule]:
+def _holding(policy: Policy) -> list[Rule]:
     return [rule for rule in policy.rules if rule.effect == "hold"]
 
 
@@ -145,11 +515,3 @@ def _refuse_unplannable(policy: Policy) -> None:
             "verdicts that hold together is unknown otherwise. "
             "Plan for a policy without these rules."
         )
-
-
-def _inference_for(policy: Policy) -> Inference:
-    """The policy's inference, with fewer resamples unless its limits lie far out."""
-    inference = policy.inference
-    if policy.familywise == "none" and policy.inference.several_looks is None:
-        return replace(inference, n_resamples=max(N_RESAMPLES, inference.needed_resamples()))
-    return inference

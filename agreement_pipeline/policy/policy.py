@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -21,9 +21,8 @@ from agreement_pipeline.mistakes import (
     whole,
 )
 from agreement_pipeline.policy.reasons import Kind
-from agreement_pipeline.policy.rules import CAPABLE, AnyRule, Verdict
-from agreement_pipeline.policy.simultaneous import together
-from agreement_pipeline.text import listed
+from agreement_pipeline.policy.rules import CAPABLE, Rule, Verdict
+from agreement_pipeline.text import SIGNIFICANT, in_words, listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 Familywise = Literal["none", "holm"]
@@ -45,9 +44,7 @@ LATER: dict[str, Any] = {
     "if_too_few": "hold",
 }
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
-
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
-
 TEXT = Value("text", lambda value: isinstance(value, str))
 ADMIT = Value(
     "[reliable] or [reliable, tentative]",
@@ -70,16 +67,16 @@ ABOUT_THESE = ("strata", "gold")
 METHOD = Value(
     " or ".join(DECIDING),
     lambda name: name in DECIDING,
-    "Limits of other methods failed too often in a study: see docs/coverage.md.",
+    "Limits of other methods failed too often in a study: see docs/proofs/coverage.md.",
 )
 AT_ANY_TIME = Value(
     f"a whole number of items (or clusters) from {FEWEST_ITEMS} to {MOST_ITEMS}",
     lambda at: at is None or whole(FEWEST_ITEMS, MOST_ITEMS)(at),
 )
-
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
 NEVER = object()
+INCONCLUSIVE: Kind = "inconclusive"
 
 
 @dataclass(frozen=True)
@@ -141,7 +138,7 @@ class Policy:
 
     policy: Annotated[str, TEXT]
     version: Annotated[int, Value("a whole number", whole())]
-    rules: tuple[AnyRule, ...]
+    rules: tuple[Rule, ...]
     admit: Annotated[tuple[Kind, ...], ADMIT] = ("reliable",)
     confidence_level: Annotated[float, LEVEL] = Inference.confidence_level
     n_resamples: Annotated[int, RESAMPLES] = Inference.n_resamples
@@ -264,7 +261,7 @@ class Policy:
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures that the rules ask for."""
-        return tuple(sorted({name for rule in self.rules for name in rule.asks}))
+        return tuple(sorted({rule.measure for rule in self.rules}))
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
         """The verdicts of all rules, corrected together if the policy asks for that."""
@@ -276,10 +273,6 @@ class Policy:
             for each in (together(found, tail) if rule.scope == "stratum" and not holm else found)
         )
         return together(verdicts, tail) if holm else verdicts
-
-
-def _without_later(said: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in said.items() if value != LATER.get(key, NEVER)}
 
 
 def load_policy(path: Path | str) -> Policy:
@@ -295,3 +288,113 @@ def load_policy(path: Path | str) -> Policy:
     """
     data, place = read_yaml(BUNDLED.get(str(path), Path(path)), PolicyError)
     return Policy.from_mapping(data, source=place)
+
+
+def levels_met(p: Sequence[float], tail: float) -> list[tuple[bool, float]]:
+    """Whether Holm's procedure refutes each hypothesis, and the level that its p had to meet.
+
+    The smallest p of m must be at most tail/m, the next at most tail/(m - 1), and so on. If one
+    fails, all larger ones fail too.
+
+    >>> levels_met([0.01, 0.5, 0.02], 0.06)
+    [(True, 0.02), (False, 0.06), (True, 0.03)]
+    """
+    found, left, going = {}, len(p), True
+    for place in sorted(range(len(p)), key=lambda place: p[place]):
+        level = tail / left
+        going = going and p[place] <= level
+        found[place] = going, level
+        left -= going
+    return [found[place] for place in range(len(p))]
+
+
+def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
+    r"""The verdicts of one decision. Verdicts that are too uncertain together are taken back.
+
+    Admission needs no correction: all rules must be met, and more rules cannot make a chance
+    admission more probable (an intersection-union test, Berger 1982). Single verdicts do: of many,
+    some are wrong by chance. After Holm's (1979) procedure, any is wrong in no more rounds than the
+    level says.
+
+    Only verdicts of rules that can hold a release are counted and taken back. `tail` is half of one
+    minus the confidence level. Of m verdicts:
+
+    - *reliable* verdicts are kept by Holm's procedure on the p of the upper cut-off;
+    - of the d verdicts that are then not reliable, one is kept as *tentative* if the p of the lower
+      cut-off is at most tail/d;
+    - *unreliable* verdicts are kept by Holm's procedure on the p of the hypothesis that the true
+      value is at the lower cut-off or above.
+
+    Each side spends at most `tail`. On the lower side, at most d hypotheses are true. On one scope,
+    the p of the lower cut-off is at most that of the upper one.
+
+    The smallest p that counts is the share of ten resamples. A verdict *not_evaluated* counts as a
+    verdict that fails.
+
+    References
+    ----------
+    Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics
+    24(4), 295-300. https://doi.org/10.1080/00401706.1982.10487790
+    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal
+    of Statistics 6(2), 65-70. https://www.jstor.org/stable/4615733
+    """
+    mine = [each for each in verdicts if each.rule.effect == "hold"]
+    reliable = levels_met(
+        [_p(each, each.rule.reliable) if each.kind == "reliable" else 1.0 for each in mine], tail
+    )
+    unreliable = levels_met(
+        [
+            _p(each, each.rule.tentative, over=True) if each.kind == "unreliable" else 1.0
+            for each in mine
+        ],
+        tail,
+    )
+    left = tail / max(1, sum(not met for met, _ in reliable))
+    levels = zip(reliable, unreliable, strict=True)
+    return tuple(
+        _standing(each, left, *next(levels), len(mine)) if each.rule.effect == "hold" else each
+        for each in verdicts
+    )
+
+
+def _standing(
+    verdict: Verdict,
+    tentative: float,
+    reliable: tuple[bool, float],
+    unreliable: tuple[bool, float],
+    m: int,
+) -> Verdict:
+    """The verdict, or the weaker verdict that it is taken back to."""
+    rule, kind = verdict.rule, INCONCLUSIVE
+    if verdict.kind == "unreliable":
+        (stands, level), p = unreliable, _p(verdict, rule.tentative, over=True)
+    elif verdict.kind == "reliable":
+        (stands, level), p = reliable, _p(verdict, rule.reliable)
+        kind = "tentative" if _p(verdict, rule.tentative) <= tentative else kind
+    elif verdict.kind == "tentative":
+        level, p = tentative, _p(verdict, rule.tentative)
+        stands = p <= level
+    else:
+        return verdict
+    if stands:
+        return verdict
+    known = verdict.estimate.distribution if verdict.estimate else None
+    coarse = ", the least that so many resamples can tell; raise n_resamples"
+    reason = (
+        f"{verdict.reason}; taken back to {kind}, since of {m} verdicts that hold together this "
+        f"one had to meet {in_words(level, SIGNIFICANT)}, and at {verdict.kind} its p is "
+        f"{in_words(p, SIGNIFICANT)}{coarse if known and p <= known.finest else ''}"
+    )
+    return replace(verdict, kind=kind, code="not_together", reason=reason)
+
+
+def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
+    """The p-value, at least the smallest that counts; 1 if nothing is known."""
+    known = verdict.estimate.distribution if verdict.estimate else None
+    if known is None:
+        return 1.0
+    return max(known.over(cutoff) if over else known.under(cutoff), known.finest)
+
+
+def _without_later(said: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in said.items() if value != LATER.get(key, NEVER)}

@@ -31,12 +31,6 @@ def population_of(ratings: Rated, rule: Rule, *, where: str = "earlier round") -
     """The population that an earlier round shows, for a plan of this rule.
 
     `where` names the round in errors.
-
-    Raises
-    ------
-    PolicyError
-        The measure has no value on the round. Or the rule asks for raters that the round lacks, so
-        that no number of items is enough.
     """
     statistic, record = basis_of(ratings, rule.measure), registered(rule.measure)
     if statistic is None or record.why_undefined(statistic):

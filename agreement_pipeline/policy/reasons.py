@@ -6,7 +6,7 @@ from functools import partial
 from typing import Literal
 
 from agreement_pipeline.estimates import Estimate, quoted, registered
-from agreement_pipeline.intervals import ExpandedPercentiles, Interval, Looks, second_look
+from agreement_pipeline.intervals import ExpandedPercentiles, Interval, second_look
 from agreement_pipeline.text import (
     DIGITS,
     WHOLE_PERCENT,
@@ -33,13 +33,6 @@ def each_of(kind: str) -> str:
     return of_round.get(kind, f"each {kind}")
 
 
-def no_estimate(measure: str, scope: str) -> str:
-    """The reason if a round has no estimate that a rule could judge."""
-    return (
-        f"{measure} of {each_of(scope)}: not evaluated, since this round has no such estimate of it"
-    )
-
-
 def undefined(estimate: Estimate) -> str:
     """The reason if an estimate has no value."""
     return f"{_subject(estimate)}: undefined, since {estimate.undefined}"
@@ -48,26 +41,6 @@ def undefined(estimate: Estimate) -> str:
 def not_evaluated(estimate: Estimate, value: float, why: str) -> str:
     """The reason if an estimate has a value, but evidence is missing."""
     return f"{_subject(estimate)} {in_words(value)}: not evaluated, since {why}"
-
-
-def too_few(found: str, least: int) -> str:
-    """The words for too few items, clusters or raters."""
-    return f"it rests on {found} and the policy asks for {least}"
-
-
-def left_out(estimate: Estimate) -> str:
-    """The words for raters that are left out."""
-    replicates = registered(estimate.measure).needs == "replicates"
-    return (
-        f"it leaves out {listed(estimate.raters_left_out)}, whose "
-        f"{'replicates' if replicates else 'statements of confidence'} "
-        "are missing or show nothing, and the policy asks for every rater"
-    )
-
-
-def chosen(estimate: Estimate) -> str:
-    """The words for ratings that depend on what other raters said."""
-    return estimate.misled or ""
 
 
 def judged(
@@ -91,7 +64,7 @@ def judged(
         "" if p is None else f" ({p_in_words(p)})",
         _advice(estimate, value, limits, kind, reliable),
         "" if kind == "reliable" else _prevailing(estimate),
-        f"; {chosen(estimate)}" if estimate.misled else "",
+        f"; {estimate.misled}" if estimate.misled else "",
     ]
     return "".join(parts)
 
@@ -173,14 +146,17 @@ def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reli
             "and more raters would narrow the interval"
         )
     if estimate.looks is not None:
-        return _next_look(estimate.looks, estimate.judged_on or 0, what)
+        following = estimate.looks.following(estimate.judged_on or 0)
+        last = "this was the last look of the plan, so only a fresh round can decide"
+        return f"; {last}" if following is None else f"; the next look is at {following} {what}"
     return _more(estimate, value, limits, reliable, what)
 
 
 def _more(estimate: Estimate, value: float, limits: Interval, reliable: float, what: str) -> str:
     more = max(1, round(estimate.n_apart * (_times(estimate, value, limits, reliable) - 1)))
+    digits = SIGNIFICANT_DIGITS - len(str(more)) if more >= EXACT_UNDER else 0
     said = (
-        f"; about {_rounded(more)} more {what} would decide with an even chance, "
+        f"; about {round(more, digits):,} more {what} would decide with an even chance, "
         "if agreement stays the same"
     )
     if estimate.always_valid_at is not None:
@@ -189,23 +165,10 @@ def _more(estimate: Estimate, value: float, limits: Interval, reliable: float, w
     return f"{said}, but an unplanned second look raises the risk of a wrong admission {risk}"
 
 
-def _next_look(looks: Looks, judged_on: int, what: str) -> str:
-    following = looks.following(judged_on)
-    if following is None:
-        return "; this was the last look of the plan, so only a fresh round can decide"
-    return f"; the next look is at {following} {what}"
-
-
 def risks(tail: float) -> str:
     """The risk of a wrong admission at one look, and at two if the first chooses the second."""
     once, twice = (f"{100 * risk:.2g}%" for risk in (tail, second_look(tail)))
     return f"from {once} to as much as {twice}"
-
-
-def _rounded(count: int) -> str:
-    """A count from 1,000 on is rounded to two digits."""
-    digits = SIGNIFICANT_DIGITS - len(str(count)) if count >= EXACT_UNDER else 0
-    return f"{round(count, digits):,}"
 
 
 def _times(estimate: Estimate, value: float, limits: Interval, reliable: float) -> float:
@@ -215,13 +178,11 @@ def _times(estimate: Estimate, value: float, limits: Interval, reliable: float) 
     return times_as_many(value, limits, reliable)
 
 
-def _all(times: float) -> float:
-    """The part that is kept if limits are not moved outwards for few items: all of it."""
-    return 1.0
-
-
 def times_as_many(
-    value: float, limits: Interval, cutoff: float, kept: Callable[[float], float] = _all
+    value: float,
+    limits: Interval,
+    cutoff: float,
+    kept: Callable[[float], float] | None = None,
 ) -> float:
     r"""How many times as many items would bring the lower limit to a cut-off.
 
@@ -249,6 +210,8 @@ def times_as_many(
     low, high = 1.0, ((half + math.sqrt(half**2 + 4 * lean * above)) / (2 * above)) ** 2
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        reached = kept(middle) * (half / math.sqrt(middle) + lean / middle) <= above
+        reached = (kept(middle) if kept else 1.0) * (
+            half / math.sqrt(middle) + lean / middle
+        ) <= above
         low, high = (low, middle) if reached else (middle, high)
     return high

@@ -6,7 +6,7 @@ lower limit reaches the cut-off. Data whose lower limit is under 0.667 are never
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, Protocol, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
@@ -24,7 +24,7 @@ from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.tables import Tabular
-from agreement_pipeline.text import counted
+from agreement_pipeline.text import counted, listed
 
 RELIABLE, TENTATIVE = 0.800, 0.667
 
@@ -39,56 +39,6 @@ CAPABLE = Value(
     lambda names: all(name in CAPABILITIES for name in names) and len(names) == len({*names}),
     nested=True,
 )
-
-
-class Demand(Protocol):
-    """The interface of every type of rule: what policies, verdicts and decisions read of it.
-
-    A new type of rule is a dataclass with these members. Add it to `AnyRule`.
-    """
-
-    @property
-    def scope(self) -> ScopeKind:
-        """The kind of scope whose estimates the rule judges."""
-
-    @property
-    def asks(self) -> tuple[str, ...]:
-        """The measures that the rule needs, on that scope."""
-
-    @property
-    def measure(self) -> str:
-        """The measure that the rule's verdicts name."""
-
-    @property
-    def reliable(self) -> float:
-        """The upper cut-off."""
-
-    @property
-    def tentative(self) -> float:
-        """The lower cut-off."""
-
-    @property
-    def effect(self) -> Effect:
-        """hold: the round is held if the rule is not met. warn: the verdict is only shown."""
-
-    @property
-    def pools_under(self) -> int | None:
-        """Strata with fewer items are judged as one; None if each is judged by itself."""
-
-    @property
-    def requires(self) -> tuple[str, ...]:
-        """What an export must show for the rule to be evaluated."""
-
-    @property
-    def name(self) -> str:
-        """Letters, digits and underscores that no other rule of a policy has."""
-
-    @property
-    def question(self) -> str:
-        """What it asks of a round, as a question."""
-
-    def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
-        """The rule's verdicts, at least one."""
 
 
 @dataclass(frozen=True)
@@ -172,16 +122,6 @@ class Rule:
         yield Need(("if_too_few",), self.if_too_few == "hold" or self.scope == "stratum", few)
 
     @property
-    def asks(self) -> tuple[str, ...]:
-        """The measures that the rule needs, on its scope."""
-        return (self.measure,)
-
-    @property
-    def pools_under(self) -> int | None:
-        """Strata with fewer items are judged as one; None if each is judged by itself."""
-        return self.min_items if self.if_too_few == "pool" else None
-
-    @property
     def name(self) -> str:
         """Letters, digits and underscores that no other rule of a policy has."""
         return f"{self.measure}_of_{self.scope}"
@@ -204,42 +144,47 @@ class Rule:
         """
         mine = [e for e in estimates if e.measure == self.measure and e.scope.kind == self.scope]
         if not mine:
-            reason = reasons.no_estimate(self.measure, self.scope)
+            reason = (
+                f"{self.measure} of {reasons.each_of(self.scope)}: not evaluated, "
+                "since this round has no such estimate of it"
+            )
             return (Verdict(self, Scope(self.scope), "not_evaluated", reason, code="no_estimate"),)
         return tuple(self._verdict(e) for e in mine)
 
-    def _told(self, estimate: Estimate) -> bool:
-        """True if the estimate is of a stratum whose verdict is only shown."""
-        return self.if_too_few == "tell" and estimate.n_apart < self.min_items
-
     def _verdict(self, estimate: Estimate) -> "Verdict":
-        if self.effect == "hold" and self._told(estimate):
-            return replace(self, effect="warn")._verdict(estimate)
+        told = self.if_too_few == "tell" and estimate.n_apart < self.min_items
+        rule = replace(self, effect="warn") if told else self
         value, interval, scope = estimate.value, estimate.interval, estimate.scope
         if estimate.undefined is not None or interval is None or value is None:
             reason = reasons.undefined(estimate)
-            return Verdict(self, scope, "not_evaluated", reason, code="undefined")
-        if missing := self._missing_evidence(estimate):
+            return Verdict(rule, scope, "not_evaluated", reason, code="undefined")
+        if missing := rule._missing_evidence(estimate):
             code, why = missing
             reason = reasons.not_evaluated(estimate, value, why)
-            return Verdict(self, scope, "not_evaluated", reason, code=code, estimate=estimate)
+            return Verdict(rule, scope, "not_evaluated", reason, code, estimate)
         kind = self._kind(interval)
         reason = reasons.judged(estimate, value, interval, kind, self.reliable, self.tentative)
-        return Verdict(self, scope, kind, reason, code=kind, estimate=estimate)
+        return Verdict(rule, scope, kind, reason, kind, estimate)
 
     def _missing_evidence(self, estimate: Estimate) -> tuple[str, str] | None:
         """The code and the words for evidence that the rule asks for and the estimate lacks."""
-        if estimate.n_apart < self.min_items:
-            n = estimate.n_apart
-            found = counted(n, "item") if estimate.n_clusters is None else _of_items(n)
-            return "too_few_items", reasons.too_few(found, self.min_items)
+        rests_on = "it rests on {} and the policy asks for {}"
+        if (n := estimate.n_apart) < self.min_items:
+            clustered = estimate.n_clusters is not None
+            found = f"{counted(n, 'cluster')} of items" if clustered else counted(n, "item")
+            return "too_few_items", rests_on.format(found, self.min_items)
         if estimate.n_raters < self.min_raters:
             found = counted(estimate.n_raters, "rater")
-            return "too_few_raters", reasons.too_few(found, self.min_raters)
+            return "too_few_raters", rests_on.format(found, self.min_raters)
         if self.effect == "hold" and estimate.misled is not None:
-            return "ratings_chosen", reasons.chosen(estimate)
+            return "ratings_chosen", estimate.misled
         if self.every_rater and estimate.raters_left_out:
-            return "raters_left_out", reasons.left_out(estimate)
+            replicated = registered(self.measure).needs == "replicates"
+            return "raters_left_out", (
+                f"it leaves out {listed(estimate.raters_left_out)}, whose "
+                f"{'replicates' if replicated else 'statements of confidence'} "
+                "are missing or show nothing, and the policy asks for every rater"
+            )
         return None
 
     def _kind(self, interval: Interval) -> Kind:
@@ -251,18 +196,10 @@ class Rule:
         return "unreliable" if high < self.tentative else "inconclusive"
 
 
-def _of_items(n_clusters: int) -> str:
-    return f"{counted(n_clusters, 'cluster')} of items"
-
-
 def _percent_meant(cutoff: float, low: float, high: float) -> str:
     """What to do about a cut-off out of bounds: it may be a percentage."""
     is_meant = 1 < cutoff <= 100 and low <= cutoff / 100 <= high
     return f"Did you mean {cutoff / 100:g}?" if is_meant else "Correct the value."
-
-
-AnyRule = Rule
-"""Every type of rule that a policy can have."""
 
 
 @dataclass(frozen=True)
@@ -286,7 +223,7 @@ class Verdict(Tabular):
         The estimate. None if there is none, or if its value is undefined.
     """
 
-    rule: Demand
+    rule: Rule
     scope: Scope
     kind: Kind
     reason: str

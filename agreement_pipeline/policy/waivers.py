@@ -125,25 +125,31 @@ class Waiver:
 
     def refusal(self, policy: Policy, ratings_digest: str, on: date) -> str | None:
         """Why the waiver is not valid for these ratings, policy and day; None if it is valid."""
-        if self.ratings_digest != ratings_digest:
-            return (
-                f"it is bound to ratings {self.ratings_digest[:12]}, "
-                f"and these are {ratings_digest[:12]}"
-            )
-        if on > self.until:
-            return f"it ended on {self.until}"
-        if (self.until - on).days > policy.waiver_days:
-            return (
-                f"it ends on {self.until}, and policy {policy.policy} allows waivers for at most "
-                f"{policy.waiver_days} days"
-            )
+        named, days = f"policy {policy.policy}", policy.waiver_days
         spoken_of = "hold", self.measure, self.scope.partition(" ")[0]
-        if spoken_of in [(rule.effect, rule.measure, rule.scope) for rule in policy.rules]:
-            return None
-        return (
-            f"policy {policy.policy} has no rule on {self.measure} of {self.scope} that can hold "
-            "a release"
+        refusals = (
+            (
+                self.ratings_digest != ratings_digest,
+                f"it is bound to ratings {self.ratings_digest[:12]}, "
+                f"and these are {ratings_digest[:12]}",
+            ),
+            (on > self.until, f"it ended on {self.until}"),
+            (
+                (self.until - on).days > days,
+                f"it ends on {self.until}, and {named} allows waivers for at most {days} days",
+            ),
+            (
+                spoken_of not in [(each.effect, each.measure, each.scope) for each in policy.rules],
+                f"{named} has no rule on {self.measure} of {self.scope} that can hold a release",
+            ),
         )
+        return next((why for holds, why in refusals if holds), None)
+
+    def of_nothing(self, verdicts: Iterable[Verdict]) -> str | None:
+        """Why the waiver turns nothing: there is no such verdict on the round."""
+        if any(self.turns(verdict) for verdict in verdicts):
+            return None
+        return f"this round has no verdict on {self.measure} of {self.scope}"
 
     def __str__(self) -> str:
         return (
@@ -167,7 +173,7 @@ class Waivers:
         A waiver of a verdict that the policy admits anyway is neither.
         """
         refusals = [
-            (each, each.refusal(policy, ratings_digest, self.on) or _of_nothing(each, verdicts))
+            (each, each.refusal(policy, ratings_digest, self.on) or each.of_nothing(verdicts))
             for each in self.written
         ]
         short = [verdict for verdict in verdicts if verdict.kind not in policy.admit]
@@ -191,13 +197,6 @@ NONE: Waivers = Waivers()
 def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:
     """The waivers of one round, for the day on which it is judged."""
     return Waivers(tuple(each for each in waivers if each.round == round_name), on)
-
-
-def _of_nothing(waiver: Waiver, verdicts: Iterable[Verdict]) -> str | None:
-    """Why a waiver turns nothing: there is no such verdict on the round."""
-    if any(waiver.turns(verdict) for verdict in verdicts):
-        return None
-    return f"this round has no verdict on {waiver.measure} of {waiver.scope}"
 
 
 def _letters(text: str) -> int:

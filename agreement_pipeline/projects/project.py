@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -270,7 +270,7 @@ class Project:
         ratings = self._read_alone(delivery)
         if ratings.origin is not None:
             n_left_out = len(self._columns_left_out(delivery))
-            ratings = replace(ratings, origin=ratings.origin.without_columns(n_left_out))
+            ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
         if self.settings.replicates == "across":
             return with_earlier_rounds(ratings, delivery.round, self.store)
         return ratings

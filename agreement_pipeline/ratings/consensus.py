@@ -1,7 +1,7 @@
 """Training labels from ratings: one for each item."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -181,9 +181,16 @@ class PanelLabels:
 
     @classmethod
     def of(
-        cls, ratings: Ratings, round_name: str = "", adjudicated: Adjudicated = NOT_ADJUDICATED
+        cls,
+        ratings: Ratings,
+        round_name: str = "",
+        adjudicated: Adjudicated = NOT_ADJUDICATED,
+        *,
+        among: Collection[str] | None = None,
     ) -> "PanelLabels":
         """The labels of the panel in a round. Adjudicated labels stand instead of the panel's.
+
+        `among` names the items to look at. None: all.
 
         Raises
         ------
@@ -197,11 +204,10 @@ class PanelLabels:
                 "dimensions; expected one dimension for training labels. "
                 "Release each dimension as a round of its own."
             )
-        items = pd.Index(in_pandas(ratings.without_gold.without_earlier.rated(raters=panel)))
         said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
-        item, *given = (
-            column.to_numpy() for column in ratings.first(["at", *said], raters=panel).columns
-        )
+        names, *columns = ratings.first(["item", "at", *said], items=among, raters=panel).columns
+        item, *given = (column.to_numpy() for column in columns)
+        items = pd.Index(in_pandas(names.take(np.flatnonzero(np.diff(item, prepend=-1)))))
         n_raters = np.bincount(item, minlength=len(items))
         shape = (len(items), len(scale.names))
         votes = None if scale.continuous else votes_of(item, given[0], shape)

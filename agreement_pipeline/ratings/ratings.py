@@ -266,13 +266,40 @@ class Ratings:
     @cached_property
     def n_rated(self) -> int:
         """How many items were rated, gold items too."""
-        return int(self.table.values(f"SELECT COUNT(DISTINCT item) FROM {self.table}")[0])
+        if self.preceded or "weight" in self.has:
+            return int(self.table.values(f"SELECT COUNT(DISTINCT item) FROM {self.table}")[0])
+        return int(self.patterns.items.sum())
 
     @cached_property
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
-        items = f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold"
-        return int(self.table.values(items)[0])
+        if "weight" in self.has:
+            items = f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold"
+            return int(self.table.values(items)[0])
+        return int(self.patterns.items[~self.patterns.gold].sum())
+
+    @cached_property
+    def n_earlier(self) -> int:
+        """How many ratings earlier rounds gave."""
+        return self._count("earlier") if self.preceded else 0
+
+    @cached_property
+    def n_repeated(self) -> int:
+        """How many ratings are of an item that the rater had met before."""
+        return self._count("occurrence > 1") if self.met_again else 0
+
+    @cached_property
+    def n_by_rater(self) -> Mapping[str, int]:
+        """How many items each rater rated in the round itself, gold items too."""
+        found = self.session.ask(f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place")
+        by_place = dict(zip(found["place"].to_pylist(), found["n"].to_pylist(), strict=True))
+        return {self.names[place]: by_place[place] for place in sorted(by_place)}
+
+    @cached_property
+    def given(self) -> Codes:
+        """The places on the scale of the categories that were given, sorted."""
+        codes = self.table.values(f"SELECT DISTINCT code FROM {self.table}")
+        return np.sort(self.positions(np.array(codes, dtype=np.int64) - 1))
 
     @cached_property
     def n_of_panel(self) -> int:
@@ -392,7 +419,11 @@ class Ratings:
             Gold items too.
         """
         some = _Some.of(self.session, items)
-        where = f"{'TRUE' if gold else 'NOT gold'} AND {some.test} AND {self._by(raters)}"
+        of_gold = "TRUE" if gold or not self.gold else "NOT gold"
+        tests = {of_gold, some.test, self._by(raters)} - {"TRUE"}
+        if self.own is self.table and not tests:
+            return self._whole(columns, str(self._in_order))
+        where = " AND ".join(sorted(tests)) or "TRUE"
         return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
     def again(
@@ -416,7 +447,6 @@ class Ratings:
         """
         asked, last, seen = self._asked(columns), None, -1
         beside = [name for name in columns if name in ("text", "gold", "gold_label")]
-        rows = str(self.table)
         if beside:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
             kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
@@ -425,8 +455,9 @@ class Ratings:
                 f"(SELECT {chosen} FROM {self.table} AS r LEFT JOIN {self.known} AS k "
                 "ON r.item = k.item) AS b"
             )
-        order = "item, place, occurrence" if self.met_again else "item, place"
-        text = f"SELECT {asked} FROM {rows} ORDER BY {order}"
+        text = f"SELECT {asked} FROM {self._in_order}"
+        if beside:
+            text = f"SELECT {asked} FROM {rows} ORDER BY {self._order}"
         for batch in self.session.batches(text):
             for part in self._with_texts(batch) if batch.num_rows else ():
                 at = _places(part["item"], last, seen) if "at" in columns else None
@@ -542,7 +573,7 @@ class Ratings:
 
     def _by(self, raters: Collection[str] | None) -> str:
         """A test of ratings: are they by some of the raters?"""
-        if raters is None:
+        if raters is None or {*self.everyone} <= {*raters}:
             return "TRUE"
         places = [str(at) for at, name in enumerate(self.names) if name in raters]
         return f"place IN ({', '.join(places)})" if places else "FALSE"
@@ -609,13 +640,24 @@ class Ratings:
         """The first rows of `to_pandas`."""
         from agreement_pipeline.ratings.frames import frame_of
 
-        rows = f"{self.table} ORDER BY item, place, occurrence LIMIT {n}"
+        rows = f"{self._in_order} LIMIT {n}"
         return frame_of(self._whole(self._shown, rows).to_batches(), self.everyone, self.scale)
 
     @property
     def _shown(self) -> list[str]:
         """The columns of a frame."""
         return ["item", "rater", "label", "occurrence", "earlier", *self.extras]
+
+    @property
+    def _order(self) -> str:
+        return "item, place, occurrence" if self.met_again else "item, place"
+
+    @cached_property
+    def _in_order(self) -> Relation:
+        """The table in the order of item, rater and occurrence."""
+        unseen = ("word", "unit", "gold", "nth")
+        columns = [name for name in self._columns if name not in unseen]
+        return self.session.ordered(self.table, columns, self._order)
 
     # What counting asks
 
@@ -714,6 +756,17 @@ class Ratings:
         return self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
 
     # Other ratings made of these
+
+    def from_origin(self, origin: Origin | None) -> "Ratings":
+        """The same ratings with another origin. What was asked of them before stays known."""
+        other = replace(self, origin=origin)
+        known = {name: each for name, each in vars(self).items() if not isinstance(each, Ratings)}
+        vars(other).update({**known, "origin": origin})
+        return other
+
+    def with_gold(self, items: frozenset[str]) -> "Ratings":
+        """The ratings in which some items are gold too."""
+        return self if items <= self.gold else replace(self, also_gold=self.also_gold | items)
 
     @property
     def without_gold(self) -> "Ratings":

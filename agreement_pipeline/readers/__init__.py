@@ -9,43 +9,35 @@ from agreement_pipeline.faces import later
 from agreement_pipeline.ratings import LIMITS, Limits
 
 if TYPE_CHECKING:
-    from agreement_pipeline.readers.aggregated import whole_numbers
     from agreement_pipeline.readers.columns import (
         COLUMNS,
         Columns,
         Layout,
-        chosen_columns,
         probable_columns,
         unnamed_columns,
     )
-    from agreement_pipeline.readers.exports import Export
-    from agreement_pipeline.readers.files import UNFINISHED, is_packed, unpacked, without_ending
+    from agreement_pipeline.readers.exports import (
+        Export,
+        Reader,
+        Source,
+        reader_of,
+        register,
+    )
+    from agreement_pipeline.readers.files import UNFINISHED, unpacked, without_ending
     from agreement_pipeline.readers.json_files import how_far
-    from agreement_pipeline.readers.parquet import footer_of, named_in_schema
     from agreement_pipeline.readers.reading import (
         CHOICES,
         EngineName,
-        checked_rows,
-        of_round,
-        origin_of_table,
         read,
         read_marked,
         read_rounds,
         rows_of,
         unnamed,
     )
-    from agreement_pipeline.readers.registered import READERS
-    from agreement_pipeline.readers.registry import (
-        Reader,
-        Source,
-        is_of_a_tool,
-        reader_of,
-        register,
-    )
-    from agreement_pipeline.readers.rows import Rows
-    from agreement_pipeline.readers.rules import RULES, Rejected, Rules
-    from agreement_pipeline.readers.table import labels_left_out
-    from agreement_pipeline.readers.tool import answers
+    from agreement_pipeline.readers.rules import Rejected, Rules
+    from agreement_pipeline.readers.submissions import answers
+    from agreement_pipeline.readers.table import labels_left_out, whole_numbers
+    from agreement_pipeline.readers.tools import READERS
 else:
     __getattr__, __dir__ = later(
         __name__,
@@ -56,36 +48,26 @@ else:
             "EngineName": "reading",
             "Export": "exports",
             "Layout": "columns",
-            "READERS": "registered",
-            "RULES": "rules",
-            "Reader": "registry",
+            "READERS": "tools",
+            "Reader": "exports",
             "Rejected": "rules",
-            "Rows": "rows",
             "Rules": "rules",
-            "Source": "registry",
+            "Source": "exports",
             "UNFINISHED": "files",
-            "answers": "tool",
-            "checked_rows": "reading",
-            "chosen_columns": "columns",
-            "footer_of": "parquet",
+            "answers": "submissions",
             "how_far": "json_files",
-            "is_of_a_tool": "registry",
-            "is_packed": "files",
             "labels_left_out": "table",
-            "named_in_schema": "parquet",
-            "of_round": "reading",
-            "origin_of_table": "reading",
             "probable_columns": "columns",
             "read": "reading",
             "read_marked": "reading",
             "read_rounds": "reading",
-            "reader_of": "registry",
-            "register": "registry",
+            "reader_of": "exports",
+            "register": "exports",
             "rows_of": "reading",
             "unnamed": "reading",
             "unnamed_columns": "columns",
             "unpacked": "files",
-            "whole_numbers": "aggregated",
+            "whole_numbers": "table",
             "without_ending": "files",
         },
     )
@@ -95,7 +77,6 @@ __all__ = [
     "COLUMNS",
     "LIMITS",
     "READERS",
-    "RULES",
     "UNFINISHED",
     "Columns",
     "EngineName",
@@ -104,20 +85,11 @@ __all__ = [
     "Limits",
     "Reader",
     "Rejected",
-    "Rows",
     "Rules",
     "Source",
     "answers",
-    "checked_rows",
-    "chosen_columns",
-    "footer_of",
     "how_far",
-    "is_of_a_tool",
-    "is_packed",
     "labels_left_out",
-    "named_in_schema",
-    "of_round",
-    "origin_of_table",
     "probable_columns",
     "read",
     "read_marked",

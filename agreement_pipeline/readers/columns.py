@@ -131,13 +131,7 @@ COLUMNS = Columns()
 def chosen_columns(
     header: list[str], columns: Columns, layout: Layout, source: str
 ) -> dict[str, str]:
-    """The columns of the file to read, under their canonical names.
-
-    Raises
-    ------
-    RatingsError
-        A required or named column is not in the file.
-    """
+    """The columns of the file to read, under their canonical names."""
     named = {
         name: column
         for name, column in columns.named.items()
@@ -174,13 +168,7 @@ def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
 def rater_columns(
     header: list[str], columns: Columns, chosen: Mapping[str, str], source: str
 ) -> list[str]:
-    """The columns of a wide table that are raters.
-
-    Raises
-    ------
-    RatingsError
-        No rater's column is named, a named one is not in the file, or one has no name.
-    """
+    """The columns of a wide table that are raters."""
     raters, free = (
         list(columns.raters),
         [name for name in header if name and name not in chosen.values()],
@@ -211,13 +199,7 @@ def rater_columns(
 
 
 def refuse_twice(names: list[str], where: str) -> None:
-    """Refuse names that stand there twice.
-
-    Raises
-    ------
-    RatingsError
-        Some do.
-    """
+    """Refuse names that stand there twice."""
     if len(set(names)) < len(names):
         twice = sorted(name for name, times in Counter(names).items() if times > 1)
         raise RatingsError(
@@ -244,14 +226,9 @@ def probable_columns(header: list[str]) -> dict[str, str]:
 def _candidates(free: list[str]) -> str:
     shown, hidden = free[:CANDIDATES], len(free) - CANDIDATES
     more = f" ({counted(hidden, 'more column')} not shown)" if hidden > 0 else ""
+    options = " ".join(f"--raters={quote(rater)}" for rater in shown)
     in_project = f"columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project"
-    return (
-        f"Name the raters among these{more}: {in_project}, or {' '.join(map(_as_option, shown))}."
-    )
-
-
-def _as_option(rater: str) -> str:
-    return f"--raters={quote(rater)}"
+    return f"Name the raters among these{more}: {in_project}, or {options}."
 
 
 def _next_step(missing: Mapping[str, str], free: list[str], layout: Layout) -> str:
@@ -264,7 +241,8 @@ def _next_step(missing: Mapping[str, str], free: list[str], layout: Layout) -> s
 
 def _near(name: str, column: str, free: list[str]) -> str | None:
     """The column of the file that probably is the missing one."""
-    free = [each for each in free if name != "label" or not _numbers_rows(each)]
+    if name == "label":  # a column whose name ends in `id` names rows and holds no labels
+        free = [each for each in free if not each.strip().lower().endswith("id")]
     plain = {
         each.strip().lower().replace("-", "_").removesuffix("_id").removesuffix("_name"): each
         for each in reversed(free)
@@ -274,8 +252,3 @@ def _near(name: str, column: str, free: list[str]) -> str | None:
         None,
     )
     return known or next(iter(get_close_matches(column, free, n=1, cutoff=0.75)), None)
-
-
-def _numbers_rows(column: str) -> bool:
-    """True if the name ends in `id`: such a column names rows and holds no labels."""
-    return column.strip().lower().endswith("id")

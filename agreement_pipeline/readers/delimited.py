@@ -5,7 +5,7 @@ slow, and finds the row of a mistake.
 """
 
 import csv
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -20,12 +20,8 @@ from agreement_pipeline.ratings import Limits
 from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import (
     Steady,
-    blank,
-    blocks_of,
     readable,
-    refuse_nul,
     start_of,
-    text_bytes,
     text_of,
 )
 from agreement_pipeline.text import counted
@@ -73,34 +69,38 @@ def _widths(lines: Sequence[str], mark: str) -> set[int]:
 
 
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of data as records, each with its number. Blank lines are none.
-
-    Raises
-    ------
-    RatingsError
-        The file is no delimited text, or no UTF-8.
-    """
-    number = 1
+    """The rows of data as records, each with its number. Blank lines are none."""
     try:
         with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
-            rows = csv.reader(file, delimiter=separator_in(path), strict=True)
-            header = next(rows, [])
-            for number, cells in enumerate(rows, 2):
-                if len(cells) not in (0, len(header)):
-                    raise RatingsError(
-                        f"{place}: row {number}: found {counted(len(cells), 'cell')}; expected "
-                        f"{len(header)}, as in the header. If it is the last row, the file may be "
-                        "cut off. Export it again."
-                    )
+            rows = _rows(file, separator_in(path), place)
+            _, header = next(rows, (1, []))
+            for number, cells in rows:
                 if cells:
                     yield number, dict(zip(header, cells, strict=True))
     except UnicodeDecodeError:
         text_of(path.read_bytes(), path.name)
         raise
+
+
+def _rows(lines: Iterable[str], separator: str, source: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their numbers, the header first. A blank line has no cells."""
+    number = width = 0
+    try:
+        for number, cells in enumerate(csv.reader(lines, delimiter=separator, strict=True), 1):
+            width = len(cells) if number == 1 else width
+            if len(cells) not in (0, width):
+                raise RatingsError(
+                    f"{source}: row {number}: found {counted(len(cells), 'cell')}; expected "
+                    f"{width}, as in the header. Complete the row, or quote the cell that holds a "
+                    "separator. If it is the last row, the file may be cut off."
+                )
+            yield number, cells
     except csv.Error as error:
         raise RatingsError(
-            f"{place}: row {number + 1}: found text that is not readable as delimited text "
-            f"({error}); expected quotes that close. Export the file again."
+            f"{source}: row {number + 1}: found text that is not readable as delimited text "
+            f"({error}); expected quotes that close, around cells of at most "
+            f"{csv.field_size_limit()} characters. "
+            "Correct the row, or save the table as JSON Lines."
         ) from None
 
 
@@ -111,11 +111,6 @@ class Delimited:
     ----------
     header
         The names of its columns.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken or too large.
     """
 
     def __init__(self, path: Path, separator: str, limits: Limits) -> None:
@@ -126,25 +121,20 @@ class Delimited:
         limits.refuse_beyond("rows", self._n_lines, self._source, "lines")
         _refuse_no_header(self.header, separator, self._source)
         refuse_twice(self.header, f"{self._source}: row 1")
-        self._file.refuse_change()
 
     def _look(self) -> None:
         """One pass over the lines: their number, and if Arrow must find the same cells as Python.
 
         A block of lines at a time is in memory.
         """
-        self._n_lines, self._regular, n_quotes, is_blank, head = 0, True, 0, True, b""
-        for block in blocks_of(self._file.path):
-            refuse_nul(block, self._source, self._n_lines)
+        self._n_lines, self._regular, n_quotes, head = 0, True, 0, b""
+        for block in self._file.blocks():
             text = np.frombuffer(block, dtype=np.uint8)
             quotes = np.flatnonzero(text == QUOTE) if b'"' in block else np.empty(0, dtype=np.int64)
             self._regular &= _is_regular(block, text, quotes, n_quotes, self._separator)
             self._n_lines += int(np.count_nonzero(text == FEED)) + _lone_returns(block)
             n_quotes += len(quotes)
-            is_blank &= block.isspace()
             head = head or block
-        if is_blank:
-            raise blank(self._source)
         self._first = head[: head.find(b"\n") + 1 or len(head)]
         in_first = self._first.count(b'"')
         self._quoted = n_quotes > in_first
@@ -154,8 +144,9 @@ class Delimited:
         """The cells of the first row, which may span several lines."""
         line = self._first
         spans = line.count(b'"') % 2 or b"\r" in line.rstrip(b"\n")[:-1]
-        text = text_of(text_bytes(self._file.path) if spans else line, self._source)
-        return next(self._rows(text), [])
+        text = self._file.text() if spans else text_of(line, self._source)
+        rows = _rows(StringIO(text, newline=""), self._separator, self._source)
+        return next(rows, (1, []))[1]
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Some columns as batches of texts. Only an empty cell is missing."""
@@ -198,28 +189,14 @@ class Delimited:
 
     def _row_by_row(self, names: Sequence[str], start: int) -> Iterator[pa.RecordBatch]:
         """The rows from one on, read by the standard library."""
-        rows = self._rows(text_of(text_bytes(self._file.path), self._source))
-        places = [self.header.index(name) for name in names]
-        data = islice(_of_one_width(rows, len(next(rows)), self._source), start, None)
+        text = StringIO(self._file.text(), newline="")
+        places, blank_row = list(map(self.header.index, names)), [""] * len(self.header)
+        rows = islice(_rows(text, self._separator, self._source), start + 1, None)
+        data = (cells or blank_row for _, cells in rows)
         while some := list(islice(data, AT_ONCE)):
             columns = [[cells[at] or None for cells in some] for at in places]
             arrays = [pa.array(column, pa.large_string()) for column in columns]
             yield pa.record_batch(arrays, names=list(names))
-
-    def _rows(self, text: str) -> Iterator[list[str]]:
-        reader = csv.reader(StringIO(text, newline=""), delimiter=self._separator, strict=True)
-        row = 1
-        try:
-            for cells in reader:
-                yield cells
-                row += 1
-        except csv.Error as error:
-            raise RatingsError(
-                f"{self._source}: row {row}: found text that is not readable as delimited text "
-                f"({error}); expected quotes that close, around cells of at most "
-                f"{csv.field_size_limit()} characters. "
-                "Correct the row, or save the table as JSON Lines."
-            ) from None
 
 
 def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
@@ -238,18 +215,6 @@ def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
             f"expected columns separated by {separator!r}, as in a file of this name. Save it with "
             "that separator, or under the right name (.csv for commas, .tsv for tabs)."
         )
-
-
-def _of_one_width(rows: Iterator[list[str]], width: int, source: str) -> Iterator[list[str]]:
-    """The rows of data. A blank line is a row of missing cells, so later rows keep their number."""
-    for number, cells in enumerate(rows, 2):
-        if cells and len(cells) != width:
-            raise RatingsError(
-                f"{source}: row {number}: found {counted(len(cells), 'cell')}; expected {width}, "
-                "as in the header. Complete the row, or quote the cell that holds a separator. If "
-                "it is the last row, the file may be cut off."
-            )
-        yield cells or [""] * width
 
 
 def _longest(column: pa.Array) -> int:

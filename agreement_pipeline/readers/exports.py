@@ -1,24 +1,35 @@
-"""An export: a file, or a folder of files, as records of plain data."""
+"""Exports, and the registered readers of their formats."""
 
-from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits
+from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.delimited import delimited_rows
-from agreement_pipeline.readers.files import UNFINISHED, CutOffError, start_of
+from agreement_pipeline.readers.files import (
+    DESCRIBING,
+    START,
+    UNFINISHED,
+    CutOffError,
+    FileKind,
+    kind_of,
+    refuse_unfinished,
+)
+from agreement_pipeline.readers.rules import RULES, Rows, Rules
+from agreement_pipeline.text import listed
 
-FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
-MAGIC: dict[bytes, FileKind] = {
-    b"PAR1": "parquet",
-    b"PK\x03\x04": "excel",
-    b"\xff\xff\xff\xff": "arrow",
-}
-MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
-DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
+if TYPE_CHECKING:
+    from agreement_pipeline.readers.submissions import Submission
 
 
 class Record(NamedTuple):
@@ -75,13 +86,7 @@ class Export:
 
     @cached_property
     def first(self) -> Mapping[str, Any]:
-        """The first record, or nothing if there is none that can be read.
-
-        Raises
-        ------
-        CutOffError
-            The file ends within this record.
-        """
+        """The first record, or nothing if there is none that can be read."""
         if not self.files:
             return {}
         try:
@@ -111,22 +116,8 @@ class Export:
         return path.relative_to(self.path).parts[:-1] if path != self.path else ()
 
 
-def kind_of(path: Path) -> FileKind:
-    """What a file is, by its first bytes."""
-    start = start_of(path)
-    text = start.removeprefix(BOM_UTF8).lstrip()
-    known = (kind for magic, kind in MAGIC.items() if start.startswith(magic))
-    return next(known, MARKS.get(text[:1], "text"))
-
-
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
-    """The records of a file.
-
-    Raises
-    ------
-    RatingsError
-        The file cannot be read.
-    """
+    """The records of a file."""
     kind = kind_of(path)
     if kind == "text":
         for number, row in delimited_rows(path, place, errors):
@@ -134,10 +125,183 @@ def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Recor
     elif kind == "json":
         from agreement_pipeline.readers.json_files import json_objects
 
-        for number, value in json_objects(path):
+        for number, value in json_objects(path, place):
             yield Record(f"{place}: record {number}", value)
     elif kind in ("parquet", "arrow"):
         from agreement_pipeline.readers.parquet import columnar_rows
 
         for number, value in enumerate(columnar_rows(path, kind), 1):
             yield Record(f"{place}: record {number}", value)
+
+
+Source = Any
+"""A path, a DataFrame of pandas or Spark, or anything that gives Arrow batches."""
+TABLE = "table"
+SIGNS = {
+    "argilla": (".responses.users",),
+    "conll": (),
+    "dataloop": ("datasetId",),
+    "doccano": ("Comments",),
+    "encord": ("label_hash",),
+    "ground_truth": ("datasetObjectId",),
+    "images": ("images",),
+    "inception": ("Layer",),
+    "judges": ("traceId", "trace_id", "assessments"),
+    "label_studio": ("annotation_id",),
+    "labelbox": ("data_row",),
+    "mturk": ("HITId",),
+    "prodigy": ("_task_hash",),
+    "superannotate": ("instances",),
+    "toloka": ("ASSIGNMENT:worker_id",),
+}
+"""How the name of a column ends that the formats of a file need in text, if they read text with a
+header. A file that is not named here is always asked.
+"""
+OF_TOKENS = re.compile(r"#|-DOCSTART-|.*\s(O|[BIESLU][-_]\S+)$")
+"""How the first line of tokens with tags looks, which has no header."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a source.
+
+    Parameters
+    ----------
+    columns
+        What its columns are called. In a tool's export `label` is the question.
+    layout
+        long: one row a rating. wide: one row an item, one column a rater.
+    limits
+        How large it may be.
+    rules
+        Which rows count, and which items are one.
+    session
+        Where the rows are put.
+    """
+
+    columns: Columns = COLUMNS
+    layout: Layout = "long"
+    limits: Limits = LIMITS
+    rules: Rules = RULES
+    session: Session = field(default_factory=duckdb_session)
+
+
+@dataclass(frozen=True)
+class Reader(ABC):
+    """One export format.
+
+    Parameters
+    ----------
+    name, title
+        The format's name in settings, and in words.
+    recognises
+        True if an export has this format, by its content.
+    shows
+        What the format can show, of `CAPABILITIES`. A table shows what it has a column for.
+    needs
+        What the format cannot show, and must be said by the project, else its numbers are wrong.
+    kinds
+        The kinds of label objects that `init` looks for.
+    """
+
+    name: str
+    title: str
+    recognises: Callable[[Export], bool]
+    _: KW_ONLY
+    shows: AbstractSet[str] = frozenset()
+    needs: Mapping[str, str] = field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+
+    @abstractmethod
+    def rows(self, source: Source, asked: Asked) -> Rows:
+        """All ratings of a source."""
+
+    @abstractmethod
+    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
+        """Only the names of the rounds in a source, sorted."""
+
+    @property
+    def submissions(self) -> "Callable[[Export], Iterator[Submission]] | None":
+        """What finds all submissions of an export. None for tables: their rows are ratings."""
+        return None
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What the format cannot show."""
+        return tuple(name for name in CAPABILITIES if name not in self.shows)
+
+
+READERS: dict[str, Reader] = {}
+
+
+def register(reader: Reader) -> Reader:
+    """Add a reader to `READERS`.
+
+    Raises
+    ------
+    ValueError
+        A reader of that name is registered, or it shows something that is not in `CAPABILITIES`.
+    """
+    if reader.name in READERS:
+        raise ValueError(
+            f"reader {reader.name}: found a reader of that name; expected a name of its own. "
+            "Rename the reader."
+        )
+    unknown = sorted({*reader.shows, *reader.needs} - set(CAPABILITIES))
+    if unknown:
+        raise ValueError(
+            f"reader {reader.name}: found {listed(unknown)}; expected some of "
+            f"{listed(CAPABILITIES, 20)}. Correct what it shows."
+        )
+    READERS[reader.name] = reader
+    return reader
+
+
+def reader_of(path: Path, name: str | None = None) -> Reader:
+    """The registered reader for an export: the one of that name, or the one that recognises it.
+
+    Raises
+    ------
+    RatingsError
+        The file is absent or unfinished, or no reader recognises its content.
+    """
+    refuse_unfinished(path)
+    export = Export(path)
+    if name == TABLE or (name is None and _is_plain(export)):
+        from agreement_pipeline.readers.table import TABLE as OF_TABLES
+
+        return OF_TABLES
+    import_module("agreement_pipeline.readers.tools")  # which registers all
+    if name is not None:
+        if name not in READERS:
+            raise RatingsError(
+                f"reader: found {name!r}; expected one of {listed(sorted(READERS), 40)}. "
+                "Correct the name."
+            )
+        return READERS[name]
+    if not export.files:
+        raise RatingsError(
+            f"{export.path}: found a folder without a finished file; expected an export. "
+            "Check the path."
+        )
+    found = [each for each in READERS.values() if each.recognises(export)]
+    if not found:
+        raise RatingsError(
+            f"{path.name}: found no format that is known; expected an export of one of "
+            f"{listed([each.title for each in READERS.values()], 40)}. Save the ratings as a table."
+        )
+    return min(found, key=lambda each: each.submissions is None)
+
+
+def _is_plain(export: Export) -> bool:
+    """True for delimited text that no tool recognises, which is told before a tool is loaded."""
+    if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
+        return False
+    if any(
+        each.name not in SIGNS for each in iter_modules([str(Path(__file__).with_name("tools"))])
+    ):
+        return False
+    with export.path.open(encoding="utf-8-sig", errors="replace") as file:
+        first = file.read(START).lstrip().partition("\n")[0].rstrip()
+    signs = tuple(sign for each in SIGNS.values() for sign in each)
+    return not OF_TOKENS.match(first) and not any(str(x).endswith(signs) for x in export.first)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
@@ -18,6 +19,15 @@ UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 WAIT = "Wait until it is complete, or export it again."
 START = 65_536
 """How many bytes tell what a file is."""
+FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
+MAGIC: dict[bytes, FileKind] = {
+    b"PAR1": "parquet",
+    b"PK\x03\x04": "excel",
+    b"\xff\xff\xff\xff": "arrow",
+}
+DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
+"""The files that describe a data set of Hugging Face's library."""
+MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 BLOCK_BYTES = 1_000_000
 ZIP = b"PK\x03\x04"
 WORKBOOK = "[Content_Types].xml"
@@ -36,13 +46,7 @@ class CutOffError(RatingsError):
 
 
 def refuse_unfinished(path: Path) -> None:
-    """Refuse a path to nothing, to a device, or to a file that its name calls unfinished.
-
-    Raises
-    ------
-    RatingsError
-        The path is one of these.
-    """
+    """Refuse a path to nothing, to a device, or to a file that its name calls unfinished."""
     if not path.exists():
         raise RatingsError(
             f"{path}: found no such file; expected an export or a table. Check the path."
@@ -77,13 +81,7 @@ class Steady:
 
     @classmethod
     def at(cls, path: Path) -> "Steady":
-        """The file at a path, before it is read.
-
-        Raises
-        ------
-        RatingsError
-            The file is empty or cannot be read.
-        """
+        """The file at a path, before it is read."""
         with readable(path), path.open("rb"):
             was = _state(path)
         if not was[0]:
@@ -93,14 +91,35 @@ class Steady:
             )
         return cls(path, was)
 
-    def refuse_change(self) -> None:
-        """Refuse the file if it changed.
+    def blocks(self) -> Iterator[bytes]:
+        """The bytes of a text in blocks of whole lines, without a byte order mark."""
+        name, n_lines, is_blank = self.path.name, 0, True
+        with readable(self.path), self.path.open("rb") as file:
+            block = (file.read(BLOCK_BYTES) + file.readline()).removeprefix(BOM_UTF8)
+            while block:
+                if b"\0" in block:
+                    line = n_lines + block.count(b"\n", 0, block.index(b"\0")) + 1
+                    raise RatingsError(
+                        f"{name}: line {line}: found a NUL byte; expected text. "
+                        "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
+                    )
+                yield block
+                n_lines += block.count(b"\n")
+                is_blank = is_blank and block.isspace()
+                block = file.read(BLOCK_BYTES) + file.readline()
+        self.refuse_change()
+        if is_blank:
+            raise RatingsError(
+                f"{name}: found nothing but blanks; expected a table with at least one rating. "
+                "Check that the export is complete."
+            )
 
-        Raises
-        ------
-        RatingsError
-            It did, or it cannot be read any more.
-        """
+    def text(self) -> str:
+        """The whole text."""
+        return text_of(b"".join(self.blocks()), self.path.name)
+
+    def refuse_change(self) -> None:
+        """Refuse the file if it changed."""
         with readable(self.path):
             now = _state(self.path)
         if now != self.was:
@@ -129,72 +148,17 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def start_of(path: Path) -> bytes:
-    """The first bytes of a file.
-
-    Raises
-    ------
-    RatingsError
-        It cannot be read.
-    """
+    """The first bytes of a file."""
     with readable(path), path.open("rb") as file:
         return file.read(START)
 
 
-def blocks_of(path: Path) -> Iterator[bytes]:
-    """The bytes of a file in blocks of whole lines, without a byte order mark.
-
-    Raises
-    ------
-    RatingsError
-        The file cannot be read.
-    """
-    with readable(path), path.open("rb") as file:
-        block = (file.read(BLOCK_BYTES) + file.readline()).removeprefix(BOM_UTF8)
-        while block:
-            yield block
-            block = file.read(BLOCK_BYTES) + file.readline()
-
-
-def text_bytes(path: Path) -> bytes:
-    """The bytes of a file of text, without a byte order mark.
-
-    Raises
-    ------
-    RatingsError
-        The file changed while it was read, is blank, or holds a NUL byte.
-    """
-    file = Steady.at(path)
-    with readable(path):
-        data = path.read_bytes().removeprefix(BOM_UTF8)
-    file.refuse_change()
-    refuse_nul(data, path.name)
-    if data.isspace() or not data:
-        raise blank(path.name)
-    return data
-
-
-def refuse_nul(data: bytes, source: str, lines_before: int = 0) -> None:
-    """Refuse a part of a text that holds a NUL byte.
-
-    Raises
-    ------
-    RatingsError
-        It does.
-    """
-    if b"\0" in data:
-        line = lines_before + data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise RatingsError(
-            f"{source}: line {line}: found a NUL byte; expected text. "
-            "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
-        )
-
-
-def blank(source: str) -> RatingsError:
-    """The refusal of a text of nothing but blanks."""
-    return RatingsError(
-        f"{source}: found nothing but blanks; expected a table with at least one rating. "
-        "Check that the export is complete."
-    )
+def kind_of(path: Path) -> FileKind:
+    """What a file is, by its first bytes."""
+    start = start_of(path)
+    text = start.removeprefix(BOM_UTF8).lstrip()
+    known = (kind for magic, kind in MAGIC.items() if start.startswith(magic))
+    return next(known, MARKS.get(text[:1], "text"))
 
 
 def no_row(source: str) -> RatingsError:
@@ -206,13 +170,7 @@ def no_row(source: str) -> RatingsError:
 
 
 def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
-    """Bytes as text.
-
-    Raises
-    ------
-    RatingsError
-        They are not UTF-8.
-    """
+    """Bytes as text."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

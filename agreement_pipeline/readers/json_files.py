@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 import pyarrow as pa
 
@@ -17,9 +17,6 @@ from agreement_pipeline.readers.files import (
     WAIT,
     CutOffError,
     Steady,
-    blank,
-    blocks_of,
-    refuse_nul,
     text_of,
 )
 
@@ -65,18 +62,13 @@ def _half(found: object) -> str | None:
 # Records: an array, lines, or a single object
 
 
-def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file, numbered from 1. No more than a few are in memory.
 
-    Raises
-    ------
-    CutOffError
-        The file ends within a record or a list.
-    RatingsError
-        The file is no JSON, or is not UTF-8.
+    `place` is the name of the file in an export, for errors.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
-        stream = _Stream(path, file)
+        stream = _Stream(path, file, place or path.name)
         try:
             yield from stream.objects()
         finally:
@@ -84,8 +76,9 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class _Stream:
-    def __init__(self, path: Path, file: TextIO) -> None:
-        self.path, self.file, self.buffer, self.at = path, file, "", 0
+    def __init__(self, path: Path, file: TextIO, place: str) -> None:
+        self.path, self.file, self.place = path, file, place
+        self.buffer, self.at = "", 0
         self.size, self.decoder = path.stat().st_size, json.JSONDecoder()
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -104,7 +97,7 @@ class _Stream:
             self.at += 1
         if mark and (not array or self._next_mark()):
             raise RatingsError(
-                f"{self.path.name}: record {number}: found text after the last record; expected "
+                f"{self.place}: record {number}: found text after the last record; expected "
                 "the end of the file. Remove the text, or export the file again."
             )
 
@@ -123,7 +116,7 @@ class _Stream:
         try:
             read = self.file.read(max(CHUNK, len(self.buffer)))
         except UnicodeDecodeError:
-            text_of(self.path.read_bytes(), self.path.name)
+            text_of(self.path.read_bytes(), self.place)
             raise
         if self.size >= LARGE:
             _now[self] = f"{self.file.buffer.tell() / self.size:.0%} of {self.path.name}"
@@ -146,20 +139,20 @@ class _Stream:
                     raise self._wrong(number, shown(found))
                 if HALF.search(self.buffer, start, self.at) and (half := _half(found)):
                     raise RatingsError(
-                        f"{self.path.name}: record {number}: found half a character ({half}); "
+                        f"{self.place}: record {number}: found half a character ({half}); "
                         "expected whole characters. Correct the record, or export the file again."
                     )
                 return found
 
     def _cut(self, number: int, where: str) -> CutOffError:
         return CutOffError(
-            f"{self.path.name}: record {number}: found a file that is cut off {where} this "
+            f"{self.place}: record {number}: found a file that is cut off {where} this "
             f"record; expected whole records and the end of the list. {WAIT}"
         )
 
     def _wrong(self, number: int, found: str) -> RatingsError:
         return RatingsError(
-            f"{self.path.name}: record {number}: found {found}; expected a JSON object. "
+            f"{self.place}: record {number}: found {found}; expected a JSON object. "
             "Correct the record, or export the file again."
         )
 
@@ -174,42 +167,28 @@ class JsonLines:
     ----------
     header
         The names of its columns.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken or too large.
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        names, self._blocks = dict[str, None](), list[_Block]()
+        names, self._parts = dict[str, None](), list[tuple[int, dict[str, Any]]]()
         records = _records(path, limits)
         while some := list(islice(records, AT_ONCE)):
             here = dict.fromkeys(chain.from_iterable(some))
             names |= here
             if len(names) <= limits.columns:
-                columns = {
-                    name: _compact([_cell(each.get(name)) for each in some]) for name in here
-                }
-                self._blocks.append(_Block(len(some), columns))
+                cells = {n: _compact([_cell(each.get(n)) for each in some]) for n in here}
+                self._parts.append((len(some), cells))
         limits.refuse_beyond("columns", len(names), path.name, "columns")
         self.header = list(names)
 
-    def blocks(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Some columns, some rows at a time.
 
         A column is an Arrow array of texts. If it holds anything but texts, it is a list.
         """
-        for block in self._blocks:
-            empty = pa.nulls(block.n_rows, pa.large_string())
-            yield {name: block.columns.get(name, empty) for name in names}
-
-
-class _Block(NamedTuple):
-    """The cells of some records by column, as an Arrow array where all of them are texts."""
-
-    n_rows: int
-    columns: dict[str, Any]
+        for n_rows, columns in self._parts:
+            empty = pa.nulls(n_rows, pa.large_string())
+            yield {name: columns.get(name, empty) for name in names}
 
 
 def _compact(values: list[object]) -> Any:
@@ -226,27 +205,17 @@ def _cell(value: object) -> object:
 
 
 def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
-    """The records of a file, one a line. Blank lines at its end are none.
-
-    Raises
-    ------
-    RatingsError
-        The file changed while it was read, is blank or too long, or a line holds no record.
-    """
-    file, source, row, waiting = Steady.at(path), path.name, 0, list[str]()
-    for block in blocks_of(path):
-        refuse_nul(block, source, row + len(waiting))
+    """The records of a file, one a line. Blank lines at its end are none."""
+    source, row, waiting = path.name, 0, list[str]()
+    for block in Steady.at(path).blocks():
         for line in text_of(block, source, row + len(waiting)).removesuffix("\n").split("\n"):
             if line.strip() and waiting:
                 for row, each in enumerate(waiting, row + 1):  # noqa: B020
                     yield _record(each, row, False, source)
                 waiting.clear()
             waiting.append(line)
-    if not waiting[0].strip():
-        raise blank(source)
     yield _record(waiting[0], row + 1, True, source)
     limits.refuse_beyond("rows", row + len(waiting), source, "lines")
-    file.refuse_change()
 
 
 def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:

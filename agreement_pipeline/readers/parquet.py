@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.engine import Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
@@ -24,7 +25,8 @@ from agreement_pipeline.ratings import (
     plain_type,
 )
 from agreement_pipeline.readers.columns import refuse_twice
-from agreement_pipeline.readers.files import WAIT, Steady, no_row
+from agreement_pipeline.readers.files import INFO, STATE, WAIT, Steady, no_row
+from agreement_pipeline.readers.json_files import json_objects
 
 BATCH = 65_536
 FEW = 64
@@ -32,6 +34,7 @@ FEW = 64
 PATTERN = "*?[{"
 """Marks in a path that engines take for those of a pattern."""
 KEY = b"huggingface"
+SPLIT = "split"
 NO_LABEL = -1
 Data = Mapping[str, Any]
 Named = Callable[[Any], Any]
@@ -39,13 +42,7 @@ Named = Callable[[Any], Any]
 
 
 def footer_of(path: Path) -> Footer:
-    """What a Parquet file says of itself.
-
-    Raises
-    ------
-    RatingsError
-        It contradicts itself. Arrow could end the process on it.
-    """
+    """What a Parquet file says of itself."""
     try:
         return Footer.of(path)
     except FooterError as error:
@@ -64,11 +61,6 @@ class ParquetTable:
         Its columns.
     named
         Of each column of numbered labels, what names a number.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken or too large.
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
@@ -131,32 +123,26 @@ class ParquetTable:
 
 
 @contextmanager
-def _as_refusal(source: str) -> Iterator[None]:
+def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
     """Whatever Arrow says of a broken file, as one refusal."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _broken(source, error) from None
+        raise _broken(source, error, kind) from None
 
 
-def _broken(source: str, error: BaseException) -> RatingsError:
+def _broken(source: str, error: BaseException, kind: str = "Parquet") -> RatingsError:
     return RatingsError(
-        f"{source}: found no whole Parquet file ({str(error).splitlines()[0]}); expected a "
+        f"{source}: found no whole {kind} file ({str(error).splitlines()[0]}); expected a "
         f"finished one. {WAIT}"
     )
 
 
 def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet or Arrow file as records.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken.
-    """
+    """The rows of a Parquet or Arrow file as records."""
     import pyarrow.parquet as pq
 
-    try:
+    with _as_refusal(path.name, kind.capitalize()):
         if kind == "parquet":
             footer_of(path)
             file = pq.ParquetFile(path)
@@ -169,21 +155,51 @@ def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
             for row in batch.to_pylist():
                 row.update({name: of(row[name]) for name, of in named.items() if name in row})
                 yield row
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+
+
+def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
+    """A data set that `save_to_disk` wrote, and what names the numbers of its labels.
+
+    If it has several splits, the column `split` names them.
+    """
+    places = sorted(path.parent for path in folder.rglob(STATE))
+    tables, named = [], dict[str, Named]()
+    for place in places:
+        table, names = _split(place, folder.name)
+        if len(places) > 1 and SPLIT not in table.column_names:
+            texts = pa.array([place.name] * len(table), pa.large_string())
+            table = table.append_column(SPLIT, texts)
+        tables.append(table)
+        named = {**names, **named}
+    return pa.concat_tables(tables, promote_options="permissive"), named
+
+
+def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
+    """One split of a data set."""
+    try:
+        (_, state), (_, info) = (
+            next(json_objects(folder / each, f"{name}: {each}")) for each in (STATE, INFO)
+        )
+        tables = [
+            pa.ipc.open_stream(pa.memory_map(str(folder / each["filename"]))).read_all()
+            for each in state["_data_files"]
+        ]
+        table = pa.concat_tables(tables)
+    except (pa.ArrowException, OSError, KeyError, TypeError, StopIteration) as error:
         raise RatingsError(
-            f"{path.name}: found no whole {kind} file ({str(error).splitlines()[0]}); expected a "
-            "finished one. Export it again."
+            f"{name}: found no whole data set ({error}); expected the Arrow files that {STATE} "
+            "lists. Save the data set again."
         ) from None
+    for at, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):  # the library writes missing numbers as NaN
+            numbers = table.column(at)
+            known = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
+            table = table.set_column(at, field, known)
+    return table, named_in(info, name)
 
 
 def named_in(info: Data, source: str) -> dict[str, Named]:
-    """From each column of labels to what gives the names of the numbers in a cell.
-
-    Raises
-    ------
-    RatingsError
-        The description of the columns is not what the library writes.
-    """
+    """From each column of labels to what gives the names of the numbers in a cell."""
     found: dict[str, Named] = {}
     try:
         for column, feature in (info.get("features") or {}).items():
@@ -196,13 +212,7 @@ def named_in(info: Data, source: str) -> dict[str, Named]:
 
 
 def named_in_schema(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Named]:
-    """The same, from what the schema of a Parquet or Arrow file says of itself.
-
-    Raises
-    ------
-    RatingsError
-        The description of the columns is not what the library writes.
-    """
+    """The same, from what the schema of a Parquet or Arrow file says of itself."""
     try:
         said = json.loads((metadata or {}).get(KEY, b"{}"))
     except (ValueError, RecursionError) as error:
@@ -226,7 +236,9 @@ def _named(names: Sequence[str | None], where: str) -> Named:
     """A number, or a list of numbers, as names. -1 stands for no label, and so does no name."""
     known: dict[Any, str | None] = {NO_LABEL: None, **dict(enumerate(names))}
 
-    def name(value: Any) -> str | None:
+    def named(value: Any) -> Any:
+        if hasattr(value, "__len__") and not isinstance(value, str | Mapping):
+            return [named(each) for each in value]
         if value is None or (isinstance(value, float) and isnan(value)):
             return None
         if not isinstance(value, Real) or value not in known:
@@ -235,10 +247,6 @@ def _named(names: Sequence[str | None], where: str) -> Named:
                 "names. Save the data set again."
             )
         return known[value]
-
-    def named(value: Any) -> Any:
-        is_list = hasattr(value, "__len__") and not isinstance(value, str | Mapping)
-        return [name(each) for each in value] if is_list else name(value)
 
     return named
 

@@ -1,7 +1,8 @@
 """Checked ratings from whatever holds them, for projects and the command line alike."""
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -23,16 +24,13 @@ from agreement_pipeline.ratings import (
     Level,
     Limits,
     NoRatingError,
-    Origin,
     Ratings,
     Scale,
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
-from agreement_pipeline.readers.exports import Export, kind_of
-from agreement_pipeline.readers.files import is_packed, refuse_unfinished, unpacked
-from agreement_pipeline.readers.registry import Asked, Reader, Source, reader_of
-from agreement_pipeline.readers.rows import Rows
-from agreement_pipeline.readers.rules import RULES, Rules
+from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
+from agreement_pipeline.readers.files import is_packed, kind_of, refuse_unfinished, unpacked
+from agreement_pipeline.readers.rules import RULES, Rows, Rules
 from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
 from agreement_pipeline.text import called, counted, listed
 
@@ -118,13 +116,9 @@ def read(
         ratings, where = _units_in(source, rules.units, asked, round_name, scale, classifiers)
     else:
         session = _session(source, engine, memory_limit)
-        rows = rows_of(source, columns, layout, limits, rules, session)
-        if not rules.all_rounds or round_name is not None:
-            rows = of_round(rows, round_name)
-        where, ratings = (
-            rows.source,
-            checked_rows(rows, scale=scale, level=level, classifiers=classifiers, limits=limits),
-        )
+        found = rows_of(source, columns, layout, limits, rules, session)
+        rows = _of_round(found, round_name, rules)
+        where, ratings = rows.source, _checked(rows, scale, level, classifiers, limits)
     if usable:
         _refuse_unusable(ratings, where)
     return ratings
@@ -182,7 +176,7 @@ def _marked_in(
     source: str | Source, kind: str, asked: Asked, round_name: str | None
 ) -> "tuple[Rows, list[Marked]]":
     """The rows of an export, and what is marked in each of them."""
-    from agreement_pipeline.readers.tool import Tool
+    from agreement_pipeline.readers.submissions import Tool
     from agreement_pipeline.units import Marked
 
     if not isinstance(source, str | Path):
@@ -190,20 +184,16 @@ def _marked_in(
             f"a DataFrame: found a table for units of {kind}; expected the export of a tool. Make "
             "units of it with agreement_pipeline.units."
         )
-    refuse_unfinished(Path(source))
-    with unpacked(Path(source), asked.limits) as path:
-        reader = reader_of(path, asked.rules.reader)
+    with _opened(Path(source), asked.limits, asked.rules.reader) as (path, reader):
         if not isinstance(reader, Tool):
             raise RatingsError(
                 f"{path.name}: found {reader.title} for units of {kind}; expected the export of a "
                 "tool. Leave `units` out, or export the objects."
             )
         found, drawn = reader.drawn(path, kind, asked)
-    rows = _with_origin(reader, found)
     requires = asked.rules.requires
-    _refuse_incapable(reader, ("none", *reader.needs) if requires is None else requires, rows)
-    if not asked.rules.all_rounds or round_name is not None:
-        rows = of_round(rows, round_name)
+    needs = ("none", *reader.needs) if requires is None else requires
+    rows = _of_round(_with_origin(reader, found, needs), round_name, asked.rules)
     occurrence = "occurrence" if "occurrence" in rows.names else "1"
     said = rows.relation.ask(
         f"SELECT item, rater, label, {rows.quoted('row')}, {occurrence} FROM {rows} ORDER BY nth"
@@ -246,7 +236,7 @@ def _units_in(
     )
     part = "" if units.part == "all" else units.part
     origin = None if rows.origin is None else replace(rows.origin, part=part)
-    return replace(whole.ratings, origin=origin), rows.source
+    return whole.ratings.from_origin(origin), rows.source
 
 
 def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
@@ -273,9 +263,16 @@ def read_rounds(
     RatingsError
         The file is broken. Or it has no such column, or a row without a round.
     """
+    with _opened(path, limits, reader) as (place, found):
+        return found.rounds(place, Asked(columns, limits=limits))
+
+
+@contextmanager
+def _opened(path: Path, limits: Limits, reader: str | None) -> Iterator[tuple[Path, Reader]]:
+    """A finished file or folder, unpacked, and its reader."""
     refuse_unfinished(path)
     with unpacked(path, limits) as place:
-        return reader_of(place, reader).rounds(place, Asked(columns, limits=limits))
+        yield place, reader_of(place, reader)
 
 
 def _session(source: Source, engine: str = "auto", memory_limit: str | None = None) -> Session:
@@ -321,15 +318,11 @@ def rows_of(
     if not is_path or AFAR in str(source) or is_pattern(Path(source)):
         return _with_origin(TABLE, TABLE.rows(source, asked))
     path = Path(source)
-    refuse_unfinished(path)
-    with unpacked(path, limits) as place:
-        reader = reader_of(place, rules.reader)
+    with _opened(path, limits, rules.reader) as (place, reader):
         rows = reader.rows(place, asked)
         if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
             rows = replace(rows, relation=_kept(rows))  # their file will be gone
-    rows = _with_origin(reader, rows)
-    _refuse_incapable(reader, [*reader.needs] if rules.requires is None else rules.requires, rows)
-    return rows
+    return _with_origin(reader, rows, reader.needs if rules.requires is None else rules.requires)
 
 
 def _kept(rows: Rows) -> Relation:
@@ -340,14 +333,10 @@ def _kept(rows: Rows) -> Relation:
     return session.load(schema, session.batches(query))
 
 
-def of_round(rows: Rows, name: str | None) -> Rows:
-    """The rows of one round. If no round is named, all rows of a source with at most one round.
-
-    Raises
-    ------
-    RatingsError
-        There are several rounds and none is named, or not the one that is. Or some rows have none.
-    """
+def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
+    """The rows of one round. If no round is named, all rows of a source with at most one round."""
+    if name is None and rules.all_rounds:
+        return rows
     where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
     said: list[str | None] = []
     if "round" in rows.names:
@@ -396,50 +385,30 @@ def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) ->
     return unnamed_columns([str(name) for name in Export(source).first], columns)
 
 
-def origin_of_table(columns: Container[str]) -> Origin:
-    """The origin of the ratings in a plain table, of which these columns were read."""
-    return Origin.of(TABLE.name, _shown_by(columns), {})
+def _with_origin(reader: Reader, rows: Rows, requires: Iterable[str] = ()) -> Rows:
+    """The rows, with what their reader is called and what they can show.
 
-
-def _shown_by(columns: Container[str]) -> frozenset[str]:
-    return frozenset({"raters", *(shown for name, shown in SHOWN.items() if name in columns)})
-
-
-def _with_origin(reader: Reader, rows: Rows) -> Rows:
-    """The rows, with what their reader is called and what they can show."""
+    They are refused if they cannot show what is required.
+    """
     shows = frozenset(reader.shows)
     if reader.submissions is None:
-        shows = _shown_by(rows.names) | ({"predictions"} if rows.classifiers else set())
+        shown = {word for name, word in SHOWN.items() if name in rows.names}
+        shows = frozenset({"raters", *shown} | ({"predictions"} if rows.classifiers else set()))
+    lacking = [name for name in requires if name not in shows]
+    if lacking:
+        said = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
+        why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
+        raise RatingsError(
+            f"{rows.source}: found {reader.title}, which cannot show {listed(lacking)} ({said}); "
+            f"expected an export that does. {why or 'Export another format.'}"
+        )
     return replace(rows, reader=reader.name, shows=shows)
 
 
-def _refuse_incapable(reader: Reader, requires: Sequence[str], rows: Rows) -> None:
-    """Refuse an export that cannot show what is required."""
-    lacking = [name for name in requires if name not in rows.shows]
-    if lacking:
-        shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
-        why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
-        raise RatingsError(
-            f"{rows.source}: found {reader.title}, which cannot show {listed(lacking)} ({shown}); "
-            f"expected an export that does. {why or 'Export another format.'}"
-        )
-
-
-def checked_rows(
-    rows: Rows,
-    *,
-    scale: Scale | None = None,
-    level: Level = "nominal",
-    classifiers: Classifiers = (),
-    limits: Limits = LIMITS,
+def _checked(
+    rows: Rows, scale: Scale | None, level: Level, classifiers: Classifiers, limits: Limits
 ) -> Ratings:
-    """Check rows under canonical names, and find their scale if none is given.
-
-    Raises
-    ------
-    RatingsError
-        A check of the ratings fails.
-    """
+    """The rows as ratings. Their scale is found if none is given."""
     try:
         return Ratings.from_cells(
             rows,

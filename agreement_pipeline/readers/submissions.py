@@ -9,29 +9,33 @@ Missing, skipped and "none of them" are three things:
 
 import math
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Relation, Session
-from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Limits, category_text
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.rows import Rows
-from agreement_pipeline.text import listed
-from agreement_pipeline.units import LabelObject, Span
+from agreement_pipeline.engine import Relation, Session, duckdb_session
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text
+from agreement_pipeline.readers.columns import COLUMNS, Columns
+from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
+from agreement_pipeline.readers.rules import FIELD, Rejected, Rows, arranged, kept
+from agreement_pipeline.text import called, counted, listed
+from agreement_pipeline.units import ChosenSet, LabelObject, Rubric, Span
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Status = Literal["submitted", "skipped", "draft", "rejected"]
 Kind = Literal["human", "model", "gold", "reviewer"]
@@ -53,9 +57,10 @@ NONE = "|"
 """The label of a rater who ticked nothing: the empty set."""
 UNKNOWN = "unknown ("
 """How the name of a rater begins whom the export does not name. The record follows."""
-MADE = ("item", "rater", "label")
 CANONICAL = (
-    *MADE,
+    "item",
+    "rater",
+    "label",
     "status",
     "kind",
     "created",
@@ -88,7 +93,7 @@ class Submission:
     status, kind
         What became of the work, and who did it.
     created, updated
-        Times in the form of `utc`.
+        When the work began and ended, as the tool writes times.
     seconds
         How long the work took.
     confidence
@@ -105,10 +110,10 @@ class Submission:
     record: str
     status: Status = "submitted"
     kind: Kind = "human"
-    created: str | None = None
-    updated: str | None = None
-    seconds: float | None = None
-    confidence: float | None = None
+    created: object = None
+    updated: object = None
+    seconds: Any = None
+    confidence: Any = None
     assisted: bool | None = None
     fields: Data = field(default_factory=lambda: Nothing)
 
@@ -172,13 +177,17 @@ def pixels(value: float, size: float) -> float:
     return round(float(value) * size / 100, DECIMALS)
 
 
+def refuse_rotation(degrees: object, where: str) -> None:
+    """Refuse an object that is turned."""
+    if degrees and float(str(degrees)):
+        raise RatingsError(
+            f"{where}: found a rotation of {degrees} degrees; expected an upright box. "
+            "Draw a polygon instead."
+        )
+
+
 def utc(written: object, where: str) -> str | None:
     """A time in UTC, as text that sorts. A time without a zone stays without one.
-
-    Raises
-    ------
-    RatingsError
-        The text is no time.
 
     >>> utc("2026-09-02T11:05:00+02:00", "x"), utc("Wed Sep 02 02:05:00 PDT 2026", "x")
     ('2026-09-02T09:05:00.000000Z', '2026-09-02T09:05:00.000000Z')
@@ -228,24 +237,17 @@ class Gathered:
         The question. None: the first one, and there must not be another.
     wanted
         The fields that are wanted.
-    own
-        The columns of `CANONICAL` that are wanted, in their order. `MADE` are among them.
     omits_none
         True if the export writes nothing where a rater ticked nothing.
 
     Attributes
     ----------
     rows
-        The columns of `own`, and those of fields.
+        The columns of `CANONICAL`, and those of fields.
     columns
         The column of each field that was asked for.
     fields
         All fields of the items.
-
-    Raises
-    ------
-    RatingsError
-        The export is broken or too large, or has several questions and none was chosen.
     """
 
     def __init__(
@@ -258,16 +260,15 @@ class Gathered:
         session: Session,
         *,
         omits_none: bool,
-        own: Sequence[str] = CANONICAL,
     ) -> None:
         self.columns = {name: f"field{number}" for number, name in enumerate(dict.fromkeys(wanted))}
         self.fields, self._questions = dict[str, None](), dict[str, None]()
         self._question, self._source = question, source
         self._sets, self._odd = False, ""
-        names = [*own, "ticked", *self.columns.values()]
+        names = [*CANONICAL, "ticked", *self.columns.values()]
         schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
-        made = self._made(submissions, own[len(MADE) :], limits)
-        rows = Rows(_put(session, schema, _batches(made, schema, source)), source)
+        made = self._made(submissions, limits)
+        rows = Rows(_put(session, schema, _batches(made, schema)), source)
         self._refuse_several()
         others = ", ".join(name for name in names if name not in ("label", "ticked"))
         label = self._label_in_sql(omits_none)
@@ -279,23 +280,25 @@ class Gathered:
             return self.columns[name]
         return self.rows.text(name) if name in CANONICAL else None
 
-    def _made(
-        self, submissions: Iterable[Submission], as_told: Sequence[str], limits: Limits
-    ) -> Iterator[tuple[Any, ...]]:
+    def _made(self, submissions: Iterable[Submission], limits: Limits) -> Iterator[tuple[Any, ...]]:
         """A row for each submission. The first question counts if none was chosen."""
-        told, asked = attrgetter(*as_told), self._question
+        asked = self._question
         for row, each in enumerate(submissions, 1):
             if row > limits.rows:
                 limits.refuse_beyond("rows", row, self._source, "submissions or more")
-            for known, names in ((self._questions, each.values), (self.fields, each.fields)):
-                if not known.keys() >= names.keys():
-                    known.update(dict.fromkeys(names))
+            for seen, names in ((self._questions, each.values), (self.fields, each.fields)):
+                if not seen.keys() >= names.keys():
+                    seen.update(dict.fromkeys(names))
             asked = asked or next(iter(self._questions), None)
             item = None if each.item is None else category_text(each.item)
             rater = _text(each.rater) or f"{UNKNOWN}{each.record})"
             label, ticked = self._label(each.values.get(asked or ""), each.record)
+            where = f"{self._source}: {each.record}"
+            times = utc(each.created, where), utc(each.updated, where)
+            numbers = _number(each, "seconds", where), _number(each, "confidence", where)
             said = [_text(each.fields.get(name)) for name in self.columns]
-            yield (item, rater, label, *told(each), ticked, *said)
+            known = (each.status, each.kind, *times, *numbers, each.assisted, each.record)
+            yield (item, rater, label, *known, ticked, *said)
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
         """The label as text, and False for a list of ticks without a tick."""
@@ -369,9 +372,7 @@ def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa
         yield pa.Table.from_batches(some, schema)
 
 
-def _batches(
-    rows: Iterable[tuple[Any, ...]], schema: pa.Schema, source: str
-) -> Iterator[pa.RecordBatch]:
+def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Rows in batches. So few of them are Python objects at once."""
     new: list[tuple[Any, ...]] = []
     letters = 0
@@ -379,19 +380,15 @@ def _batches(
         new.append(row)
         letters += sum([len(each) for each in row if type(each) is str])
         if len(new) >= AT_ONCE or letters >= LETTERS:
-            yield _batch(new, schema, source)
+            yield _batch(new, schema)
             new.clear()
             letters = 0
     if new:
-        yield _batch(new, schema, source)
+        yield _batch(new, schema)
 
 
-def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema, source: str) -> pa.RecordBatch:
+def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     columns = dict(zip(schema.names, zip(*rows, strict=True), strict=True))
-    for name, values in columns.items():
-        if KINDS.get(name) == NUMBER:
-            places = (f"{source}: {record}: found {name}" for record in columns["record"])
-            columns[name] = tuple(map(_number, values, places))
     try:
         return pa.record_batch(columns, schema)
     except UnicodeEncodeError as error:
@@ -403,15 +400,380 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema, source: str) -> pa.Re
         ) from None
 
 
-def _number(value: Any, found: str) -> float | None:
+def _number(submission: Submission, name: str, where: str) -> float | None:
+    value = getattr(submission, name)
     try:
-        number = math.nan if value is None else float(value)
+        number = math.nan if value in (None, "") else float(value)
     except (TypeError, ValueError, OverflowError):
         raise RatingsError(
-            f"{found} {value!r}; expected a number, or nothing. Correct the export."
+            f"{where}: found {name} {value!r}; expected a number, or nothing. Correct the export."
         ) from None
     return None if math.isnan(number) else number
 
 
 def _text(value: object) -> str | None:
     return None if value in (None, "") else category_text(value)
+
+
+# From the table of submissions to ratings
+
+GOLD = "gold"
+OF_ITEMS = ("round", "text", "cluster")
+OWN = ("item", "rater")
+Finds = Callable[..., Iterator[Submission]]
+"""Finds the submissions of an export. Of a kind of label objects, if it has kinds."""
+
+
+@dataclass(frozen=True)
+class Tool(Reader):
+    """The export of a labelling tool.
+
+    Parameters
+    ----------
+    name, title, recognises, shows, needs
+        As in `Reader`.
+    kinds
+        As in `Reader`. `finds` then takes a kind too, and answers are `Drawn`. Empty if the
+        format's objects are not read.
+    finds
+        Finds the submissions of an export.
+    omits_none
+        True if the export writes nothing where a rater ticked nothing.
+    question
+        The name of a question, from the name of its column.
+    """
+
+    finds: Finds
+    omits_none: bool = False
+    question: Callable[[str], str] = str
+
+    @property
+    def submissions(self) -> Finds:
+        """What finds all submissions. A record that is not as the tool writes it is refused."""
+        return self._checked
+
+    def _checked(self, export: Export) -> Iterator[Submission]:
+        try:
+            yield from self.finds(export)
+        except RatingsError:
+            raise
+        except KeyError as error:
+            raise self._unlike(export, f"no {error.args[0]!r}") from error
+        except (TypeError, AttributeError, ValueError, IndexError) as error:
+            raise self._unlike(export, f"a value of another kind ({error})") from error
+
+    def _unlike(self, export: Export, found: str) -> RatingsError:
+        return RatingsError(
+            f"{export.at or export.name}: found {found}; expected a record as {self.title} writes "
+            "it. Export again, and rename no field."
+        )
+
+    def rows(self, source: Source, asked: Asked) -> Rows:
+        """The ratings of one question."""
+        columns, rules = asked.columns, asked.rules
+        if asked.layout == "wide":
+            raise ProjectError(
+                f"layout: found wide for {source}, the export of a tool; expected long. "
+                "Leave the layout out."
+            )
+        named = _fields_of(columns)
+        others = dict.fromkeys((*rules.fields, *columns.models.values()))
+        question = None if columns.label == COLUMNS.label else self.question(columns.label)
+        found = self._gathered(Path(str(source)), question, (*named.values(), *others), asked)
+        said = [value for name, value in columns.named.items() if name in named]
+        _refuse_unknown(found, said, list(others))
+        submitted = _canonical(found, named, others, self.shows)
+        ratings = _ratings_in(kept(submitted, rules), rules.rejected)
+        ratings = _latest(replace(ratings, classifiers=_models(ratings)))
+        if GOLD in (columns.gold, columns.gold_label) and GOLD not in found.fields:
+            ratings = _with_gold(ratings, submitted, columns)
+        rated = arranged(ratings, rules, columns.models)
+        own = (*OWN, "label", "timestamp", "assisted", "occurrence", *named)
+        names = [name for name in rated.names if name in own or name.startswith(STRATUM)]
+        told = {"timestamp": "created", **named, "label": columns.label}
+        read = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
+        return replace(read, columns={name: told.get(name, name) for name in names})
+
+    def drawn(self, path: Path, kind: str, asked: Asked) -> tuple[Rows, list[Drawn]]:
+        """The label objects of one question. All rules for submissions hold for them too.
+
+        The label of each row is the number of what is drawn, after a `#`. Who submitted nothing for
+        a question drew nothing there. But a model is asked only what it answered.
+        """
+        numbered: list[Drawn] = []
+        text = asked.columns.text or "text"
+
+        def number(submission: Submission, question: str) -> str:
+            drawn = submission.values.get(question, Drawn())
+            said = submission.fields.get(text)
+            if kind == "spans" and not drawn.extent and isinstance(said, str):
+                drawn = replace(drawn, extent=(len(said),))
+            numbered.append(drawn)
+            return f"#{len(numbered) - 1}"
+
+        def finds(export: Export) -> Iterator[Submission]:
+            found = (name for each in self._objects(export, kind) for name in each.values)
+            questions = dict.fromkeys(found) or {kind: None}
+            for each in self._objects(export, kind):
+                asked_of = each.values if each.kind == "model" else questions
+                yield replace(each, values={name: number(each, name) for name in asked_of})
+
+        return replace(self, finds=finds, omits_none=False).rows(path, asked), numbered
+
+    def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
+        """The submissions with objects as answers. Sets and rubrics are in ordinary answers."""
+        if kind == "sets":
+            yield from (replace(each, values=_sets(each)) for each in self.finds(export))
+        elif kind == "rubrics":
+            yield from (replace(each, values=_rubric(each)) for each in self.finds(export))
+        elif self.kinds:
+            yield from self.finds(export, kind)
+        else:
+            raise RatingsError(
+                f"{export.name}: found a format whose {kind} are not read; expected one of those "
+                "that docs/guide/units.md lists. Export the objects in one of them."
+            )
+
+    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
+        """The rounds of an export, sorted. No answer is read."""
+        name = asked.columns.round or "round"
+
+        def bare(export: Export) -> Iterator[Submission]:
+            return (replace(each, values={}) for each in self.finds(export))
+
+        found = replace(self, finds=bare)._gathered(path, None, (name,), asked)
+        rows, said = found.rows, found.columns[name]
+        if absent := rows.values(
+            f"SELECT record FROM {rows} WHERE {said} IS NULL ORDER BY nth LIMIT 1"
+        ):
+            raise RatingsError(
+                f"{path.name}: {absent[0]}, field {name!r}: found no round; expected one of "
+                "every item. Fill it in, or name the field that holds it."
+            )
+        return tuple(rows.distinct(said))
+
+    def _gathered(
+        self, path: Path, question: str | None, wanted: Iterable[str], asked: Asked
+    ) -> Gathered:
+        found = Gathered(
+            self._checked(Export(path)),
+            question,
+            wanted,
+            path.name,
+            asked.limits,
+            asked.session,
+            omits_none=self.omits_none,
+        )
+        _refuse_repeated(found.rows)
+        _refuse_mixed_zones(found.rows)
+        return found
+
+
+def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> "pd.DataFrame":
+    """Every submission of a tool's export with its answer to one question. Nothing is left out.
+
+    Raises
+    ------
+    RatingsError
+        The export is broken, or is a table of ratings.
+    """
+    import pandas as pd
+
+    from agreement_pipeline.ratings import in_pandas
+
+    reader = reader_of(path)
+    if not isinstance(reader, Tool):
+        raise RatingsError(
+            f"{path.name}: found a table of ratings; expected the export of a tool. "
+            "Read it with read()."
+        )
+    found = Gathered(
+        reader.submissions(Export(path)),
+        question,
+        fields,
+        path.name,
+        LIMITS,
+        duckdb_session(),
+        omits_none=reader.omits_none,
+    )
+    names = ", ".join((*CANONICAL, *found.columns.values()))
+    table = found.rows.relation.ask(f"SELECT {names} FROM {found.rows} ORDER BY nth")
+    frame: pd.DataFrame = in_pandas(table)
+    for name in ("seconds", "confidence", "assisted"):
+        frame[name] = pd.Series(table[name].to_pylist(), dtype=object)
+    return frame.set_axis([*CANONICAL, *found.columns], axis="columns")
+
+
+def _sets(submission: Submission) -> dict[str, Drawn]:
+    return {
+        question: Drawn((ChosenSet(frozenset(map(category_text, said)), submission.record),))
+        for question, said in submission.values.items()
+        if isinstance(said, tuple | frozenset)
+    }
+
+
+def _rubric(submission: Submission) -> dict[str, Drawn]:
+    """All plain answers together, under one name."""
+    scores = {
+        question: category_text(said)
+        for question, said in submission.values.items()
+        if isinstance(said, str | int | float)
+    }
+    return {"rubrics": Drawn((Rubric(scores, submission.record),))} if scores else {}
+
+
+def _fields_of(columns: Columns) -> dict[str, str]:
+    """The fields of the export that a project names, under their canonical names."""
+    if columns.raters:
+        raise ProjectError(
+            f"columns: found raters {listed(columns.raters)}; expected them for a wide table only. "
+            "Leave them out: the export names its raters."
+        )
+    named = {
+        name: value
+        for name, value in columns.named.items()
+        if name != "label" and not (name in OWN and value == getattr(COLUMNS, name))
+    }
+    return {**{name: name for name in OF_ITEMS if name not in named}, **named}
+
+
+def _canonical(
+    gathered: Gathered, named: Mapping[str, str], others: Iterable[str], shows: Collection[str]
+) -> Rows:
+    """The submissions under canonical names. What a rule reads keeps a name of its own."""
+    rows = gathered.rows
+    unread = {"record", "confidence", *({"assisted"} - {*shows})}
+    made = {name: name for name in (*CANONICAL, "nth") if name not in unread}
+    made |= {"row": "record", "timestamp": "created"}
+    for name, of in named.items():
+        if (told := gathered.told(of)) is not None:
+            made[name] = of if name == of and name not in gathered.fields else told
+    if not rows.any(f"{made['timestamp']} IS NOT NULL"):
+        del made["timestamp"]
+    made |= {FIELD + name: told for name in others if (told := gathered.told(name)) is not None}
+    return rows.view(f"SELECT {rows.with_columns(made, made)} FROM {rows}")
+
+
+def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
+    """The rows that are ratings. The others are counted, by the first reason that holds."""
+    status = ("skipped", "draft", *(["rejected"] if rejected == "left out" else ()))
+    tests = {
+        "reviewer": "kind = 'reviewer'",
+        "gold": "kind = 'gold'",
+        **{name: f"status = '{name}'" for name in status},
+        "no answer": "label IS NULL",
+    }
+    for reason, test in tests.items():
+        rows = rows.without(test, reason)
+    return rows
+
+
+def _models(rows: Rows) -> tuple[str, ...]:
+    """The raters that are models. People have names of their own, and one of them is known."""
+    models, people = (
+        {*rows.values(f"SELECT DISTINCT rater FROM {rows} WHERE kind = '{kind}'")} - {None}
+        for kind in ("model", "human")
+    )
+    if both := sorted(models & people):
+        raise RatingsError(
+            f"{rows.source}: found {listed(both)} as a rater and as a model; expected different "
+            "names, since a model is compared with the raters. Rename the model."
+        )
+    if people and all(name.startswith(UNKNOWN) for name in people):
+        row = rows.quoted("row")
+        (first,) = rows.values(
+            f"SELECT {row} FROM {rows} WHERE kind = 'human' ORDER BY nth LIMIT 1"
+        )
+        raise RatingsError(
+            f"{rows.source}: {first}: found no rater, and none in any other record; expected who "
+            "gave each answer, since agreement is between raters. Export again with the raters, "
+            "and rename no field."
+        )
+    return tuple(sorted(models))
+
+
+def _latest(rows: Rows) -> Rows:
+    """The last submission of each rater for each item. Those that came before are counted."""
+    keys = [rows.quoted(name) for name in ("round", "item", "rater") if name in rows.names]
+    if not _may_repeat(rows, keys):
+        return rows
+    order = "COALESCE(updated, created) DESC NULLS LAST, nth DESC"
+    place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order}) AS place"
+    found = rows.relation.ask(
+        f"SELECT nth AS earlier FROM (SELECT nth, {place} FROM {rows}) AS said WHERE place > 1"
+    )
+    earlier = rows.relation.session.load(found.schema, found.to_batches())
+    return rows.without(f"nth IN (SELECT earlier FROM {earlier})", "superseded", earlier)
+
+
+def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
+    """The rows with the gold answers to their items. An item with several has no right label."""
+    answered = submitted.relation.view(
+        "SELECT item AS gold_item, CASE WHEN COUNT(DISTINCT label) = 1 THEN MIN(label) END AS "
+        f"right_label FROM {submitted} WHERE kind = 'gold' AND item IS NOT NULL GROUP BY item"
+    )
+    asked = {"gold": "gold_item IS NOT NULL", "gold_label": "right_label"}
+    made = ", ".join(
+        f"{sql} AS {name}" for name, sql in asked.items() if getattr(columns, name) == GOLD
+    )
+    return rows.view(
+        f"SELECT {rows}.*, {made} FROM {rows} LEFT JOIN {answered} ON item = gold_item", answered
+    )
+
+
+def _refuse_unknown(gathered: Gathered, said: list[str], others: list[str]) -> None:
+    """Refuse fields that no item has, and fields that are one column for an engine."""
+    source = gathered.rows.source
+    there = {*gathered.fields, *CANONICAL, GOLD}
+    absent = [name for name in (*said, *others) if name not in there]
+    if absent:
+        raise RatingsError(
+            f"{source}: found no {called('field', absent)} among {listed(gathered.fields, 20)}; "
+            "expected every field that you name. Correct the names."
+        )
+    alike = Counter(name.lower() for name in others)
+    twice = [name for name in others if alike[name.lower()] > 1]
+    if twice:
+        raise RatingsError(
+            f"{source}: found {called('field', twice)}, which differ in capital letters only; "
+            "expected rules that read one of them. Rename the other."
+        )
+
+
+def _refuse_repeated(rows: Rows) -> None:
+    """Refuse a record that is there twice."""
+    if not _may_repeat(rows, ["record"]):
+        return
+    placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
+    twice = rows.values(
+        f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
+        "WHERE place = 2 ORDER BY nth"
+    )
+    if twice:
+        raise RatingsError(
+            f"{rows.source}: found record {twice[0]!r} more than once "
+            f"({counted(len(twice), 'such record')} in all); expected each once. Export "
+            "again, or join the files without the repetition."
+        )
+
+
+def _refuse_mixed_zones(rows: Rows) -> None:
+    """Refuse times of which some have a time zone and some have none."""
+    zoned = "created LIKE '%Z'"
+    bare = rows.relation.ask(
+        f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
+    ).to_pylist()
+    if bare and rows.any(zoned):
+        raise RatingsError(
+            f"{rows.source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a time "
+            "zone, and others have one; expected one of the two in all records. Add the zone."
+        )
+
+
+def _may_repeat(rows: Rows, columns: Iterable[str]) -> bool:
+    """False if no two rows are alike in some columns. A number a row takes less than a group."""
+    number = rows.relation.session.hashed(*columns)
+    found = np.sort(
+        rows.relation.ask(f"SELECT {number} AS number FROM {rows}")["number"].to_numpy()
+    )
+    return bool((found[1:] == found[:-1]).any())

@@ -1,21 +1,33 @@
-"""Tables of ratings: long with one row a rating, or wide with one column a rater."""
+"""Tables of all kinds, and how their cells get into a session as they are written.
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+A long table has one row a rating, and a wide one has one column a rater.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.engine import duckdb_session
-from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import LIMITS, Limits, Scale
-from agreement_pipeline.readers.cells import (
-    Table,
-    far_table,
-    file_table,
-    is_named_table,
-    table_of,
+from agreement_pipeline.engine import Relation, Session, duckdb_session, is_spark_frame
+from agreement_pipeline.errors import MissingExtraError, ProjectError, RatingsError
+from agreement_pipeline.mistakes import shown
+from agreement_pipeline.ratings import (
+    LIMITS,
+    Array,
+    Limits,
+    Scale,
+    category_text,
+    cells_of_frame,
+    is_text,
+    is_time,
+    plain,
+    plain_type,
+    written,
 )
 from agreement_pipeline.readers.columns import (
     COLUMNS,
@@ -23,79 +35,421 @@ from agreement_pipeline.readers.columns import (
     Columns,
     chosen_columns,
     rater_columns,
+    refuse_twice,
 )
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import refuse_unfinished, unpacked
-from agreement_pipeline.readers.registry import TABLE as NAME
-from agreement_pipeline.readers.registry import Asked, Reader, Source, reader_of, register
-from agreement_pipeline.readers.rows import Rows
-from agreement_pipeline.readers.rules import FIELD, arranged, kept
+from agreement_pipeline.readers.delimited import Delimited, separator_in
+from agreement_pipeline.readers.exports import TABLE as NAME
+from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
+from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
+from agreement_pipeline.readers.rules import FIELD, Rows, arranged, kept
 from agreement_pipeline.text import called, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from agreement_pipeline.readers.json_files import JsonLines
+    from agreement_pipeline.readers.parquet import Named
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+KINDS = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+}
+"""What a file is that ends so. Of another file, its content says it."""
+FRAME = "DataFrame"
+TEXT = pa.large_string()
+BINARY = (bytes, bytearray, memoryview)
+NO_VALUES = (list, tuple, dict, *BINARY)
+TIME_LENGTH = len("2026-11-01 10:00:00.123000")
+ODD_LIST = "found a list with a member that is no label"
+Batches = tuple[pa.Schema, Iterator[Any]]
+"""The types of columns, and the columns in parts."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose cells are not yet read.
+
+    Attributes
+    ----------
+    source
+        The name of the table, for errors.
+    header
+        The names of its columns.
+    read
+        Reads the columns of some names, of which some may hold lists.
+    see
+        Sees columns under other names where they lie. None if they must be read.
+    first
+        The number of the first row of data, as an editor or a spreadsheet counts.
+    named
+        Of each column of numbered labels, what names a number.
+    """
+
+    source: str
+    header: list[str]
+    read: Callable[[Sequence[str], Collection[str]], Batches] | None = None
+    see: Callable[[Any, Mapping[str, str]], Relation | None] = lambda *_: None
+    first: int = 1
+    named: "Mapping[str, Named]" = field(default_factory=dict)
+
+    def load(
+        self, session: Session, columns: Mapping[str, str], lists: Collection[str] = ()
+    ) -> Rows:
+        """Put columns into a table of a session, under other names.
+
+        Lists of labels become text with `|` between them, in the columns that are named last. The
+        column `nth` counts the rows from 0, and `row` is what errors call a row.
+        """
+        seen = self.see(session, columns)
+        if seen is not None:
+            return self._of_seen(Rows(seen, self.source), columns, lists)
+        assert self.read is not None
+        schema, batches = self.read(list(dict.fromkeys(columns.values())), lists)
+        kinds = pa.schema([(name, self._kind(schema, name, of)) for name, of in columns.items()])
+        loaded = session.load(kinds, self._plain(batches, columns, lists, kinds))
+        return _numbered(Rows(loaded, self.source), self.first)
+
+    def _kind(self, schema: pa.Schema, name: str, of: str) -> pa.DataType:
+        kind = TEXT if of in self.named else plain_type(schema.field(of).type)
+        return TEXT if is_time(kind) and name != "timestamp" else kind
+
+    def _plain(
+        self,
+        batches: Iterator[Any],
+        columns: Mapping[str, str],
+        lists: Collection[str],
+        kinds: pa.Schema,
+    ) -> Iterator[pa.RecordBatch]:
+        start = self.first
+        for batch in batches:
+            arrays = []
+            for name, of in columns.items():
+                cells = self._single(batch[of], of, of in lists, start)
+                is_other = is_time(cells.type) and kinds.field(name).type == TEXT
+                arrays.append(written(cells) if is_other else cells)
+            yield pa.record_batch(arrays, schema=kinds)
+            start += len(arrays[0])
+        if start == self.first:
+            raise no_row(self.source)
+
+    def _single(self, cells: Any, name: str, lists: bool, start: int) -> pa.Array:
+        """The cells of a column, each a single value."""
+        if name in self.named:
+            from agreement_pipeline.readers.parquet import in_names
+
+            cells = in_names(cells, self.named[name])
+        if isinstance(cells, pa.Array):
+            cells = cells.storage if isinstance(cells, pa.ExtensionArray) else cells
+            if not _is_odd(cells.type):
+                return plain(cells)
+            cells = cells.to_pylist()
+        texts = [
+            _single_value(each, lists, f"{self.source}: row {start + at}, column {name!r}")
+            for at, each in enumerate(cells)
+        ]
+        return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
+
+    def _of_seen(self, rows: Rows, columns: Mapping[str, str], lists: Collection[str]) -> Rows:
+        """The rows that the engine sees, with single values, and a name for each row."""
+        made = {}
+        for name, of in columns.items():
+            if sql := _single_in_sql(rows, name, of in lists, f"{self.source}: column {of!r}"):
+                made[name] = sql
+        rows = rows.made(made) if made else rows
+        if rows.relation.session.engine != "spark":
+            return _numbered(rows, self.first)
+        item = rows.text("item") if "item" in columns else "''"
+        return rows.made({"row": f"CONCAT('of item ', COALESCE({item}, 'null'))"})
+
+
+def _numbered(rows: Rows, first: int) -> Rows:
+    """The rows, each named by its number. That of the first is given."""
+    found = rows.made({"row": f"nth + {first}"})
+    found.relation.schema = rows.relation.schema.append(pa.field("row", pa.int64()))
+    return found
+
+
+def file_table(path: Path, limits: Limits) -> Table:
+    """The table in a file. Its cells are as the file writes them.
+
+    Cells of delimited text and JSON Lines become text. Only an empty cell or null is missing.
+    Parquet keeps its types.
+    """
+    limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
+    kind = KINDS.get(path.suffix.lower()) or kind_of(path)
+    if kind == "text":
+        separator = separator_in(path, SEPARATORS.get(path.suffix.lower(), ","))
+        text = Delimited(path, separator, limits)
+        return _text_table(path.name, text, first=2)
+    if kind == "parquet":
+        from agreement_pipeline.readers.parquet import ParquetTable
+
+        file = ParquetTable(path, limits)
+        return Table(
+            path.name,
+            list(file.schema.names),
+            lambda names, _: (file.schema, file.batches(names)),
+            file.seen,
+            named=file.named,
+        )
+    if kind == "excel":
+        return arrow_table(_sheet(path, limits), path.name, limits, first=2)
+    from agreement_pipeline.readers.json_files import JsonLines
+
+    lines = JsonLines(path, limits)
+    return _text_table(path.name, lines, first=1)
+
+
+def _text_table(source: str, text: "Delimited | JsonLines", first: int) -> Table:
+    def read(names: Sequence[str], _: Collection[str]) -> Batches:
+        return pa.schema([(name, TEXT) for name in names]), text.batches(names)
+
+    return Table(source, text.header, read, first=first)
+
+
+def table_of(source: Any, limits: Limits) -> Table:
+    """The table in a file, in a DataFrame, or in what gives Arrow batches."""
+    if isinstance(source, Path):
+        return file_table(source, limits)
+    if is_spark_frame(source):
+        header = list(map(str, source.columns))
+        _refuse_large(header, 0, FRAME, limits)
+        return Table(FRAME, header, see=lambda session, columns: session.frame(source, columns))
+    pandas = sys.modules.get("pandas")  # it is not imported to find out
+    if pandas is not None and isinstance(source, pandas.DataFrame):
+        return _frame_table(source, limits)
+    if hasattr(source, "__arrow_c_stream__"):
+        return arrow_table(pa.table(source), FRAME, limits)
+    raise RatingsError(
+        f"a table: found {type(source).__name__}; expected a path, a DataFrame, or a table of "
+        "Arrow. Save the table, or convert it."
+    )
+
+
+def arrow_table(
+    table: pa.Table,
+    source: str,
+    limits: Limits,
+    named: "Mapping[str, Named] | None" = None,
+    first: int = 1,
+) -> Table:
+    """A table of Arrow."""
+    _refuse_large(table.column_names, len(table), source, limits)
+
+    def read(names: Sequence[str], _: Collection[str]) -> Batches:
+        return table.schema, iter(table.select(list(names)).to_batches())
+
+    return Table(source, table.column_names, read, first=first, named=named or {})
+
+
+def far_table(address: str, session: Session, limits: Limits) -> Table:
+    """A Parquet file on another machine, which the engine reads."""
+    header, name = list(session.schema_of(address).names), Path(address).name
+    _refuse_large(header, 0, name, limits)
+    return Table(name, header, see=lambda session, columns: session.parquet(address, columns))
+
+
+def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
+    """A pandas DataFrame. None, NaN and `pd.NA` are missing."""
+    header = [str(name) for name in frame.columns]
+    _refuse_large(header, len(frame), FRAME, limits)
+
+    def read(names: Sequence[str], lists: Collection[str]) -> Batches:
+        some = frame.iloc[:, [header.index(name) for name in names]].set_axis(list(names), axis=1)
+        objects = [name for name in names if some[name].dtype == object]
+        single = {name: _single_in(some[name], name in lists) for name in objects}
+        return cells_of_frame(some.assign(**single))
+
+    return Table(FRAME, header, read)
+
+
+def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
+    """A column of objects with single values. Vectors of numbers stay what they are."""
+    odd = (np.ndarray, list, dict, *BINARY)
+    if not values.map(lambda each: isinstance(each, odd)).any():
+        return values
+    cells = values.tolist()
+    for at, cell in enumerate(cells):
+        if isinstance(cell, odd):
+            each = np.atleast_1d(cell).tolist() if isinstance(cell, np.ndarray) else cell
+            cells[at] = _single_value(each, lists, f"{FRAME}: row {at + 1}, column {values.name!r}")
+    return type(values)(cells, index=values.index, dtype=object, name=values.name)
+
+
+def _sheet(path: Path, limits: Limits) -> pa.Table:
+    """The only sheet of an Excel workbook, as text. The first row names the columns."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise MissingExtraError.of(f"{path.name}, an Excel file", "openpyxl", "excel") from None
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:
+        raise RatingsError(
+            f"{path.name}: found no Excel workbook ({error}); expected a whole one. "
+            "Save the table again, or as CSV."
+        ) from None
+    if len(book.sheetnames) > 1:
+        raise RatingsError(
+            f"{path.name}: found sheets {listed(book.sheetnames)}; expected one. "
+            "Save the sheet of the ratings as a file of its own."
+        )
+    rows = book.active.iter_rows(values_only=True)
+    names = {at: str(name) for at, name in enumerate(next(rows, ())) if name is not None}
+    refuse_twice(list(names.values()), f"{path.name}: row 1")
+    limits.refuse_beyond("columns", len(names), path.name, "columns")
+    cells = []
+    for number, row in enumerate(rows, 1):
+        limits.refuse_beyond("rows", number, path.name, "rows or more")
+        cells.append([None if value is None else category_text(value) for value in row])
+    return pa.table(
+        {
+            name: pa.array([row[at] if at < len(row) else None for row in cells], TEXT)
+            for at, name in names.items()
+        }
+    )
+
+
+def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None:
+    """A column as text in SQL. None if it stays what it is."""
+    kind, column = rows.relation.schema.field(name).type, rows.quoted(name)
+    if pa.types.is_boolean(kind):
+        return rows.text(name)
+    if not _is_odd(kind):
+        is_kept = plain_type(kind) == kind or is_text(kind) or is_time(kind)
+        is_kept = is_kept and (name == "timestamp" or not is_time(kind))
+        if not is_kept and pa.types.is_timestamp(kind):
+            return _time_in_sql(column, is_of_zone=not is_time(kind))
+        return None if is_kept else f"CAST({column} AS STRING)"
+    if not (lists and rows.relation.session.engine == "spark" and _is_list_of_labels(kind)):
+        raise RatingsError(
+            f"{where}: found {kind}; expected text, numbers or flags. Write such cells as text."
+        )
+    texts = f"TRANSFORM({column}, x -> CAST(x AS STRING))"
+    odd = f"EXISTS({texts}, x -> x IS NULL OR x = '' OR CONTAINS(x, '|'))"
+    return (
+        f"CASE WHEN {column} IS NULL THEN NULL WHEN {odd} THEN RAISE_ERROR('{ODD_LIST}') "
+        f"WHEN SIZE({column}) = 0 THEN '|' ELSE ARRAY_JOIN({texts}, '|') END"
+    )
+
+
+def _time_in_sql(column: str, *, is_of_zone: bool) -> str:
+    """A time of Spark as `category_text` writes it. The zone of its session does not matter."""
+    if is_of_zone:
+        seconds = f"CAST(UNIX_MICROS({column}) AS DECIMAL(20)) / 1000000"
+        column = f"TIMESTAMP_NTZ '1970-01-01 00:00:00' + MAKE_DT_INTERVAL(0, 0, 0, {seconds})"
+    text = f"CAST({column} AS STRING)"
+    length = f"CASE WHEN CONTAINS({text}, '.') THEN {TIME_LENGTH} ELSE LENGTH({text}) END"
+    return f"CONCAT(RPAD({text}, {length}, '0'), '{'+00:00' if is_of_zone else ''}')"
+
+
+def _is_list_of_labels(kind: pa.DataType) -> bool:
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        return False
+    return bool(is_text(kind.value_type) or pa.types.is_integer(kind.value_type))
+
+
+def _single_value(cell: object, lists: bool, where: str) -> object:
+    """A cell as it is. A list of labels becomes text with `|` between them, if lists may stand."""
+    if not isinstance(cell, NO_VALUES):
+        return cell
+    expected = "text" if isinstance(cell, BINARY) else "one value"
+    if lists and isinstance(cell, list):
+        is_odd = any(isinstance(each, (*NO_VALUES, type(None))) or _is_nan(each) for each in cell)
+        texts = [""] if is_odd else list(map(category_text, cell))
+        if not any(not text or "|" in text for text in texts):
+            return "|".join(texts) or "|"
+        expected = "one label, a list of labels (none empty, none with |)"
+    raise RatingsError(
+        f"{where}: found {shown(cell)}; expected {expected}, or null. Correct the row."
+    )
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _is_odd(kind: pa.DataType) -> bool:
+    """True for the Arrow types whose cells are no single values."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _is_odd(kind.value_type)
+    is_binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
+    return bool(types.is_nested(kind) or is_binary or types.is_fixed_size_binary(kind))
+
+
+def _refuse_large(header: list[str], n_rows: int, source: str, limits: Limits) -> None:
+    limits.refuse_beyond("columns", len(header), source, "columns")
+    limits.refuse_beyond("rows", n_rows, source, "rows")
+    refuse_twice(header, source)
+
+
+# Ratings in tables
 
 RATER = "rater:"
 """How the name of a column begins that holds the labels of a rater, before it is unpivoted."""
 TOGETHER = 32
 """How many columns of raters a part of a query looks at."""
 AFAR = "://"
+WHOLE = ""
+"""The name of a table that is no part of a folder."""
 
 
 class Tables(Reader):
-    """The reader of tables."""
+    """The reader of tables.
+
+    Cells of text are kept as they are written. So `NA` and `001` are text. Only an empty cell is
+    missing. A list of labels becomes text with `|` between them; `|` alone is the empty list.
+    Columns that nothing names are left out. The files of a folder or a pattern are one table.
+    """
 
     def rows(self, source: Source, asked: Asked) -> Rows:
-        """The ratings in a table under their canonical names, one row a rating.
-
-        Cells of text are kept as they are written. So `NA` and `001` are text. Only an empty cell
-        is missing. A list of labels becomes text with `|` between them; `|` alone is the empty
-        list. Columns that nothing names are left out.
-
-        Parameters
-        ----------
-        source
-            A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame. Or a folder of
-            such files, or a pattern, which are one table. For Spark also the URL of a
-            Parquet file.
-        asked
-            What its columns are called, and which rows count.
-
-        Raises
-        ------
-        RatingsError
-            The table is broken or lacks a column.
-        ProjectError
-            The columns belong to the other layout.
-        """
-        if isinstance(source, str) and AFAR in source:
-            return rows_in(far_table(source, asked.session, asked.limits), asked)
-        source = Path(source) if isinstance(source, str) else source
-        files = _files_of(source) if isinstance(source, Path) else None
-        if files is None:
-            return rows_in(table_of(source, asked.limits), asked)
+        """The ratings in a table under their canonical names, one row a rating."""
         _refuse_of_other_layout(asked)
-        parts = {name: _rows(file_table(each, asked.limits), asked) for name, each in files.items()}
-        return _ruled(_joined(parts, source.name, asked.limits), asked)
+        parts = {name: _rows(table, asked) for name, table in _tables_of(source, asked)}
+        several = [*parts] != [WHOLE]
+        rows = _joined(parts, Path(source).name, asked.limits) if several else parts[WHOLE]
+        models = asked.columns.models
+        if asked.rules.plain and not models:
+            return rows
+        return arranged(kept(rows, asked.rules), asked.rules, models)
 
     def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
-        """The rounds that a table with a column of rounds names, sorted.
-
-        Raises
-        ------
-        RatingsError
-            The file is broken. Or it has no such column, or a row without a round.
-        """
-        if path.is_dir():
-            each = [self.rounds(file, asked) for file in Export(path).files]
-            return tuple(sorted({*chain.from_iterable(each)}))
-        return rounds_in(file_table(path, asked.limits), asked)
+        """The rounds that a table with a column of rounds names, sorted."""
+        found = set[str]()
+        for _, table in _tables_of(path, asked):
+            found.update(_rounds_in(table, asked))
+        return tuple(sorted(found))
 
 
-def _files_of(source: Path) -> Mapping[str, Path] | None:
-    """The files of a folder or a pattern, by the names that errors use. None for one file."""
+def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
+    """The tables of a source, each with its name in a folder or a pattern."""
+    if isinstance(source, str) and AFAR in source:
+        yield WHOLE, far_table(source, asked.session, asked.limits)
+        return
+    path = Path(source) if isinstance(source, str) else source
+    if not isinstance(path, Path) or not (path.is_dir() or is_pattern(path)):
+        yield WHOLE, table_of(path, asked.limits)
+    elif is_data_set(Export(path)):
+        from agreement_pipeline.readers.parquet import data_set
+
+        whole, named = data_set(path)
+        yield WHOLE, arrow_table(whole, path.name, asked.limits, named)
+    else:
+        for name, file in _files_of(path):
+            yield name, file_table(file, asked.limits)
+
+
+def _files_of(source: Path) -> Iterator[tuple[str, Path]]:
+    """The files of a folder or a pattern, with the names that errors use."""
     if source.is_dir():
         export = Export(source)
-        return {export.place(each): each for each in export.files}
-    if not is_pattern(source):
-        return None
+        yield from ((export.place(each), each) for each in export.files)
+        return
     anchor = Path(source.anchor or ".")
     within = source.relative_to(source.anchor) if source.anchor else source
     found = [each for each in sorted(anchor.glob(str(within))) if each.is_file()]
@@ -106,7 +460,7 @@ def _files_of(source: Path) -> Mapping[str, Path] | None:
         )
     for each in found:
         refuse_unfinished(each)
-    return {each.name: each for each in found}
+    yield from ((each.name, each) for each in found)
 
 
 def is_pattern(source: Path) -> bool:
@@ -114,14 +468,7 @@ def is_pattern(source: Path) -> bool:
     return not source.exists() and any(mark in str(source) for mark in "*?[")
 
 
-def rows_in(table: Table, asked: Asked) -> Rows:
-    """The ratings in a table, as the reader of tables gives them."""
-    _refuse_of_other_layout(asked)
-    return _ruled(_rows(table, asked), asked)
-
-
-def rounds_in(table: Table, asked: Asked) -> tuple[str, ...]:
-    """The rounds that a table names, as the reader of tables gives them."""
+def _rounds_in(table: Table, asked: Asked) -> list[str]:
     column = asked.columns.round or "round"
     if column not in table.header:
         raise RatingsError(
@@ -135,7 +482,7 @@ def rounds_in(table: Table, asked: Asked) -> tuple[str, ...]:
             f"{table.source}: {called('row', absent)}, column {column!r}: found no round; "
             "expected one in every row. Fill it in."
         )
-    return tuple(rows.distinct("round"))
+    return rows.distinct("round")
 
 
 def labels_left_out(
@@ -259,14 +606,6 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
     )
 
 
-def _ruled(rows: Rows, asked: Asked) -> Rows:
-    """The rows that count, with the models' labels beside those of the raters."""
-    models = asked.columns.models
-    if asked.rules.plain and not models:
-        return rows
-    return arranged(kept(rows, asked.rules), asked.rules, models)
-
-
 def _refuse_of_other_layout(asked: Asked) -> None:
     columns, layout = asked.columns, asked.layout
     if layout == "long" and columns.raters:
@@ -289,8 +628,128 @@ def _refuse_of_other_layout(asked: Asked) -> None:
 def _is_table(export: Export) -> bool:
     """True for what has rows of single values: delimited text, JSON Lines, Parquet, Excel."""
     if export.path.is_dir():
-        return bool(export.files) and all(is_named_table(each) for each in export.files)
+        return bool(export.files) and all(each.suffix.lower() in KINDS for each in export.files)
     return export.kind in ("text", "json", "parquet", "excel")
 
 
+def is_data_set(export: Export) -> bool:
+    """True for a folder that `save_to_disk` of Hugging Face's library wrote."""
+    return export.path.is_dir() and any(each.parent in export.data_sets for each in export.files)
+
+
 TABLE = register(Tables(NAME, "a table", _is_table))
+register(Tables("hugging_face", "a Hugging Face data set", is_data_set))
+
+
+# Tables of whole numbers
+
+MOST = 2.0**53
+"""Larger whole numbers are not exact."""
+TOTALS = {"total", "totals", "sum", "all", "margin"}
+
+
+class Numbers(NamedTuple):
+    """Whole numbers by row and column.
+
+    Attributes
+    ----------
+    source
+        The name of the table, for errors.
+    rows, columns
+        What the rows and the columns are called.
+    values
+        Shape (rows, columns).
+    """
+
+    source: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: Array
+
+
+def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIMITS) -> Numbers:
+    """A table whose first column, or the one called `names`, says what each row is.
+
+    All other columns hold whole numbers from 0.
+
+    Raises
+    ------
+    RatingsError
+        The table is broken, or two rows have one name. Or a cell holds something else, or a total.
+        The error names the row and the column.
+    """
+    table = table_of(source, limits)
+    first = table.header[0] if names is None else names
+    if first not in table.header:
+        raise RatingsError(
+            f"{table.source}: found no column {first!r} among {listed(table.header, 12)}; expected "
+            "the column that names the rows. Name it."
+        )
+    columns = [name for name in table.header if name != first]
+    if not columns:
+        raise RatingsError(
+            f"{table.source}: found no column beside {first!r}; expected a column of whole numbers "
+            "for each category. Check the separator of the table."
+        )
+    loaded = table.load(duckdb_session(), {f"c{at}": n for at, n in enumerate(table.header)})
+    found = loaded.relation.ask(f"SELECT * FROM {loaded} ORDER BY nth")
+    cells = {name: found[f"c{at}"].to_pylist() for at, name in enumerate(table.header)}
+    places = [f"{table.source}: row {row}" for row in found["row"].to_pylist()]
+    rows = _names(cells[first], places, first)
+    values = np.column_stack([_whole(cells[name], places, name) for name in columns])
+    _refuse_total(values, columns, f"{table.source}: column")
+    _refuse_total(values.T, rows, f"{table.source}: row")
+    return Numbers(table.source, rows, tuple(columns), values)
+
+
+def _names(cells: Sequence[object], places: Sequence[str], column: str) -> tuple[str, ...]:
+    first: dict[str, str] = {}
+    for place, cell in zip(places, cells, strict=True):
+        if cell is None:
+            raise RatingsError(
+                f"{place}, column {column!r}: found no name; expected one in every row. Fill it in."
+            )
+        name = str(cell)
+        if name in first:
+            raise RatingsError(
+                f"{place}, column {column!r}: found {name!r}, which is in "
+                f"{first[name].rpartition(': ')[2]} too; expected each once. "
+                "Correct the name, or leave one out."
+            )
+        first[name] = place
+    return tuple(first)
+
+
+def _whole(cells: Sequence[object], places: Sequence[str], column: str) -> Array:
+    numbers = np.array([_number(cell) for cell in cells])
+    bad = ~((numbers >= 0) & (numbers <= MOST) & (numbers == np.floor(numbers)))
+    if bad.any():
+        at = int(bad.argmax())
+        found = "nothing" if cells[at] is None else repr(cells[at])
+        most = f" to {MOST:.0f}" if numbers[at] > MOST else ""
+        raise RatingsError(
+            f"{places[at]}, column {column!r}: found {found}; expected a "
+            f"whole number from 0{most}. Write 0 where there is none."
+        )
+    return numbers
+
+
+def _number(cell: object) -> float:
+    """A cell as a number. It is nan for what is none."""
+    text = str(cell)
+    try:
+        return float(text) if text.isascii() and "_" not in text else np.nan
+    except ValueError:
+        return np.nan
+
+
+def _refuse_total(values: Array, names: Sequence[str], where: str) -> None:
+    """Refuse a column that is the sum of all others and is called so."""
+    for place, name in enumerate(names):
+        if name.strip().casefold() in TOTALS:
+            others = np.delete(values, place, axis=1).sum(1)
+            if np.array_equal(others, values[:, place]):
+                raise RatingsError(
+                    f"{where} {name!r}: found the sum of all others; expected no totals. "
+                    "Leave it out."
+                )

@@ -1,11 +1,15 @@
 """Training data are let out here, and releases are verified here."""
 
-from agreement_pipeline.release.deciding import Checked
-from agreement_pipeline.release.demands import Demands, counts
+from agreement_pipeline.release.decisions import Checked, Reassessed, reassess
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
-from agreement_pipeline.release.opening import open_release, superseded, verify_release
+from agreement_pipeline.release.opening import (
+    Demands,
+    counts,
+    open_release,
+    superseded,
+    verify_release,
+)
 from agreement_pipeline.release.proof import Release
-from agreement_pipeline.release.reassessment import Reassessed, reassess
 
 __all__ = [
     "Checked",

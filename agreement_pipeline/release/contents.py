@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
@@ -22,11 +21,8 @@ from agreement_pipeline.ratings import (
     content_columns,
     parquet_of,
 )
-from agreement_pipeline.release.card import card
-from agreement_pipeline.release.croissant import croissant
-from agreement_pipeline.release.members import Member, called
-from agreement_pipeline.release.same import EACH, Paths
-from agreement_pipeline.release.tables import labels_of, tables_of
+from agreement_pipeline.release.card import card, croissant
+from agreement_pipeline.release.tables import Member, called, labels_of, tables_of
 from agreement_pipeline.store import digest_of
 from agreement_pipeline.text import listed
 from agreement_pipeline.version import __version__
@@ -40,6 +36,11 @@ CROISSANT = "croissant.json"
 README = "README.md"
 MANIFEST = "manifest.json"
 WITHDRAWN = "WITHDRAWN.json"
+
+EACH = "*"
+
+Paths = frozenset[tuple[str, ...]]
+"""Places in plain data, key by key. `EACH` stands for every key and every list entry."""
 
 VERSION: Paths = frozenset({(EACH, "code_version")})
 WORDING: Paths = VERSION | {
@@ -65,39 +66,49 @@ A set of places: the file is JSON, and these places hold words. None: the whole 
 
 def contents(
     project: str, members: Sequence[Member], policy: Policy, contract: Contract
-) -> dict[str, Content]:
-    """The files of a release by name, in the order of writing. The manifest is the last.
+) -> tuple[dict[str, Content], PanelLabels]:
+    """The files of a release by name, in the order of writing, and the labels in them.
 
-    Raises
-    ------
-    ReleaseHeldError
-        One of these:
-
-        - The rounds have different scales.
-        - An item has different texts in two rounds.
-        - No item has a label.
-        - An item has other labels in other rounds, and the policy refuses this.
-        - An adjudicator overrules all raters on too many items.
+    The manifest is the last file.
     """
-    scale = _one_scale(members)
+    scales = {member.ratings.scale for member in members}
+    if len(scales) > 1:
+        raise ReleaseHeldError(
+            f"{called(members)}: found {len(scales)} different scales; "
+            "expected one in a release. Release them apart, or ingest them again with one scale."
+        )
     labels = labels_of(members)
-    _refuse_unlabelled(members, labels)
-    if policy.items_in_conflict == "refuse":
-        _refuse_conflict(members, labels)
+    if labels.unresolved.all():
+        raise ReleaseHeldError(
+            f"{called(members)}: found {len(labels)} items without a label; "
+            "expected at least one with a label. "
+            "Let at least two raters label each item, and have ties adjudicated."
+        )
+    names = labels.items[labels.in_conflict]
+    if policy.items_in_conflict == "refuse" and len(names):
+        raise ReleaseHeldError(
+            f"{called(members)}: found {len(names)} items with other labels in other rounds "
+            f"({listed(names)}); expected one label of each item. "
+            "Adjudicate these items, or set items_in_conflict: unresolved in the policy."
+        )
     tables = tables_of(members, labels)
     data: dict[str, Content] = {name: parquet_of(rows) for name, rows in tables.items()}
     described = {name: (rows.schema, digest_of(data[name])) for name, rows in tables.items()}
-    data |= documents(project, members, labels, policy, contract, scale, described)
-    return {
-        **data,
-        MANIFEST: as_json(
-            {
-                **identity(project, members, policy, contract),
-                "written_by": _writers(),
-                "files": _listed(data),
-            }
-        ),
+    data |= documents(project, members, labels, policy, contract, scales.pop(), described)
+    manifest = {
+        **identity(project, members, policy, contract),
+        "written_by": {
+            "agreement_pipeline": __version__,
+            "numpy": np.__version__,
+            "pandas": pd.__version__,
+            "pyarrow": pa.__version__,
+        },
+        "files": {
+            name: {"sha256": digest_of(content), "bytes": len(content)}
+            for name, content in sorted(data.items())
+        },
     }
+    return {**data, MANIFEST: as_json(manifest)}, labels
 
 
 def documents(
@@ -165,7 +176,7 @@ def identity(
                     *(name for name in EXTRAS if name in member.ratings.has),
                     *content_columns(member.ratings.has),
                 ],
-                **_adjudicated(member),
+                **({"adjudicated": dict(labels)} if (labels := member.adjudicated.labels) else {}),
                 **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
             }
             for member in members
@@ -174,12 +185,6 @@ def identity(
         "contract_digest": contract.digest,
         "waivers": _waivers(members),
     }
-
-
-def _adjudicated(member: Member) -> dict[str, dict[str, str]]:
-    """The adjudicated labels, which no ratings give. A round without them says nothing."""
-    labels = dict(sorted(member.adjudicated.labels.items()))
-    return {"adjudicated": labels} if labels else {}
 
 
 def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:
@@ -222,35 +227,6 @@ def as_json(data: object) -> bytes:
     ).encode()
 
 
-def _one_scale(members: Sequence[Member]) -> Scale:
-    scales = {member.ratings.scale for member in members}
-    if len(scales) > 1:
-        raise ReleaseHeldError(
-            f"{called(members)}: found {len(scales)} different scales; "
-            "expected one in a release. Release them apart, or ingest them again with one scale."
-        )
-    return scales.pop()
-
-
-def _refuse_unlabelled(members: Sequence[Member], labels: PanelLabels) -> None:
-    if labels.unresolved.all():
-        raise ReleaseHeldError(
-            f"{called(members)}: found {len(labels)} items without a label; "
-            "expected at least one with a label. "
-            "Let at least two raters label each item, and have ties adjudicated."
-        )
-
-
-def _refuse_conflict(members: Sequence[Member], labels: PanelLabels) -> None:
-    names = labels.items[labels.in_conflict]
-    if len(names):
-        raise ReleaseHeldError(
-            f"{called(members)}: found {len(names)} items with other labels in other rounds "
-            f"({listed(names)}); expected one label of each item. "
-            "Adjudicate these items, or set items_in_conflict: unresolved in the policy."
-        )
-
-
 def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
     """The waivers of each round that turned a verdict. Raters have their pseudonyms."""
     return {
@@ -260,17 +236,13 @@ def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
 
 
 def _counts(ratings: Ratings) -> dict[str, int]:
-    again = [
-        (pc.sum(batch["earlier"]).as_py(), pc.sum(pc.greater(batch["occurrence"], 1)).as_py())
-        for batch in ratings.every(["earlier", "occurrence"])
-    ]
     return {
         "items": ratings.n_rated,
         "raters": len(ratings.raters),
         "classifiers": len(ratings.classifiers),
         "ratings": len(ratings),
-        "earlier_ratings": sum(earlier for earlier, _ in again),
-        "repeated_ratings": sum(repeated for _, repeated in again),
+        "earlier_ratings": ratings.n_earlier,
+        "repeated_ratings": ratings.n_repeated,
         "gold_items": len(ratings.rated(items=ratings.gold)),
     }
 
@@ -282,19 +254,3 @@ def _gold_elsewhere(members: Sequence[Member]) -> dict[str, int]:
         own = replace(member.ratings, also_gold=frozenset()).gold
         found[member.round] = len(member.ratings.rated(items=member.ratings.gold - own))
     return {name: count for name, count in found.items() if count}
-
-
-def _listed(data: Mapping[str, Content]) -> dict[str, dict[str, Any]]:
-    return {
-        name: {"sha256": digest_of(content), "bytes": len(content)}
-        for name, content in sorted(data.items())
-    }
-
-
-def _writers() -> dict[str, str]:
-    return {
-        "agreement_pipeline": __version__,
-        "numpy": np.__version__,
-        "pandas": pd.__version__,
-        "pyarrow": pa.__version__,
-    }

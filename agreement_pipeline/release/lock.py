@@ -4,17 +4,20 @@ Every round is read again from its stored bytes and judged again. The release is
 if the policy admits every round in it. No other module is asked for permission.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+import json
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import count
 from types import MappingProxyType
+from typing import Any
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import Assessment, Decision, Policy, Waiver, Waivers
+from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated
-from agreement_pipeline.release.contents import MANIFEST, contents
-from agreement_pipeline.release.deciding import (
+from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN, as_json, contents, document
+from agreement_pipeline.release.decisions import (
     Checked,
     Judged,
     Taken,
@@ -24,11 +27,10 @@ from agreement_pipeline.release.deciding import (
     refuse_replaced,
     today,
 )
-from agreement_pipeline.release.members import Member, gold_in
 from agreement_pipeline.release.opening import verify_release
-from agreement_pipeline.release.places import holds, places, version_of
-from agreement_pipeline.release.proof import Release, prove
-from agreement_pipeline.store import Store, check_round_name
+from agreement_pipeline.release.proof import Release
+from agreement_pipeline.release.tables import Member, gold_in
+from agreement_pipeline.store import Store, check_round_name, digest_of
 
 
 def release_round(
@@ -152,33 +154,6 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
                 "Release it when a round is admitted."
             )
         judged, _ = decide(store, rounds, terms, checked_later=True)
-    _refuse_held(judged)
-    taken = [each.taken for each in judged]
-    known = dict[Hashable, Assessment]()
-    version, data = _made(store, name, judged, terms, project, known)
-    ready = prove(data, store.release_folder(name, version), terms.on, known)
-    with store.locked():
-        refuse_replaced(store, taken)
-        _refuse_redecided(store, taken)
-        return _let_out(store, name, ready, data)
-
-
-def _made(
-    store: Store,
-    name: str,
-    judged: list[Judged],
-    terms: Terms,
-    project: str,
-    known: dict[Hashable, Assessment],
-) -> tuple[str, dict[str, Content]]:
-    """The version of a release, and its files. The list is emptied, since ratings need memory."""
-    gold = gold_in(each.ratings for each in judged)
-    members = [_member(store, judged.pop(0), terms, gold, known) for _ in range(len(judged))]
-    data = contents(project, members, terms.policy, terms.contract)
-    return version_of(name, members, terms.policy), data
-
-
-def _refuse_held(judged: Iterable[Judged]) -> None:
     held = [each for each in judged if not each.decision.admitted]
     if held:
         said = "; ".join(
@@ -189,6 +164,42 @@ def _refuse_held(judged: Iterable[Judged]) -> None:
             f"{said}; expected an admitted decision for training data. "
             "Correct what the reasons name, and ingest the round again."
         )
+    taken = [each.taken for each in judged]
+    ready, data = _made(store, name, judged, terms, project)
+    with store.locked():
+        refuse_replaced(store, taken)
+        for each in taken:
+            if not is_last_decision(store, each):
+                raise StoreError(
+                    f"round {each.version.round}: found another decision, taken meanwhile; "
+                    "expected the decision that the release rests on. Release it again.",
+                    may_pass=True,
+                )
+        return _let_out(store, name, ready, data)
+
+
+def _made(
+    store: Store,
+    name: str,
+    judged: list[Judged],
+    terms: Terms,
+    project: str,
+) -> tuple[Release, dict[str, Content]]:
+    """A release, and its files. The list is emptied, since ratings need memory.
+
+    Its version is the digest of the ratings, and the digest of the policy. For several rounds, the
+    first digest is that of their names and digests, in order.
+    """
+    gold = gold_in(each.ratings for each in judged)
+    members = [_member(store, judged.pop(0), terms, gold) for _ in range(len(judged))]
+    policy, contract = terms.policy, terms.contract
+    data, labels = contents(project, members, policy, contract)
+    content = members[0].ratings.digest
+    if name != members[0].round:
+        rounds = [[member.round, member.ratings.digest] for member in members]
+        content = digest_of(as_json(rounds))
+    path = store.release_folder(name, f"{content[:12]}-{policy.digest[:12]}")
+    return Release.of(path, data, project, members, labels, policy, contract), data
 
 
 def _member(
@@ -196,7 +207,6 @@ def _member(
     judged: Judged,
     terms: Terms,
     gold: frozenset[str],
-    known: dict[Hashable, Assessment],
 ) -> Member:
     """The round as it is released, judged once more as `verify` will judge it.
 
@@ -204,7 +214,7 @@ def _member(
     """
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, number = judged.ratings.gold, judged.number
-    ratings = replace(judged.ratings.renamed(pseudonyms), also_gold=gold)
+    ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
     adjudicated = _adjudicated(judged.taken, terms)
     del judged
@@ -216,7 +226,6 @@ def _member(
         terms.contract,
         waivers,
         version=number,
-        known=known,
     )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
@@ -249,26 +258,15 @@ def _adjudicated(judged: Taken, terms: Terms) -> Adjudicated:
     return found
 
 
-def _refuse_redecided(store: Store, judged: Iterable[Taken]) -> None:
-    for each in judged:
-        if not is_last_decision(store, each):
-            raise StoreError(
-                f"round {each.version.round}: found another decision, taken meanwhile; "
-                "expected the decision that the release rests on. Release it again.",
-                may_pass=True,
-            )
-
-
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:
     """Write the log entry of the release, and then its files.
 
     The log entry is written first, so every visible release is in the log. A writer that is
     killed in between leaves an entry without files. The next run writes the files.
     """
-    fitting = (
-        _at(store, called, standing, ready, data)
-        for called, standing in places(store, name, ready.path.name, data)
-    )
+    version = ready.path.name
+    names = (version if number == 1 else f"{version}-{number}" for number in count(1))
+    fitting = (_at(store, f"{name}/{each}", ready, data) for each in names)
     release = next(found for found in fitting if found)
     called = f"{name}/{release.path.name}"
     digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
@@ -290,19 +288,20 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content
     return release
 
 
-def _at(
-    store: Store,
-    called: str,
-    standing: Set[str],
-    ready: Release,
-    data: Mapping[str, Content],
-) -> Release | None:
+def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) -> Release | None:
     """The release for a place: the new one, or the one that is already standing there.
 
-    None if the place has a release in the words of another version.
+    None if the place has another release, one that was withdrawn, or one in the words of another
+    version.
     """
+    if called in store.withdrawn([called]):
+        return None
+    standing = frozenset(store.storage.names(f"releases/{called}"))
+    if _another(store, called, standing, data):
+        return None
     path = store.root / "releases" / called
-    if MANIFEST not in standing or _is_whole(store, called, standing, data):
+    whole = standing == data.keys() and _holds(store, called, standing, data)
+    if MANIFEST not in standing or whole:
         return replace(ready, path=path)
     try:
         release = verify_release(path)
@@ -310,28 +309,54 @@ def _at(
         if refusal.code != "release_reworded":
             raise
         return None
-    _refuse_never_let_out(store, called, release)
-    return release
-
-
-def _is_whole(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
-    """True if a place has exactly this release."""
-    return standing == data.keys() and holds(store, called, standing, data)
-
-
-def _refuse_never_let_out(store: Store, called: str, release: Release) -> None:
-    """Refuse a release that can be verified but is not in the log.
-
-    Some facts in a release do not follow from its annotations. Only the log can confirm them.
-    """
+    # some facts do not follow from the annotations: only the log can confirm them
     if release.manifest_digest not in {
         entry["manifest_digest"]
         for entry in store.in_force(store.releases_with(release.rounds[0]))
         if entry["release"] == called
     }:
         raise ReleaseInvalidError(
-            f"{release.path}: found a release that the log of {store.root} did not let out; "
+            f"{path}: found a release that the log of {store.root} did not let out; "
             "expected the one that it let out, or none. Do not train on it; "
             "find out who wrote it, remove the folder, and release the round again.",
             "release_not_in_log",
         )
+    return release
+
+
+def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
+    """True if the folder holds another release, a withdrawn one, or other files.
+
+    A release is another one if its rounds, project, policy, contract, waivers or version of
+    this package differ. A release whose manifest cannot be read does not count: its
+    verification says what is wrong.
+    """
+    if WITHDRAWN in standing or MANIFEST not in standing:
+        return not _holds(store, called, standing, data)
+    try:
+        found = _decisive(json.loads(store.storage.read(f"releases/{called}/{MANIFEST}") or b""))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return found != _decisive(json.loads(document(data, MANIFEST)))
+
+
+def _holds(store: Store, called: str, names: Set[str], data: Mapping[str, Content]) -> bool:
+    """True if these files of a release stand there as they are in `data`."""
+    return names <= data.keys() and all(
+        store.storage.holds(f"releases/{called}/{name}", data[name]) for name in sorted(names)
+    )
+
+
+def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
+    rounds = [
+        (entry["round"], entry["ratings_digest"], entry.get("adjudicated"))
+        for entry in manifest["rounds"]
+    ]
+    return (
+        manifest["project"],
+        manifest["policy_digest"],
+        manifest["contract_digest"],
+        manifest["waivers"],
+        rounds,
+        manifest["written_by"]["agreement_pipeline"],
+    )

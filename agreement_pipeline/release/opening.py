@@ -1,12 +1,79 @@
 """A release is opened for training: verified first, then checked against what is asked of it."""
 
-from agreement_pipeline.errors import ReleaseInvalidError
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.release.deciding import today
-from agreement_pipeline.release.demands import Demands
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.policy import Policy, assess
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.release.decisions import today
 from agreement_pipeline.release.folder import read_folder
 from agreement_pipeline.release.proof import Release, prove
 from agreement_pipeline.store import Folder, Store, folder_at
+
+
+@dataclass(frozen=True)
+class Demands:
+    """The demands of a trainer.
+
+    Parameters
+    ----------
+    rules
+        A policy that the annotations must meet too. Waivers do not count for it.
+    least
+        The fewest `raters` and `items` of each round.
+    policy
+        The policy that the release must be admitted under: a name, or a name and a version.
+    without_waivers
+        True if the release may not rest on a waiver.
+    """
+
+    rules: Policy | None = None
+    least: Mapping[str, int] = field(default_factory=dict)
+    policy: tuple[str, int | None] | None = None
+    without_waivers: bool = False
+
+    def refuse_unmet(self, release: Release) -> None:
+        """Refuse a release that does not meet the demands.
+
+        Raises
+        ------
+        ReleaseHeldError
+            Its annotations or its policy are not what is asked for.
+        ReleaseInvalidError
+            It rests on a waiver.
+        """
+        waived = [each for found in release.decisions.values() for each in found["waivers"]]
+        if self.without_waivers and waived:
+            raise ReleaseInvalidError(
+                f"{release.path}: found {len(waived)} waived verdicts, the first on "
+                f"{waived[0]['measure']} of {waived[0]['scope']} by {waived[0]['who']}; "
+                "expected a release without waivers. Ask for one that the policy admits by itself.",
+                "release_waived",
+            )
+        for round_name, ratings in release.ratings.items():
+            unmet = list(self._unmet(release, ratings))
+            if unmet:
+                raise ReleaseHeldError(
+                    f"{release.path}: found round {round_name} {'; '.join(unmet)}; "
+                    "expected a release that meets what you require. "
+                    "Use another release, or require what it was released under."
+                )
+
+    def _unmet(self, release: Release, ratings: Ratings) -> Iterator[str]:
+        by = release.policy
+        if self.policy and self.policy not in ((by.policy, None), (by.policy, by.version)):
+            yield f"admitted under policy {by.policy} version {by.version}"
+        for what, count in counts(ratings).items():
+            if count < self.least.get(what, 0):
+                yield f"with {count} {what}, fewer than {self.least[what]}"
+        if self.rules is not None:
+            decision = assess(ratings, self.rules, release.contract).decision
+            if not decision.admitted:
+                named = f"policy {self.rules.policy} version {self.rules.version}"
+                yield f"held under {named} ({'; '.join(decision.reasons)})"
 
 
 def open_release(
@@ -40,8 +107,15 @@ def open_release(
     if require is not None:
         demands = Demands(require) if isinstance(require, Policy) else require
         demands.refuse_unmet(release)
-    if store is not None:
-        _refuse_unlogged(release, store)
+    if store is not None and release.manifest_digest not in {
+        entry["manifest_digest"] for entry in store.in_force()
+    }:
+        raise ReleaseInvalidError(
+            f"{release.path}: found no such release in force in the log of {store.root}; "
+            "expected a release as it was let out, and not withdrawn. "
+            "Do not train on it; ask for the present release.",
+            "release_not_in_log",
+        )
     return release
 
 
@@ -76,11 +150,7 @@ def superseded(release: Release, store: Store) -> tuple[str, ...]:
         )
 
 
-def _refuse_unlogged(release: Release, store: Store) -> None:
-    if release.manifest_digest not in {entry["manifest_digest"] for entry in store.in_force()}:
-        raise ReleaseInvalidError(
-            f"{release.path}: found no such release in force in the log of {store.root}; "
-            "expected a release as it was let out, and not withdrawn. "
-            "Do not train on it; ask for the present release.",
-            "release_not_in_log",
-        )
+def counts(ratings: Ratings) -> dict[str, int]:
+    """The raters of the panel, and the items that two of them rated and that are not gold."""
+    n_raters = np.bincount(ratings.first(["at"], raters=ratings.raters)["at"])
+    return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}

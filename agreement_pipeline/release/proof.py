@@ -4,7 +4,7 @@ Everything it says is derived again from its annotations, its policy and its con
 """
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -17,7 +17,7 @@ import pyarrow as pa
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import DIGEST, Assessment, Policy, Waiver, Waivers
+from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     EXTRAS,
     Adjudicated,
@@ -39,19 +39,20 @@ from agreement_pipeline.release.contents import (
     SCHEMA,
     VERSION,
     WORDING,
+    Paths,
     as_json,
     decisions_of,
     document,
     documents,
     identity,
 )
-from agreement_pipeline.release.folder import cells_of, holds_rows, json_in
-from agreement_pipeline.release.members import Member, gold_in
-from agreement_pipeline.release.same import Paths, difference
+from agreement_pipeline.release.folder import cells_of, difference, holds_rows, json_in
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
     TRAIN,
     UNRESOLVED,
+    Member,
+    gold_in,
     labels_of,
     tables_of,
 )
@@ -97,6 +98,31 @@ class Release:
     ratings: dict[str, Ratings]
     manifest_digest: str
 
+    @classmethod
+    def of(
+        cls,
+        path: Folder,
+        data: Mapping[str, Content],
+        project: str,
+        members: Sequence[Member],
+        labels: PanelLabels,
+        policy: Policy,
+        contract: Contract,
+    ) -> "Release":
+        """The release of some judged rounds, whose files are known to follow from them."""
+        return cls(
+            path=path,
+            project=project,
+            rounds=tuple(member.round for member in members),
+            policy=policy,
+            contract=contract,
+            decisions=decisions_of(members),
+            labels=labels,
+            rows=tables_of(members, labels)[ANNOTATIONS],
+            ratings={member.round: member.ratings for member in members},
+            manifest_digest=digest_of(data[MANIFEST]),
+        )
+
     @cached_property
     def train(self) -> pd.DataFrame:
         """One row for each item that has a label, with the columns of `consensus`."""
@@ -123,30 +149,22 @@ class _JudgedBy(NamedTuple):
     scale: Scale
     waivers: dict[str, tuple[Waiver, ...]]
     on: date
+    writers: dict[str, Any]
 
 
 def prove(
     data: Mapping[str, Content],
     path: Folder,
     on: date,
-    known: dict[Hashable, Assessment] | None = None,
 ) -> Release:
     """Derive everything again from the annotations, and compare.
 
     These are derived: the decisions, the report, the training rows, and the words. A waiver
-    in the release must hold on the given day. `known` is what `Member.assessed` knows.
-
-    Raises
-    ------
-    ReleaseInvalidError
-        A file is not valid, something is different when it is derived again, or a round is
-        not admitted.
+    in the release must hold on the given day.
     """
     manifest = json_in(data, MANIFEST, path)
-    _refuse_other_writers(path, manifest.get("written_by"))
-    by = _judged_by(data, path, on)
-    _refuse_ended(path, by)
-    members, labels = _derived(data, manifest, by, path, known)
+    by = _judged_by(data, manifest.get("written_by"), path, on)
+    members, labels = _derived(data, manifest, by, path)
     project, policy, contract = manifest["project"], by.policy, by.contract
     derived_manifest = {
         **identity(project, members, policy, contract),
@@ -155,7 +173,15 @@ def prove(
     }
     _refuse_other(path, MANIFEST, manifest, derived_manifest, UNDERIVED)
     _refuse_other(path, DECISION, json_in(data, DECISION, path), decisions_of(members), WORDING)
-    _refuse_held(path, members)
+    for member in members:
+        decision = member.assessment.decision
+        if not decision.admitted:
+            raise ReleaseInvalidError(
+                f"{path}: found round {member.round}, which is not admitted "
+                f"({'; '.join(decision.reasons)}); expected an admitted round. "
+                "Do not train on it.",
+                "release_not_admitted",
+            )
     tables = tables_of(members, labels)
     written = {name: (rows.schema, digest_of(data[name])) for name, rows in tables.items()}
     derived = documents(project, members, labels, policy, contract, by.scale, written)
@@ -163,20 +189,8 @@ def prove(
         if words is not None:
             found, again = json_in(data, name, path), json.loads(derived[name])
             _refuse_other(path, name, found, again, words)
-    _refuse_other_rows(path, data, tables)
-    _refuse_other_words(path, data, derived, manifest)
-    return Release(
-        path=path,
-        project=project,
-        rounds=tuple(member.round for member in members),
-        policy=policy,
-        contract=contract,
-        decisions=decisions_of(members),
-        labels=labels,
-        rows=tables[ANNOTATIONS],
-        ratings={member.round: member.ratings for member in members},
-        manifest_digest=digest_of(data[MANIFEST]),
-    )
+    _compare(path, data, tables, derived, by)
+    return Release.of(path, data, project, members, labels, policy, contract)
 
 
 def _derived(
@@ -184,7 +198,6 @@ def _derived(
     manifest: Mapping[str, Any],
     by: _JudgedBy,
     path: Folder,
-    known: dict[Hashable, Assessment] | None,
 ) -> tuple[list[Member], PanelLabels]:
     try:
         annotations = cells_of(data, ANNOTATIONS, path)
@@ -199,7 +212,7 @@ def _derived(
         del annotations, table
         gold = gold_in(rounds)
         members = [
-            _member(replace(ratings, also_gold=gold), entry, by, known)
+            _member(ratings.with_gold(gold), entry, by)
             for ratings, entry in zip(rounds, manifest["rounds"], strict=True)
         ]
         return members, labels_of(members)
@@ -236,30 +249,36 @@ def _member(
     ratings: Ratings,
     entry: Mapping[str, Any],
     by: _JudgedBy,
-    known: dict[Hashable, Assessment] | None,
 ) -> Member:
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
     if not isinstance(version := entry["version"], int) or version < 1 or version is True:
         raise KeyError("version")
     judged = (ratings, by.policy, by.contract, Waivers(by.waivers.get(entry["round"], ()), by.on))
-    member = Member.assessed(entry["round"], digest, *judged, version=version, known=known)
+    member = Member.assessed(entry["round"], digest, *judged, version=version)
     return replace(member, adjudicated=Adjudicated.released(entry))
 
 
-def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> _JudgedBy:
+def _judged_by(data: Mapping[str, Content], writers: object, path: Folder, on: date) -> _JudgedBy:
+    if not isinstance(writers, dict) or not all(isinstance(each, str) for each in writers.values()):
+        raise ReleaseInvalidError(  # the versions of writers cannot be derived
+            f"{path / MANIFEST}: found written_by {shortened(writers)}; "
+            "expected the versions of libraries by name. Fetch the release again.",
+            "release_not_derived",
+        )
     found = json_in(data, POLICY, path)
     try:
         waivers = {
             name: tuple(Waiver.from_mapping(each) for each in written)
             for name, written in found["waivers"].items()
         }
-        return _JudgedBy(
+        by = _JudgedBy(
             Policy.from_mapping(found["policy"]),
             Contract.from_mapping(found["contract"]),
             Scale.from_mapping(found["scale"]),
             waivers,
             on,
+            writers,
         )
     except (
         AgreementError,
@@ -274,41 +293,49 @@ def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> _JudgedBy
             f"{path / POLICY}: found content that cannot be used ({cause}); "
             "expected a policy, a contract and a scale. Fetch the release again."
         ) from None
-
-
-def _refuse_other_writers(path: Folder, found: object) -> None:
-    """Refuse what no release says about its writers. Their versions cannot be derived."""
-    if not isinstance(found, dict) or not all(
-        isinstance(version, str) for version in found.values()
-    ):
-        raise ReleaseInvalidError(
-            f"{path / MANIFEST}: found written_by {shortened(found)}; "
-            "expected the versions of libraries by name. Fetch the release again.",
-            "release_not_derived",
-        )
-
-
-def _refuse_ended(path: Folder, by: _JudgedBy) -> None:
-    ended = [
-        str(waiver) for written in by.waivers.values() for waiver in written if by.on > waiver.until
-    ]
+    ended = [str(each) for written in by.waivers.values() for each in written if on > each.until]
     if ended:
         raise ReleaseInvalidError(
             f"{path}: found a release admitted under a {'; '.join(ended)}, which has ended; "
             "expected a waiver that holds. Ask for the next release.",
             "release_waiver_ended",
         )
+    return by
 
 
-def _refuse_held(path: Folder, members: list[Member]) -> None:
-    for member in members:
-        decision = member.assessment.decision
-        if not decision.admitted:
+def _compare(
+    path: Folder,
+    data: Mapping[str, Content],
+    tables: Mapping[str, Rows],
+    derived: Mapping[str, bytes],
+    by: _JudgedBy,
+) -> None:
+    """Refuse rows and words that the annotations do not give."""
+    # no decision rests on what is in no rating, but the trainer gets the whole table
+    for name, due in (
+        (ANNOTATIONS, "are not as the ratings in them are written; expected exactly those"),
+        (TRAIN, "the consensus of the annotations does not give; expected exactly its rows"),
+        (UNRESOLVED, "the consensus of the annotations does not give; expected exactly its rows"),
+    ):
+        if not holds_rows(data, name, path, tables[name]):
             raise ReleaseInvalidError(
-                f"{path}: found round {member.round}, which is not admitted "
-                f"({'; '.join(decision.reasons)}); expected an admitted round. "
-                "Do not train on it.",
-                "release_not_admitted",
+                f"{path}: found rows of {name} that {due}. Fetch the release again.",
+                "release_not_derived",
+            )
+    for name, words in DOCUMENTS.items():  # the numbers were compared before
+        if words is None:
+            same = document(data, name) == derived[name]
+            reworded = None if same else f"{name} is another text"
+        else:
+            found, again = json_in(data, name, path), json.loads(derived[name])
+            reworded = difference(found, again, name, VERSION) if words else None
+        if reworded:
+            raise ReleaseInvalidError(
+                f"{path}: found that {reworded} when worded again by agreement_pipeline "
+                f"{__version__}; expected the words that its annotations give. "
+                "Fetch the release again, or verify it with the versions that wrote it, "
+                f"{shortened(by.writers)}.",
+                "release_reworded",
             )
 
 
@@ -323,52 +350,3 @@ def _refuse_other(
             "and verify it with the versions of the libraries that its manifest names.",
             "release_not_derived",
         )
-
-
-def _refuse_other_words(
-    path: Folder,
-    data: Mapping[str, Content],
-    derived: Mapping[str, bytes],
-    manifest: Mapping[str, Any],
-) -> None:
-    """Refuse words that the annotations do not give. The numbers were compared before."""
-    reworded = [
-        difference(json_in(data, name, path), json.loads(derived[name]), name, VERSION)
-        for name, words in DOCUMENTS.items()
-        if words
-    ]
-    texts = [name for name, words in DOCUMENTS.items() if words is None]
-    found = [each for each in reworded if each] + [
-        f"{name} is another text" for name in texts if document(data, name) != derived[name]
-    ]
-    if found:
-        raise ReleaseInvalidError(
-            f"{path}: found that {found[0]} when worded again by agreement_pipeline "
-            f"{__version__}; expected the words that its annotations give. "
-            "Fetch the release again, or verify it with the versions that wrote it, "
-            f"{shortened(manifest.get('written_by'))}.",
-            "release_reworded",
-        )
-
-
-def _refuse_other_rows(
-    path: Folder, data: Mapping[str, Content], tables: Mapping[str, Rows]
-) -> None:
-    """Refuse rows that the ratings do not give.
-
-    No decision rests on a part of the annotations that is in no rating. But the trainer gets the
-    whole table.
-    """
-    if not holds_rows(data, ANNOTATIONS, path, tables[ANNOTATIONS]):
-        raise ReleaseInvalidError(
-            f"{path}: found rows of {ANNOTATIONS} that are not as the ratings in them are "
-            "written; expected exactly those. Fetch the release again.",
-            "release_not_derived",
-        )
-    for name in (TRAIN, UNRESOLVED):
-        if not holds_rows(data, name, path, tables[name]):
-            raise ReleaseInvalidError(
-                f"{path}: found rows of {name} that the consensus of the annotations does not "
-                "give; expected exactly its rows. Fetch the release again.",
-                "release_not_derived",
-            )

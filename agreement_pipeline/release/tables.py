@@ -1,7 +1,7 @@
 """The tables of a release: training rows, unresolved items, and annotations."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,19 +9,82 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
+from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
 from agreement_pipeline.ratings import (
+    NOT_ADJUDICATED,
     RESOLUTIONS,
+    Adjudicated,
     PanelLabels,
+    Ratings,
     RatingsRows,
     Rows,
     Scale,
     growing,
     in_pandas,
+    overruled,
 )
-from agreement_pipeline.release.members import Member, called
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import item_of, numbers_named
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A round of a release.
+
+    Attributes
+    ----------
+    round, original_digest, version
+        The name of the round, the digest of the file it was delivered in, and how many different
+        ratings came under this name up to these.
+    ratings
+        The ratings of the round, under the raters' pseudonyms. An item that is gold in any
+        round of the release is gold here.
+    assessment
+        The estimates on these ratings, and the decision of the policy.
+    adjudicated
+        The labels that somebody chose after the raters had differed. The decision reads none.
+    """
+
+    round: str
+    original_digest: str
+    version: int
+    ratings: Ratings
+    assessment: Assessment
+    adjudicated: Adjudicated = NOT_ADJUDICATED
+
+    @classmethod
+    def assessed(
+        cls,
+        round_name: str,
+        original_digest: str,
+        ratings: Ratings,
+        policy: Policy,
+        contract: Contract,
+        waivers: Waivers = NONE,
+        *,
+        version: int = 1,
+    ) -> "Member":
+        """The round, judged from its ratings."""
+        assessment = assess(ratings, policy, contract, waivers, version=version)
+        return cls(round_name, original_digest, version, ratings, assessment)
+
+    @cached_property
+    def overruled(self) -> tuple[int, int]:
+        """On how many items the adjudicator overrules all raters, and on how many they agree."""
+        return overruled(self.ratings, self.adjudicated) if self.adjudicated.labels else (0, 0)
+
+
+def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:
+    """The items that are gold in at least one round. They are gold in the whole release."""
+    return frozenset().union(*(ratings.gold for ratings in rounds))
+
+
+def called(members: Sequence[Member]) -> str:
+    """The names of the rounds, for an error."""
+    return f"rounds {listed([member.round for member in members])}"
+
 
 TRAIN = "data/train-00000-of-00001.parquet"
 UNRESOLVED = "data/unresolved-00000-of-00001.parquet"
@@ -37,40 +100,32 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
 
     They hold the training rows, the unresolved items, and the annotations of both.
     """
-    numbers = _numbers(members)
+    numbers: tuple[str, ...] = ()  # those that say where units lie, if all items are units
+    if all("cluster" in member.ratings.has for member in members):
+        items = (member.ratings.items()["item"] for member in members)
+        numbers = numbers_named(name for each in items for name in each.to_pylist())
+    rounds = tuple(member.round for member in members)
+    annotations = AnnotationRows(
+        rounds, tuple(RatingsRows(member.ratings) for member in members), numbers
+    )
+    try:
+        _ = annotations.schema
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
+        raise ReleaseHeldError(
+            f"{called(members)}: found columns of different kinds ({cause}); "
+            "expected one kind, and one time zone of times, in all rounds. "
+            "Ingest them again with that column as text in each."
+        ) from None
     return {
         TRAIN: LabelRows(labels, labels.resolved, numbers),
         UNRESOLVED: LabelRows(labels, np.flatnonzero(labels.unresolved), numbers),
-        ANNOTATIONS: annotation_rows(members, numbers),
+        ANNOTATIONS: annotations,
     }
 
 
-def _numbers(members: Sequence[Member]) -> tuple[str, ...]:
-    """The numbers that say where units lie. None if the items are not units of objects."""
-    if not all("cluster" in member.ratings.has for member in members):
-        return ()
-    items = (member.ratings.items()["item"] for member in members)
-    return numbers_named(name for each in items for name in each.to_pylist())
-
-
 def labels_of(members: Sequence[Member]) -> PanelLabels:
-    """The consensus on every item. If an item is in several rounds, the first round counts.
-
-    Raises
-    ------
-    ReleaseHeldError
-        An item has different texts in two rounds, so one text would be lost. Or an adjudicator
-        overrules all raters on too many items.
-    """
+    """The consensus on every item. If an item is in several rounds, the first round counts."""
     _refuse_two_texts(members)
-    _refuse_overruled(members)
-    return PanelLabels.first_of(
-        [PanelLabels.of(each.ratings, each.round, each.adjudicated) for each in members]
-    )
-
-
-def _refuse_overruled(members: Sequence[Member]) -> None:
-    """Refuse labels that no rater gave: the release rests on the agreement of the raters."""
     for member in members:
         count, agreed = member.overruled
         if count > MOST_OVERRULED * agreed:
@@ -80,32 +135,9 @@ def _refuse_overruled(members: Sequence[Member]) -> None:
                 "most. Adjudicate the items on which raters differ, or have the round labelled "
                 "again."
             )
-
-
-def annotation_rows(members: Sequence[Member], numbers: tuple[str, ...] = ()) -> "AnnotationRows":
-    """The ratings of all rounds as they are released, one row for each rating.
-
-    `numbers` are those that say where a unit lies.
-
-    Raises
-    ------
-    ReleaseHeldError
-        A column is of different kinds in two rounds.
-    """
-    rows = AnnotationRows(
-        tuple(member.round for member in members),
-        tuple(RatingsRows(member.ratings) for member in members),
-        numbers,
+    return PanelLabels.first_of(
+        [PanelLabels.of(each.ratings, each.round, each.adjudicated) for each in members]
     )
-    try:
-        _ = rows.schema
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
-        raise ReleaseHeldError(
-            f"{called(members)}: found columns of different kinds ({cause}); "
-            "expected one kind, and one time zone of times, in all rounds. "
-            "Ingest them again with that column as text in each."
-        ) from None
-    return rows
 
 
 @dataclass(frozen=True, eq=False)

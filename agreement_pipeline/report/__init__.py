@@ -5,35 +5,40 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import later
 
 if TYPE_CHECKING:
-    from agreement_pipeline.report.control import charted, fallen_out
-    from agreement_pipeline.report.decisions import health
-    from agreement_pipeline.report.delivery import delivery
-    from agreement_pipeline.report.details import details
-    from agreement_pipeline.report.disputed import disputed
-    from agreement_pipeline.report.figures import plan_figure
-    from agreement_pipeline.report.headlines import headlines
+    from agreement_pipeline.report.details import delivery, details, patterns
+    from agreement_pipeline.report.disputed import (
+        FORMS,
+        ORDERS,
+        Order,
+        disputed,
+        tasks,
+        written_tasks,
+    )
+    from agreement_pipeline.report.drawing import file_of
     from agreement_pipeline.report.history import (
         admitted_rounds,
         decision_word,
         event_table,
-        history,
+        health,
         not_admitted,
         round_table,
         round_text,
         rows_by_round,
         table_of_rows,
     )
-    from agreement_pipeline.report.html import as_html
-    from agreement_pipeline.report.judged import JudgedProject, JudgedRound
+    from agreement_pipeline.report.judged import Before, JudgedProject, JudgedRound, shares_of
     from agreement_pipeline.report.names import in_text, shortened
-    from agreement_pipeline.report.page import Render
-    from agreement_pipeline.report.pages import page_of_project, page_of_round, report_page
-    from agreement_pipeline.report.patterns import patterns
-    from agreement_pipeline.report.plain import as_text
-    from agreement_pipeline.report.rules import rule_rows
-    from agreement_pipeline.report.section import Content, Plot, Section
-    from agreement_pipeline.report.shares import shares_of
-    from agreement_pipeline.report.since import Before, since
+    from agreement_pipeline.report.page import (
+        Render,
+        as_html,
+        page_of_project,
+        page_of_round,
+        report_page,
+    )
+    from agreement_pipeline.report.section import Content, Grid, Plot, Section
+    from agreement_pipeline.report.sections.rounds import charted, fallen_out, history
+    from agreement_pipeline.report.sections.since import since
+    from agreement_pipeline.report.sections.verdicts import plan_figure
     from agreement_pipeline.report.tables import (
         aligned,
         difference_rows,
@@ -41,62 +46,62 @@ if TYPE_CHECKING:
         note,
         plan_rows,
         printable,
-        text_table,
+        rule_rows,
         verdict_rows,
     )
-    from agreement_pipeline.report.tasks import FORMS, ORDERS, Order, tasks, written_tasks
+    from agreement_pipeline.report.terminal import as_text
 else:
     __getattr__, __dir__ = later(
         __name__,
         {
-            "Before": "since",
+            "Before": "judged",
             "Content": "section",
-            "FORMS": "tasks",
+            "FORMS": "disputed",
+            "Grid": "section",
             "JudgedProject": "judged",
             "JudgedRound": "judged",
-            "ORDERS": "tasks",
-            "Order": "tasks",
+            "ORDERS": "disputed",
+            "Order": "disputed",
             "Plot": "section",
             "Render": "page",
             "Section": "section",
             "admitted_rounds": "history",
             "aligned": "tables",
-            "as_html": "html",
-            "as_text": "plain",
-            "charted": "control",
+            "as_html": "page",
+            "as_text": "terminal",
+            "charted": "sections.rounds",
             "decision_word": "history",
-            "delivery": "delivery",
+            "delivery": "details",
             "details": "details",
             "difference_rows": "tables",
             "disputed": "disputed",
             "estimate_rows": "tables",
             "event_table": "history",
-            "fallen_out": "control",
-            "headlines": "headlines",
-            "health": "decisions",
-            "history": "history",
+            "fallen_out": "sections.rounds",
+            "file_of": "drawing",
+            "health": "history",
+            "history": "sections.rounds",
             "in_text": "names",
             "not_admitted": "history",
             "note": "tables",
-            "page_of_project": "pages",
-            "page_of_round": "pages",
-            "patterns": "patterns",
-            "plan_figure": "figures",
+            "page_of_project": "page",
+            "page_of_round": "page",
+            "patterns": "details",
+            "plan_figure": "sections.verdicts",
             "plan_rows": "tables",
             "printable": "tables",
-            "report_page": "pages",
+            "report_page": "page",
             "round_table": "history",
             "round_text": "history",
             "rows_by_round": "history",
-            "rule_rows": "rules",
-            "shares_of": "shares",
+            "rule_rows": "tables",
+            "shares_of": "judged",
             "shortened": "names",
-            "since": "since",
+            "since": "sections.since",
             "table_of_rows": "history",
-            "tasks": "tasks",
-            "text_table": "tables",
+            "tasks": "disputed",
             "verdict_rows": "tables",
-            "written_tasks": "tasks",
+            "written_tasks": "disputed",
         },
     )
 
@@ -105,6 +110,7 @@ __all__ = [
     "ORDERS",
     "Before",
     "Content",
+    "Grid",
     "JudgedProject",
     "JudgedRound",
     "Order",
@@ -124,7 +130,7 @@ __all__ = [
     "estimate_rows",
     "event_table",
     "fallen_out",
-    "headlines",
+    "file_of",
     "health",
     "history",
     "in_text",
@@ -146,7 +152,6 @@ __all__ = [
     "since",
     "table_of_rows",
     "tasks",
-    "text_table",
     "verdict_rows",
     "written_tasks",
 ]

@@ -1,34 +1,99 @@
-"""What is shown of a question: a plot of the estimates, and tables."""
+"""What the assets of a round show: tables, a plot and numbers, which Dagster's UI renders."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.measures import Question
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.report.figures import interval_figure
-from agreement_pipeline.report.headlines import headline_numbers
-from agreement_pipeline.report.pool import towards_the_pool
-from agreement_pipeline.report.profiles import profiles
-from agreement_pipeline.report.section import Section
-from agreement_pipeline.report.standing_in import standing_in
-from agreement_pipeline.report.strata import strata
+from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.ratings import Origin, Ratings, described, lookalikes
+from agreement_pipeline.report.drawing import image
+from agreement_pipeline.report.figure import Mark, intervals
+from agreement_pipeline.report.section import Grid, Section
+from agreement_pipeline.report.sections.classifiers import classifiers_grid
+from agreement_pipeline.report.sections.profiles import profiles
+from agreement_pipeline.report.sections.raters import themselves_and_others
+from agreement_pipeline.report.sections.replicates import towards_the_pool
+from agreement_pipeline.report.sections.strata import strata_grid
+from agreement_pipeline.report.sections.verdicts import about
 from agreement_pipeline.report.tables import estimate_rows
-from agreement_pipeline.report.themselves_and_others import themselves_and_others
+from agreement_pipeline.text import NO_LIMIT, listed
 
-Detail = Callable[[Ratings, Policy, Shown | None], pd.DataFrame | None]
+Detail = Callable[[Ratings, Policy, Shown | None], Grid | None]
 
 DETAILS: Mapping[Question, Mapping[str, Detail]] = {
-    "inter-rater": {"strata": strata, "rater_profiles": profiles},
+    "inter-rater": {"strata": strata_grid, "rater_profiles": profiles},
     "intra-rater": {
         "themselves_and_others": themselves_and_others,
         "self_agreement_towards_the_pool": towards_the_pool,
     },
-    "classifier": {"standing_in": standing_in},
+    "classifier": {"standing_in": classifiers_grid},
 }
+PLOTTED = ("round", "classifier", "rater", "without")
+MOST_DRAWN = 40
+
+
+def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
+    """How many items, raters, classifiers and clusters a round has, and its doubtful names.
+
+    Parameters
+    ----------
+    ratings
+        The ratings of the round.
+    classifiers
+        The classifiers that the project names. One without ratings was left out by the delivery,
+        or its name is misspelt and it counts as a rater.
+    """
+    cluster = ratings.items(["cluster"])["cluster"] if "cluster" in ratings.has else None
+    absent = [name for name in classifiers if name not in ratings.classifiers]
+    misspelt = (
+        f"{listed(absent)}; if one is misspelt, it stands among the panel's raters "
+        f"{listed(ratings.raters)}"
+    )
+    return {
+        "items": ratings.n_rated,
+        "raters": len(ratings.raters),
+        "classifiers": len(ratings.classifiers),
+        "clusters": None if cluster is None else len(cluster.unique()),
+        **_of_the_export(ratings.origin),
+        "raters_that_look_alike": "; ".join(map(described, lookalikes(ratings.everyone))) or None,
+        "classifiers_without_ratings": misspelt if absent else None,
+    }
+
+
+def _of_the_export(origin: Origin | None) -> Section:
+    """How the export was read, which of its rows are no ratings, and what it cannot show."""
+    if origin is None:
+        return {}
+    return {
+        "read_as": origin.reader,
+        "no_ratings": origin.words or None,
+        "not_shown": ", ".join(origin.lacks()) or None,
+    }
+
+
+def patterns(ratings: Ratings) -> Section:
+    """How many patterns a round has, and the most common ones.
+
+    A pattern by rater is a row of labels, one for each rater. A pattern by category is the number
+    of raters in each category.
+    """
+    by_rater = counting_of(ratings).labels(ratings)
+    by_category = by_rater.with_scale(ratings.scale).counts().merged()
+    names = list(by_category.scale.names)
+    rows = pd.DataFrame(by_category.counts.astype(int), columns=names).assign(
+        items=by_category.weights.astype(int)
+    )
+    return {
+        "items": ratings.n_items,
+        "pairable_items": int(by_category.weights[by_category.pairable].sum()),
+        "ratings": by_rater.n_ratings,
+        "patterns_by_rater": len(by_rater.codes),
+        "patterns_by_category": len(by_category.counts),
+        "most_common": rows.sort_values("items", ascending=False),
+    }
 
 
 def details(
@@ -46,8 +111,51 @@ def details(
     tables = {name: table(ratings, policy, shown) for name, table in DETAILS[question].items()}
     return {
         "left_out": None if shown is None else shown.left_out(),
-        "intervals": partial(interval_figure, estimates, policy),
+        "intervals": lambda: interval_image(estimates, policy),
         **tables,
         "estimates": pd.DataFrame(estimate_rows(estimates)),
         **headline_numbers(estimates, policy.measures),
     }
+
+
+def interval_image(estimates: Sequence[Estimate], policy: Policy) -> str | None:
+    """The value and interval of each estimate on one axis, with the cut-offs of the policy.
+
+    Pairs and categories are not plotted. None if no estimate has an interval.
+    """
+    rules: dict[tuple[str, str], Rule] = {
+        (rule.measure, rule.scope): rule for rule in reversed(policy.rules)
+    }
+    marks = []
+    for found in estimates:
+        if found.scope.kind in PLOTTED and found.interval is not None:
+            rule = rules.get((found.measure, found.scope.kind))
+            cutoffs = (rule.tentative, rule.reliable) if rule else ()
+            label = f"{found.measure}: {about(found.scope)}"
+            marks.append(Mark.of(found, label, cutoffs=cutoffs))
+    if not marks:
+        return None
+    more = len(marks) - MOST_DRAWN
+    rest = f" {more} more stand in the table." if more > 0 else ""
+    says = f"A long stroke is the reliable cut-off of a rule, a short one the tentative.{rest}"
+    return image(intervals("Estimates", says, marks[:MOST_DRAWN], "agreement"))
+
+
+def headline_numbers(estimates: Iterable[Estimate], measures: Collection[str]) -> Section:
+    """The values and the limits of some measures that speak of the whole round.
+
+    They are those of the round and of each classifier. The names are the same in every round.
+    Sorted, they keep a value beside its limits.
+    """
+    numbers: Section = {}
+    for found in estimates:
+        asked = found.measure in measures and found.scope.kind in ("round", "classifier")
+        if found.value is None or not asked:
+            continue
+        name = f"{found.measure} {found.scope.name}".strip()
+        numbers |= {
+            f"{name} high": NO_LIMIT if found.high is None else found.high,
+            f"{name} low": NO_LIMIT if found.low is None else found.low,
+            f"{name} value": found.value,
+        }
+    return numbers

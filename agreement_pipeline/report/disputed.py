@@ -1,73 +1,49 @@
-"""The items on which the panel agrees least, and each item's share of all disagreement."""
+"""The items on which the panel agrees least: in tables, and as tasks for an adjudicator."""
 
-from collections.abc import Mapping
-from typing import Any
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.measures import disagreement_of_items
-from agreement_pipeline.ratings import RESOLUTIONS, TEXT, PanelLabels, Ratings
-from agreement_pipeline.report.differing import differing_raters
+from agreement_pipeline.measures import MEASURES, disagreement_of_items
+from agreement_pipeline.ratings import RESOLUTIONS, TEXT, Array, PanelLabels, Ratings
+from agreement_pipeline.report.figure import cut
+from agreement_pipeline.report.judged import texts_of
 from agreement_pipeline.report.section import Section
-from agreement_pipeline.report.texts import cut, texts_of
+from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import PERCENT, number
 
 MOST, MOST_NAMED, LONGEST_TEXT = 40, 5, 200
+BLOCK_CELLS = 2_000_000
+Order = Literal["disagreement", "influence"]
+ORDERS: tuple[str, ...] = get_args(Order)
+COLUMNS = ("item", "text", "label", "said", "share", "influence", "resolution", "ratings_digest")
+Task = Mapping[str, str]
 
 
 def disputed(ratings: Ratings) -> Section:
-    """Who differs most from the others, and the most disputed items with what was said of each.
+    """How many items are disputed, how many of them are ties, and the most disputed ones.
 
-    Before them: how many items are disputed, and how many of them are ties.
+    Of these, the text, what the raters said, and the share of all disagreement.
     """
-    rows = _disagreeing(ratings)
+    rows = disputed_rows(ratings)
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
-    return {
-        "disputed_items": len(rows),
-        "ties": ties,
-        "raters_who_differ": differing_raters(ratings),
-        "most_disputed": _in_words(ratings, rows.head(MOST)),
+    worst = rows.head(MOST)
+    items = worst["id"].tolist()
+    texts = [cut(text, LONGEST_TEXT) for text in texts_of(ratings, items).values()]
+    shown = {
+        "id": items,
+        **({"text": texts} if "text" in ratings.has else {}),
+        "said": said_of(ratings, items).values(),
+        "share": [number(share, PERCENT) for share in worst["share"]],
+        **({"resolution": worst["resolution"]} if "resolution" in rows else {}),
     }
-
-
-def _in_words(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
-    """The items with their text, what the raters said, and the share of all disagreement."""
-    shown = _with_labels(ratings, rows)
-    texts = texts_of(ratings, rows["id"].tolist()).values()
-    text = {"text": [cut(each, LONGEST_TEXT) for each in texts]} if "text" in ratings.has else {}
-    return pd.DataFrame(
-        {
-            "id": rows["id"],
-            **text,
-            "said": [
-                said({name: row[name] for name in ratings.raters})
-                for row in shown.to_dict("records")
-            ],
-            "share": rows["share"].map(lambda share: number(share, PERCENT)),
-            **({"resolution": rows["resolution"]} if "resolution" in rows else {}),
-        }
-    )
-
-
-def said(labels: Mapping[str, Any]) -> str:
-    """Each label with the raters who gave it, the most frequent first.
-
-    >>> said({"ana": "yes", "ben": "no", "cleo": "no", "dan": None})
-    'no: ben, cleo; yes: ana'
-    """
-    by_label: dict[str, list[str]] = {}
-    for name, label in labels.items():
-        if pd.notna(label):
-            by_label.setdefault(str(label), []).append(name)
-    most = sorted(by_label.items(), key=lambda each: (-len(each[1]), each[0]))
-    return "; ".join(f"{label}: {_names(names)}" for label, names in most)
-
-
-def _names(names: list[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names) if more <= 0 else f"{len(names)} raters"
+    return {"disputed_items": len(rows), "ties": ties, "most_disputed": pd.DataFrame(shown)}
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:
@@ -87,14 +63,8 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
         - `disagreement`: the item's part of the observed disagreement D_o of Krippendorff's α, at
           the level of the scale;
         - `share`: that part as a share of D_o. The shares of all items add up to 1;
-        - `resolution` and `entropy_bits`, if the scale has categories: those of `consensus`;
-        - a column for each rater, with the rater's label.
+        - `resolution`, if the scale has categories: that of `consensus`.
     """
-    return _with_labels(ratings, _disagreeing(ratings))
-
-
-def _disagreeing(ratings: Ratings) -> pd.DataFrame:
-    """The columns of `disputed_rows` but for those of the raters."""
     items, table = counting_of(ratings).by_item(ratings)
     disagreement = disagreement_of_items(table)
     order = np.argsort(-disagreement, kind="stable")
@@ -105,18 +75,178 @@ def _disagreeing(ratings: Ratings) -> pd.DataFrame:
         "share": disagreement[order] / (disagreement.sum() or np.nan),
     }
     if not ratings.scale.continuous:
-        labels = PanelLabels.of(ratings).take(order)
+        labels = PanelLabels.of(ratings, among=found["id"].tolist())
+        labels = labels.take(labels.items.get_indexer(found["id"]))
         found["resolution"] = np.array(RESOLUTIONS, dtype=object)[labels.resolution]
-        found["entropy_bits"] = labels.entropy_bits
     return pd.DataFrame(found)
 
 
-def _with_labels(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with a column for each rater, and the label that the rater gave."""
-    found = ratings.first(["item", "rater", "label"], items=rows["id"].tolist()).to_pydict()
-    if ratings.scale.dimensions > 1:
-        found["label"] = list(map(tuple, found["label"]))
-    given = pd.DataFrame(found, dtype=object)
-    said = given.pivot(index="item", columns="rater", values="label").reindex(rows["id"])
-    labels = {name: said[name].to_numpy() if name in said else np.nan for name in ratings.raters}
-    return pd.concat([rows, pd.DataFrame(labels, index=rows.index)], axis=1)
+def said_of(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
+    """Each label of some items with the raters who gave it, the most frequent first."""
+    given: dict[str, dict[str, list[str]]] = {item: {} for item in items}
+    columns = ["item", "rater", "label"]
+    for row in ratings.first(columns, items=items, raters=ratings.raters).to_pylist():
+        label = row["label"]
+        said = str(tuple(label) if isinstance(label, list) else label)
+        given[row["item"]].setdefault(said, []).append(row["rater"])
+    return {item: _by_label(labels) for item, labels in given.items()}
+
+
+def _by_label(labels: Mapping[str, list[str]]) -> str:
+    """Labels with those who gave them.
+
+    >>> _by_label({"yes": ["ana"], "no": ["ben", "cleo"]})
+    'no: ben, cleo; yes: ana'
+    """
+    most = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
+    few = {label: ", ".join(who) for label, who in most if len(who) <= MOST_NAMED}
+    return "; ".join(f"{label}: {few.get(label, f'{len(who)} raters')}" for label, who in most)
+
+
+def influence_of_items(ratings: Ratings) -> pd.Series | None:
+    """How much Krippendorff's α would rise without each item, by the item's name.
+
+    Items with equal counts have equal influence, so α is computed once for each distinct row. An
+    item without which α is undefined has no influence. None if the scale has no categories.
+    """
+    items, table = counting_of(ratings).by_item(ratings)
+    if not isinstance(table, CategoryCounts):
+        return None
+    rows, row_of, met = np.unique(table.counts, axis=0, return_inverse=True, return_counts=True)
+    distinct = CategoryCounts(rows, met, scale=table.scale)
+    influence = _without_each(distinct) - float(_alpha(distinct))
+    return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(items, dtype=TEXT))
+
+
+def _alpha(counts: CategoryCounts) -> Array:
+    return np.asarray(MEASURES["krippendorff_alpha"](counts).value)
+
+
+def _without_each(counts: CategoryCounts) -> Array:
+    """α without one item of each row."""
+    n = len(counts.weights)
+    size = max(1, BLOCK_CELLS // n)
+    found = []
+    for start in range(0, n, size):
+        rows = np.arange(start, min(start + size, n))
+        left = np.tile(counts.weights, (len(rows), 1))
+        left[np.arange(len(rows)), rows] -= 1
+        found.append(_alpha(counts.reweighted(left)))
+    return np.concatenate(found)
+
+
+def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
+    """The disputed items, and what an adjudicator must know of each.
+
+    Parameters
+    ----------
+    ratings
+        The ratings of a round.
+    by
+        What comes first: the item with most disagreement, or the item without which Krippendorff's
+        α would rise most.
+
+    Returns
+    -------
+    list of dict
+        Each with the names in `COLUMNS`. `label` is empty: the adjudicator writes it. The digest
+        says which version of the round was looked at.
+    """
+    rows = disputed_rows(ratings).set_index("id")
+    influence = influence_of_items(ratings)
+    known = influence is not None
+    rows["influence"] = influence if known else np.nan
+    if by == "influence" and known:
+        rows = rows.sort_values("influence", ascending=False, kind="stable")
+    items = rows.index.tolist()
+    said, texts = said_of(ratings, items), texts_of(ratings, items)
+    return [
+        {
+            "item": item,
+            "text": texts[item],
+            "label": "",
+            "said": said[item],
+            "share": number(row["share"]),
+            "influence": "" if pd.isna(row["influence"]) else number(row["influence"]),
+            "resolution": str(row.get("resolution", "")),
+            "ratings_digest": ratings.digest,
+        }
+        for item, row in zip(items, rows.to_dict("records"), strict=True)
+    ]
+
+
+def written_tasks(found: Sequence[Task], labels: Sequence[str], form: str) -> str:
+    """The tasks as the text of a file.
+
+    Parameters
+    ----------
+    found
+        What `tasks` gives.
+    labels
+        The labels that an adjudicator can choose.
+    form
+        One of `FORMS`.
+    """
+    return FORMS[form](found, labels)
+
+
+def _csv(found: Sequence[Task], _: Sequence[str]) -> str:
+    """A table with a row for each item, and an empty column for the label."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
+    return buffer.getvalue()
+
+
+def _label_studio(found: Sequence[Task], _: Sequence[str]) -> str:
+    """Label Studio's basic JSON. The interface shows `$text`."""
+    return _json([{"data": {"text": task["text"], **_about(task)}} for task in found])
+
+
+def _argilla(found: Sequence[Task], _: Sequence[str]) -> str:
+    """What `dataset.records.from_json` reads: fields that are shown, and metadata."""
+    return _json(
+        [
+            {
+                "id": task["item"],
+                "fields": {"text": task["text"]},
+                "metadata": _about(task),
+                "suggestions": {},
+                "responses": {},
+                "vectors": {},
+            }
+            for task in found
+        ]
+    )
+
+
+def _prodigy(found: Sequence[Task], labels: Sequence[str]) -> str:
+    """JSON lines for the interface `choice`."""
+    options = [{"id": label, "text": label} for label in labels]
+    lines = (
+        {
+            "text": task["text"] or task["item"],
+            "options": options,
+            "meta": _about(task),
+        }
+        for task in found
+    )
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+
+
+def _about(task: Task) -> dict[str, str]:
+    """What is known of an item, without its text and the label that is asked for."""
+    return {name: value for name, value in task.items() if name not in ("text", "label")}
+
+
+def _json(found: object) -> str:
+    return f"{json.dumps(found, ensure_ascii=False, indent=1)}\n"
+
+
+FORMS: Mapping[str, Callable[[Sequence[Task], Sequence[str]], str]] = {
+    "csv": _csv,
+    "label-studio": _label_studio,
+    "argilla": _argilla,
+    "prodigy": _prodigy,
+}

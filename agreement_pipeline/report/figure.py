@@ -1,10 +1,15 @@
 """Figures as data. Any page can draw them, and a test can read them."""
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from agreement_pipeline.report.pictures import Picture
-from agreement_pipeline.text import PROBABILITY
+from agreement_pipeline.text import PERCENT, PROBABILITY, SENTENCE, interval, number
+
+if TYPE_CHECKING:
+    from agreement_pipeline.estimates import Estimate
+    from agreement_pipeline.ratings import Array
 
 Kind = Literal[
     "intervals",
@@ -19,9 +24,10 @@ Kind = Literal[
     "bodies",
 ]
 Tone = Literal["plain", "good", "partly", "bad", "unknown"]
+Point = tuple[float, float]
 
-WITHDRAWN = "withdrawn"
-"""What a cross means."""
+COLOURS, SHADES = 8, 6
+"""How many colours lines have, and how many shades the cells of a matrix."""
 
 NAMES_OF_TONES: dict[str, Tone] = {
     "reliable": "good",
@@ -36,6 +42,14 @@ NAMES_OF_TONES: dict[str, Tone] = {
     "not judged": "unknown",
 }
 """The tone of each verdict and of each decision."""
+
+
+class Picture(NamedTuple):
+    """A small picture as a data URI, and the size of its image in pixels."""
+
+    address: str
+    width: float
+    height: float
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,19 @@ class Mark:
     tone: Tone = "plain"
     cutoffs: tuple[float, ...] = ()
     crossed: bool = False
-    points: tuple[tuple[float, float], ...] = ()
+    points: tuple[Point, ...] = ()
+
+    @classmethod
+    def of(cls, found: "Estimate", label: str = "", **more: Any) -> "Mark":
+        """An estimate with its limits. Without a label, it is called by its scope."""
+        return cls(label or found.scope.name, found.value, found.low, found.high, **more)
+
+    @property
+    def said(self) -> str:
+        """The number with its limits, in words."""
+        if self.value is None:
+            return "no value"
+        return f"{number(self.value, SENTENCE)} ({interval(self.low, self.high)})"
 
 
 @dataclass(frozen=True)
@@ -139,3 +165,55 @@ class Figure:
     def marks(self) -> tuple[Mark, ...]:
         """The marks of all series."""
         return tuple(mark for series in self.series for mark in series.marks)
+
+    @property
+    def key(self) -> list[tuple[str, str]]:
+        """The signs that need an explanation, each with its meaning."""
+        used = {mark.tone for mark in self.marks}
+        signs: list[tuple[str, str]] = [each for each in self.legend if each[0] in used]
+        if any(mark.crossed for mark in self.marks):
+            signs.append(("crossed", "withdrawn"))
+        if self.kind == "lines":
+            signs += [(f"c{at % COLOURS}", each.name) for at, each in enumerate(self.series)]
+        if self.kind == "matrix":
+            low, high = self.bounds or (0.0, 1.0)
+            signs += [("shade0", f"{low:g}"), (f"shade{SHADES - 1}", f"{high:g}")]
+        return signs
+
+
+def intervals(title: str, says: str, marks: Iterable[Mark], axis: str, **more: Any) -> Figure:
+    """A figure with a row for each mark, and its limits on one axis."""
+    return Figure("intervals", title, says, (Series("", tuple(marks)),), axis=axis, **more)
+
+
+def matrix(
+    title: str, says: str, names: Sequence[str], values: "Array", axis: str, lowest: float = 0.0
+) -> Figure:
+    """A figure of a square table: a row and a column for each name. NaN is no value."""
+    series = (
+        Series(
+            name,
+            tuple(
+                Mark(other, None if math.isnan(value) else float(value))
+                for other, value in zip(names, row, strict=True)
+            ),
+        )
+        for name, row in zip(names, values, strict=True)
+    )
+    return Figure("matrix", title, says, tuple(series), axis=axis, bounds=(lowest, 1.0))
+
+
+def bars_of_shares(title: str, says: str, shares: Iterable[tuple[str, float]], axis: str) -> Figure:
+    """A figure with a bar for each share of a whole."""
+    marks = tuple(Mark(name, share) for name, share in shares)
+    series = (Series("", marks),)
+    return Figure("bars", title, says, series, axis=axis, bounds=(0.0, 1.0), form=PERCENT)
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its beginning.
+
+    >>> cut("krippendorff_alpha", 8)
+    'krippen…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"

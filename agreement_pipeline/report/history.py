@@ -1,22 +1,12 @@
 """The rounds of a project as its store remembers them."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from agreement_pipeline.estimates import Charted
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.report.cells import without_numbers
-from agreement_pipeline.report.control import control_rows
-from agreement_pipeline.report.decisions import decisions, health, rules_of
-from agreement_pipeline.report.differing import most_differing
-from agreement_pipeline.report.figures import history_figure
-from agreement_pipeline.report.glance import glance
-from agreement_pipeline.report.section import Section
+from agreement_pipeline.report.tables import value_of, without_numbers
 from agreement_pipeline.text import in_words, interval, listed
 
 if TYPE_CHECKING:
@@ -37,12 +27,9 @@ COLUMNS = (
     "reason",
     "broken",
 )
+NUMBERS = ("value", "low", "high", "confidence_level")
 NOT_JUDGED, NONE = "not judged", "none"
-MOST_SHOWN = 40
-"""Of so many rounds, the last ones, each is shown."""
-
-MOST_LOOKED_AT = 5
-"""Of so many held rounds, the last ones, the ratings are read."""
+Entry = Mapping[str, Any]
 
 
 def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
@@ -63,22 +50,18 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
 
 
 def rows_by_round(
-    history: Iterable[Mapping[str, Any]], withdrawn: Container[str]
+    history: Iterable[Entry], withdrawn: Container[str]
 ) -> dict[str, list[dict[str, Any]]]:
     """The rows of each round that was ingested, from log entries. Its own must be among them."""
-    entered: dict[str, list[Mapping[str, Any]]] = {}
-    for entry in history:
-        entered.setdefault(entry["round"], []).append(entry)
     return {
         name: _rows(name, entries, withdrawn)
-        for name, entries in entered.items()
+        for name, entries in _by_round(history).items()
         if any(entry["event"] == "ingested" for entry in entries)
     }
 
 
 def table_of_rows(
-    by_round: Mapping[str, Sequence[Mapping[str, Any]]],
-    due: Mapping[str, str] = MappingProxyType({}),
+    by_round: Mapping[str, Sequence[Entry]], due: Mapping[str, str] = MappingProxyType({})
 ) -> pd.DataFrame:
     """The table of `round_table`, from the rows of each round."""
     nothing = {"decision": NOT_JUDGED, "release": NONE}
@@ -90,8 +73,113 @@ def table_of_rows(
     ]
     rows = [row for name in sorted(by_round) for row in by_round[name]] + not_judged
     rows.sort(key=lambda row: str(row["round"]))
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return table.astype(dict.fromkeys(("value", "low", "high", "confidence_level"), float))
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
+
+
+def _by_round(history: Iterable[Entry]) -> dict[str, list[Entry]]:
+    entered: dict[str, list[Entry]] = {}
+    for entry in history:
+        entered.setdefault(entry["round"], []).append(entry)
+    return entered
+
+
+def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[dict[str, Any]]:
+    from agreement_pipeline.store import is_decided
+
+    last, release = {entry["event"]: entry for entry in entries}, _release(entries, withdrawn)
+    if not is_decided(last):
+        return [_undecided(name, "pending", release, "not decided yet")]
+    decision = last["decided"]
+    findings = (each for each in decision["findings"] if not each["passed"])
+    broken = [each["description"] for each in findings if each["severity"] == "error"]
+    of_decision = {
+        "round": decision["round"],
+        "release": release,
+        "confidence_level": decision["policy"]["confidence_level"],
+        "decision": decision_word(decision["decision"], decision["tentative"]),
+        "version": decision["version"],
+        "broken": "; ".join(broken),
+    }
+    said = ("measure", "scope", "value", "low", "high", "verdict")
+    return [
+        {
+            **of_decision,
+            **{name: verdict[name] for name in said},
+            "reason": "; ".join([*broken, verdict["reason"]]),
+        }
+        for verdict in decision["verdicts"]
+        if verdict["effect"] == "hold"
+    ]
+
+
+def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
+    said = {"round": name, "decision": decision, "release": release, "reason": reason}
+    return {**dict.fromkeys(COLUMNS, ""), **dict.fromkeys(NUMBERS), "version": 0, **said}
+
+
+def _release(entries: Sequence[Entry], withdrawn: Container[str]) -> str:
+    """What became of the release of a round."""
+    released = [entry for entry in entries if entry["event"] == "released"]
+    in_force = [entry["rounds"] for entry in released if entry["release"] not in withdrawn]
+    if not in_force:
+        return "withdrawn" if released else NONE
+    arrived = [entry for entry in entries if entry["event"] == "ingested"]
+    present = {entry["round"]: entry["ratings_digest"] for entry in arrived}
+    return "released" if in_force[-1] == present else "superseded"
+
+
+def decision_word(decision: str, tentative: bool) -> str:
+    """The decision in a word or two.
+
+    >>> decision_word("admitted", tentative=True), decision_word("held", tentative=False)
+    ('admitted (tentative)', 'held')
+    """
+    return "admitted (tentative)" if tentative else decision
+
+
+def admitted_rounds(store: "Store") -> tuple[str, ...]:
+    """The rounds whose latest version is admitted. A release judges each of them again."""
+    from agreement_pipeline.store import is_decided
+
+    by_round = sorted(_by_round(store.history()).items())
+    last = {name: {entry["event"]: entry for entry in entries} for name, entries in by_round}
+    return tuple(
+        name
+        for name, events in last.items()
+        if is_decided(events) and events["decided"]["decision"] == "admitted"
+    )
+
+
+def event_table(history: Iterable[Entry]) -> pd.DataFrame:
+    """The entries of a log as text, one row each."""
+    return pd.DataFrame(
+        {
+            "entry": entry["number"],
+            "time": entry["time"][:19].replace("T", " "),
+            "event": entry["event"],
+            "round": entry["round"],
+            "what": _what(entry),
+            "why": "; ".join(map(str, entry.get("reasons", ()))),
+        }
+        for entry in history
+    )
+
+
+def _what(entry: Entry) -> str:
+    """What was ingested, decided, released or withdrawn."""
+    match entry["event"]:
+        case "withdrawn":
+            return ", ".join(entry["releases"])
+        case "decided":
+            return _with_version(decision_word(entry["decision"], entry["tentative"]), entry)
+        case "released":
+            return str(entry["release"])
+    return f"{entry['source']}, {entry['ratings_digest'][:12]}"
+
+
+def _with_version(decision: str, of: Mapping[Hashable, Any] | Entry) -> str:
+    """A decision, with the version of the round if it is not the first."""
+    return f"{decision}, version {of['version']}" if of["version"] > 1 else decision
 
 
 def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
@@ -101,11 +189,8 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     """
     known = rounds["value"].notna()
     again = rounds[["round", "decision"]].duplicated()
-    decision = [
-        f"{said}, version {version}" if version > 1 else said
-        for said, version in zip(rounds["decision"], rounds["version"], strict=True)
-    ]
-    shown = rounds.assign(decision=pd.Series(decision, index=rounds.index, dtype=object))
+    decisions = [_with_version(row["decision"], row) for row in rounds.to_dict("records")]
+    shown = rounds.assign(decision=pd.Series(decisions, index=rounds.index, dtype=object))
     intervals = [
         interval(low, high, between="…")
         for low, high in zip(rounds["low"], rounds["high"], strict=True)
@@ -124,50 +209,60 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def history(
-    rounds: pd.DataFrame,
-    policy: Policy,
-    chart: Sequence[Charted],
-    ratings_of: Callable[[str], Ratings],
-    late: str = "",
-) -> Section:
-    """The last rounds at a glance, the decision on each and why, then all the rest.
+def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
+    """Each round with its decision, why it was made, and its release. The last round first."""
+    by_round = rounds.groupby(["round", "decision", "release"], sort=False)
+    said = [(name, decision, _why(rows), release) for (name, decision, release), rows in by_round]
+    return pd.DataFrame(said[::-1], columns=["round", "decision", "why", "release"], dtype=object)
 
-    Of many rounds the last ones are shown, and the numbers count all. The plots show the measure of
-    the policy's first rule that can hold a release. Who differs most in the last held rounds is
-    read off their ratings. `chart` is their control chart, and `late` says why the next round is
-    overdue.
+
+def _why(rows: pd.DataFrame) -> str:
+    """What holds a round. If it is admitted: the values that it is admitted on."""
+    records = rows.to_dict("records")
+    first = records[0]
+    if first["measure"] == "":
+        return str(first["reason"])
+    unmet = [row for row in records if row["verdict"] != "reliable"]
+    held, broken = first["decision"] == "held", first["broken"]
+    shown = (unmet if held else []) or ([] if broken else records)
+    return "; ".join(filter(None, [broken, *map(_value_and_verdict, shown)]))
+
+
+def _value_and_verdict(row: Mapping[Hashable, Any]) -> str:
+    """The verdict on a value; if there is none, why."""
+    if row["verdict"] == "not_evaluated":
+        return str(row["reason"]).removeprefix(f"{row['broken']}; ")
+    return " ".join(filter(None, [row["measure"], value_of(row), "is", row["verdict"]]))
+
+
+def health(rounds: pd.DataFrame, late: str = "") -> str:
+    """The state of all rounds in one line, with the reason why the next one is `late`.
+
+    >>> health(pd.DataFrame({"round": ["W1", "W2"], "decision": ["admitted", "held"]}))
+    '1 of 2 rounds is admitted. The last one, W2, is held.'
     """
-    first = next(rule for rule in policy.rules if rule.effect == "hold")
-    differing = most_differing(_decided_as(rounds, "held")[: -MOST_LOOKED_AT - 1 : -1], ratings_of)
-    names = rounds["round"].unique()
-    latest = rounds[rounds["round"].isin(names[-MOST_SHOWN:])]
-    more = f"the last {MOST_SHOWN} of {len(names)} rounds" if len(names) > MOST_SHOWN else None
-    return {
-        "picture": partial(glance, rounds, first),
-        "decisions": decisions(latest),
-        "shown": more,
-        "who_differs": None if differing.empty else differing,
-        "health": health(rounds, late),
-        **round_counts(rounds),
-        "larger_plot": partial(history_figure, rounds, first),
-        "rules": rules_of(latest),
-        "control_chart": control_rows(chart[: -MOST_SHOWN - 1 : -1]),
-    }
+    if rounds.empty:
+        return "No round has arrived yet."
+    overdue = f" The next one is overdue: {late}." if late else ""
+    last = rounds.iloc[-1]
+    of_rounds = rounds.groupby("round")["decision"].last()
+    good = int(of_rounds.str.startswith("admitted").sum())
+    return (
+        f"{good} of {len(of_rounds)} rounds {'is' if good == 1 else 'are'} admitted. "
+        f"The last one, {last['round']}, is {last['decision']}.{overdue}"
+    )
 
 
-def round_counts(rounds: pd.DataFrame) -> Section:
+def round_counts(rounds: pd.DataFrame) -> dict[str, int]:
     """How many rounds there are, how many are held and how many were not judged."""
-    return {
-        "rounds": int(rounds["round"].nunique()),
-        "held_rounds": len(_held(rounds)),
-        "not_judged": len(_decided_as(rounds, NOT_JUDGED)),
-    }
+    held, not_judged = _not_admitted(rounds)
+    names = rounds["round"].nunique()
+    return {"rounds": names, "held_rounds": len(held), "not_judged": len(not_judged)}
 
 
 def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
     """Which rounds are held and which were not judged, in words; empty if all are admitted."""
-    held, not_judged = _held(rounds), _decided_as(rounds, NOT_JUDGED)
+    held, not_judged = _not_admitted(rounds)
     said = (
         (held, f"held: {', '.join(held)}"),
         (not_judged, f"not judged: {listed(not_judged)}; the table says why"),
@@ -175,132 +270,9 @@ def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
     return tuple(words for found, words in said if found)
 
 
-def event_table(history: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """The entries of a log as text, one row each."""
-    return pd.DataFrame(
-        {
-            "entry": entry["number"],
-            "time": entry["time"][:19].replace("T", " "),
-            "event": entry["event"],
-            "round": entry["round"],
-            "what": _what(entry),
-            "why": "; ".join(map(str, entry.get("reasons", ()))),
-        }
-        for entry in history
-    )
-
-
-def admitted_rounds(store: "Store") -> tuple[str, ...]:
-    """The rounds whose latest version is admitted. A release judges each of them again."""
-    from agreement_pipeline.store import is_decided
-
-    history = store.history()
-    last: dict[str, dict[str, dict[str, Any]]] = {}
-    for entry in history:
-        last.setdefault(entry["round"], {})[entry["event"]] = entry
-    return tuple(
-        name
-        for name in _ingested(history)
-        if is_decided(last[name]) and last[name]["decided"]["decision"] == "admitted"
-    )
-
-
-def decision_word(decision: str, tentative: bool) -> str:
-    """The decision in a word or two.
-
-    >>> decision_word("admitted", tentative=True), decision_word("held", tentative=False)
-    ('admitted (tentative)', 'held')
-    """
-    return "admitted (tentative)" if tentative else decision
-
-
-def _ingested(history: Iterable[Mapping[str, Any]]) -> list[str]:
-    return sorted({entry["round"] for entry in history if entry["event"] == "ingested"})
-
-
-def _decided_as(rounds: pd.DataFrame, decision: str) -> list[str]:
-    return list(rounds.loc[rounds["decision"] == decision, "round"].unique())
-
-
-def _held(rounds: pd.DataFrame) -> list[str]:
-    """The rounds with a decision that does not admit them, or with none yet."""
+def _not_admitted(rounds: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """The rounds with no decision that admits them, and those that were not judged."""
     decision = rounds["decision"]
-    held = ~decision.str.startswith("admitted") & (decision != NOT_JUDGED)
-    return list(rounds.loc[held, "round"].unique())
-
-
-def _what(entry: Mapping[str, Any]) -> str:
-    """What was ingested, decided, released or withdrawn."""
-    if entry["event"] == "withdrawn":
-        return ", ".join(entry["releases"])
-    if entry["event"] == "decided":
-        later = f", version {entry['version']}" if entry["version"] > 1 else ""
-        return decision_word(entry["decision"], entry["tentative"]) + later
-    return (
-        str(entry["release"])
-        if entry["event"] == "released"
-        else f"{entry['source']}, {entry['ratings_digest'][:12]}"
-    )
-
-
-def _rows(
-    round_name: str, entries: Sequence[Mapping[str, Any]], withdrawn: Container[str]
-) -> list[dict[str, Any]]:
-    from agreement_pipeline.store import is_decided
-
-    last, release = {entry["event"]: entry for entry in entries}, _release(entries, withdrawn)
-    if not is_decided(last):
-        return [_undecided(round_name, "pending", release, "not decided yet")]
-    decision = last["decided"]
-    holding = [verdict for verdict in decision["verdicts"] if verdict["effect"] == "hold"]
-    return [{"release": release, **_row(decision, verdict)} for verdict in holding]
-
-
-def _undecided(round_name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
-    numbers = dict.fromkeys(("value", "low", "high", "confidence_level"))
-    nothing = {"measure": "", "scope": "", **numbers, "verdict": ""}
-    return {
-        "round": round_name,
-        "decision": decision,
-        "version": 0,
-        "release": release,
-        **nothing,
-        "reason": reason,
-        "broken": "",
-    }
-
-
-def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "round": decision["round"],
-        "measure": verdict["measure"],
-        "scope": verdict["scope"],
-        "value": verdict["value"],
-        "low": verdict["low"],
-        "high": verdict["high"],
-        "confidence_level": decision["policy"]["confidence_level"],
-        "verdict": verdict["verdict"],
-        "decision": decision_word(decision["decision"], decision["tentative"]),
-        "version": decision["version"],
-        "reason": "; ".join([*_broken(decision), verdict["reason"]]),
-        "broken": "; ".join(_broken(decision)),
-    }
-
-
-def _broken(decision: Mapping[str, Any]) -> list[str]:
-    return [
-        finding["description"]
-        for finding in decision["findings"]
-        if not finding["passed"] and finding["severity"] == "error"
-    ]
-
-
-def _release(entries: Sequence[Mapping[str, Any]], withdrawn: Container[str]) -> str:
-    """What became of the release of a round."""
-    released = [entry for entry in entries if entry["event"] == "released"]
-    in_force = [entry["rounds"] for entry in released if entry["release"] not in withdrawn]
-    if not in_force:
-        return "withdrawn" if released else NONE
-    arrived = [entry for entry in entries if entry["event"] == "ingested"]
-    present = {entry["round"]: entry["ratings_digest"] for entry in arrived}
-    return "released" if in_force[-1] == present else "superseded"
+    not_judged = decision == NOT_JUDGED
+    held = ~decision.str.startswith("admitted") & ~not_judged
+    return list(rounds.loc[held, "round"].unique()), list(rounds.loc[not_judged, "round"].unique())

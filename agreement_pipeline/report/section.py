@@ -1,13 +1,231 @@
-"""What a section of a report is: names, and the content that stands under each."""
+"""What a section of a report is: sentences, tables and figures as data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import pandas as pd
+from agreement_pipeline.estimates import Estimate, registered
+from agreement_pipeline.report.figure import Figure, Tone
+from agreement_pipeline.text import PERCENT, SENTENCE, in_words, interval, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ROWS = 40
+"""No table of a page has more rows."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes
+    ----------
+    text
+        What stands in it.
+    by
+        The number that it is sorted by. None: it is sorted by its text.
+    to
+        The anchor of the part of the page that says more.
+    page
+        The address of another page that says more.
+    tone
+        How it reads.
+    """
+
+    text: str
+    by: float | None = None
+    to: str = ""
+    page: str = ""
+    tone: Tone = "plain"
+
+
+Row = Sequence[Cell | str | int | None]
+"""Cells, texts and counts. None is an empty cell."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as data.
+
+    Attributes
+    ----------
+    caption
+        What the table shows.
+    columns
+        The heads of the columns. The first column names the row.
+    rows
+        The cells.
+    left_out
+        How many rows are not shown, and what they are. Empty if all are shown.
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    left_out: str = ""
+
+    def __post_init__(self) -> None:
+        wrong = [row for row in self.rows if len(row) != len(self.columns)]
+        if wrong or len(self.rows) > MOST_ROWS:
+            raise ValueError(
+                f"table {self.caption!r}: found {len(self.rows)} rows, {len(wrong)} of them "
+                f"without {len(self.columns)} cells; expected at most {MOST_ROWS} whole rows."
+            )
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The texts of the cells, row by row."""
+        return [[cell.text for cell in row] for row in self.rows]
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The texts as a DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.texts, columns=list(self.columns))
+
+
+@dataclass(frozen=True)
+class Detail:
+    """A part of an answer that is opened on demand. Links of tables lead to its anchor."""
+
+    anchor: str
+    title: str
+    answer: "Answer"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a section answers.
+
+    Attributes
+    ----------
+    sentences
+        How to read it. The first one is the answer in short.
+    figures, tables
+        What it rests on.
+    details
+        What is opened on demand.
+    """
+
+    sentences: tuple[str, ...]
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Grid, ...] = ()
+    details: tuple[Detail, ...] = ()
+
 
 Plot = Callable[[], str | None]
 """Draws an image that Markdown can hold, or None if there is nothing to draw."""
 
-Content = int | float | str | pd.DataFrame | Plot | None
+Content: TypeAlias = "int | float | str | pd.DataFrame | Grid | Plot | None"
 """A count, a number, text, a table or a plot. None: this round has nothing under the name."""
 
-Section = dict[str, Content]
+Section: TypeAlias = "dict[str, Content]"
+"""What is shown of an asset: names, and the content that stands under each."""
+
+
+def grid(
+    caption: str,
+    columns: Sequence[str],
+    rows: Sequence[Row],
+    rest: str = "rows",
+    most: int = MOST_ROWS,
+    n: int | None = None,
+) -> Grid:
+    """A table of the first rows, which says how many more there are.
+
+    A column in which nothing stands is left out.
+
+    >>> grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", most=2).left_out
+    '1 more items are not shown.'
+    """
+    cells = [[_cell(each) for each in row] for row in rows[:most]]
+    more = (len(rows) if n is None else n) - len(cells)
+    kept = [at for at in range(len(columns)) if not cells or any(row[at].text for row in cells)]
+    return Grid(
+        caption,
+        tuple(columns[at] for at in kept),
+        tuple(tuple(row[at] for at in kept) for row in cells),
+        f"{more:,} more {rest} are not shown." if more else "",
+    )
+
+
+def _cell(said: Cell | str | int | None) -> Cell:
+    if isinstance(said, Cell):
+        return said
+    return Cell(f"{said:,}", said) if isinstance(said, int) else Cell(said or "")
+
+
+def share(value: float) -> Cell:
+    """A share as a cell."""
+    return Cell(in_words(value, PERCENT), float(value))
+
+
+def value_and_interval(found: Estimate | None) -> tuple[Cell, Cell]:
+    """Two cells: the value, and the interval sorted by its lower limit. Empty if undefined."""
+    if found is None or found.interval is None:
+        return Cell(""), Cell("")
+    limits = Cell(interval(found.low, found.high), found.low)
+    return Cell(number(found.value, SENTENCE), found.value), limits
+
+
+def title_of(measure: str) -> str:
+    """The name of a measure for people.
+
+    >>> title_of("krippendorff_alpha")
+    "Krippendorff's α"
+    """
+    return registered(measure).title
+
+
+Of = Literal["round", "project"]
+AnswerOf = Callable[[Any], Answer | None]
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A section of a page.
+
+    Attributes
+    ----------
+    name
+        Its anchor in the page.
+    title, question
+        Its heading, and the question that it answers.
+    place
+        Where it stands. Sections with small numbers come first.
+    of
+        The page that it stands in: that of a round, or that of a project.
+    answer
+        Answers the question. None: the round or the project has nothing to say to it.
+    """
+
+    name: str
+    title: str
+    question: str
+    place: int
+    of: Of
+    answer: AnswerOf
+
+
+SECTIONS: dict[tuple[Of, str], PageSection] = {}
+"""The sections by page and name."""
+
+
+def section(
+    title: str, question: str, *, place: int, of: Of = "round"
+) -> Callable[[AnswerOf], AnswerOf]:
+    """Register a function as a section. It has the name of the function, with hyphens."""
+
+    def registered(function: AnswerOf) -> AnswerOf:
+        name = function.__name__.replace("_", "-")
+        SECTIONS[of, name] = PageSection(name, title, question, place, of, function)
+        return function
+
+    return registered
+
+
+def sections_of(of: Of) -> tuple[PageSection, ...]:
+    """The sections of a page, in their order."""
+    found = [each for each in SECTIONS.values() if each.of == of]
+    return tuple(sorted(found, key=lambda each: (each.place, each.name)))

@@ -1,22 +1,27 @@
-"""Tables as text."""
+"""Results as rows of text, and rows as aligned columns."""
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from agreement_pipeline.report.figure import cut
 from agreement_pipeline.text import PERCENT, TABLE, in_words, interval, number, tenths
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from agreement_pipeline.estimates import Difference, Estimate
-    from agreement_pipeline.policy import Plan, Verdict
+    from agreement_pipeline.policy import Decision, Plan, Verdict
 
 REASON_WIDTH = 78
 READABLE, NARROWEST = 30, 9
 """How far a wrapped column gives way to a narrow terminal, and then every column."""
 
 MOST_NAMED = 10
+LOWEST = re.compile(r" \(lowest: [^)]*\)")
+"""What a reason says of the lowest category."""
 
 
 def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
@@ -47,39 +52,18 @@ def note(found: "Estimate") -> str:
     - Which raters it leaves out.
     - How many clusters its items come from.
     """
-    clusters = None if found.n_clusters is None else str(found.n_clusters)
+    left_out = found.raters_left_out
+    more = len(left_out) - MOST_NAMED
+    names = ", ".join(left_out[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     said = {
         "undefined": found.undefined,
         "no limits": found.without_limits,
         "ratings chosen": found.misled,
         "lowest": found.lowest,
-        "leaves out": _some(found.raters_left_out),
-        "clusters": clusters,
+        "leaves out": names,
+        "clusters": found.n_clusters,
     }
     return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first ten names, and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def rater_rows(estimates: Sequence["Estimate"]) -> "pd.DataFrame":
-    """Estimates of raters as a table of text, one row each, with their method."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            "rater": found.scope.name,
-            "value": number(found.value),
-            "interval": interval_text(found),
-            "items": str(found.n_used),
-            "how": found.method,
-            "note": note(found),
-        }
-        for found in estimates
-    )
 
 
 def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
@@ -89,7 +73,7 @@ def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
             "measure": found.measure,
             "expected": in_words(found.expected),
             "cut-off": f"{found.reliable:g}",
-            "labels an item": labels_text(found),
+            "labels an item": tenths(found.labels_an_item),
             "items": "none would do" if found.n_items is None else str(found.n_items),
             "labels": "" if found.n_ratings is None else str(found.n_ratings),
             "decides": number(found.decided, PERCENT),
@@ -97,11 +81,6 @@ def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
         }
         for found in plans
     ]
-
-
-def labels_text(found: "Plan") -> str:
-    """How many labels each item gets, on average."""
-    return tenths(found.labels_an_item)
 
 
 def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]:
@@ -137,6 +116,48 @@ def verdict_rows(verdicts: Iterable["Verdict"]) -> "pd.DataFrame":
     )
 
 
+def rule_rows(decision: "Decision") -> "pd.DataFrame":
+    """A row for each verdict with its interval. What holds the round comes first."""
+    import pandas as pd
+
+    unmet = {(verdict.rule.name, verdict.scope) for verdict in decision.unmet}
+
+    def place(verdict: "Verdict") -> tuple[bool, bool]:
+        met = (verdict.rule.name, verdict.scope) not in unmet
+        return met, verdict.rule.effect != "hold"
+
+    return pd.DataFrame(
+        {
+            "rule": f"{verdict.rule.measure}, {verdict.scope}",
+            "value": value_of(verdict.to_mapping()),
+            "verdict": verdict.kind.replace("_", " "),
+            "effect": "holds" if verdict.rule.effect == "hold" else "warns",
+        }
+        for verdict in sorted(decision.verdicts, key=place)
+    )
+
+
+def value_of(row: Mapping[Any, Any]) -> str:
+    """A value with its interval; empty if there is none."""
+    value = row["value"]
+    if value is None or math.isnan(value):
+        return ""
+    return f"{in_words(value)} ({interval(row['low'], row['high'], between=' … ')})"
+
+
+def without_numbers(reason: str) -> str:
+    """A reason without its beginning, which repeats what stands in other columns.
+
+    >>> without_numbers("specific_agreement (lowest: no) 0.580: the upper limit is under 0.667")
+    'the upper limit is under 0.667'
+    >>> without_numbers("alpha (lowest: DOSE, 90% on marking) 0.58 on 90 items: the upper limit")
+    'lowest: DOSE, 90% on marking; the upper limit'
+    """
+    lowest = LOWEST.search(reason)
+    said = LOWEST.sub("", reason).partition(": ")[2] or reason
+    return said if lowest is None or "," not in lowest[0] else f"{lowest[0][2:-1]}; {said}"
+
+
 def interval_text(found: "Estimate | Difference") -> str:
     """An interval as `low … high`; empty if undefined."""
     return "" if found.interval is None else interval(*found.interval, TABLE, " … ")
@@ -154,40 +175,23 @@ def printable(text: str) -> str:
     )
 
 
-def text_table(
-    frame: "pd.DataFrame", *, wrapped: str | None = None, width: int | None = None
-) -> str:
-    """A frame of text as aligned columns.
-
-    Parameters
-    ----------
-    frame
-        The frame.
-    wrapped
-        A column whose text goes on in the next line, after `REASON_WIDTH` characters at most.
-    width
-        The width of the terminal. The widest columns give way, and text that is cut ends in `…`.
-
-    >>> import pandas as pd
-    >>> print(text_table(pd.DataFrame({"round": ["W1"], "decision": ["held"]})))
-    round  decision
-    -----  --------
-    W1     held
-    >>> print(text_table(pd.DataFrame({"round": ["W1"], "why": ["x" * 99]}), width=30))
-    round  why
-    -----  -----------------------
-    W1     xxxxxxxxxxxxxxxxxxxxxx…
-    """
-    return aligned(list(map(str, frame.columns)), frame.itertuples(index=False), wrapped, width)
-
-
 def aligned(
     header: Sequence[str],
     rows: Iterable[Iterable[object]],
     wrapped: str | None = None,
     width: int | None = None,
 ) -> str:
-    """Rows of cells as aligned columns. The rest is as in `text_table`."""
+    """Rows of cells as aligned columns.
+
+    Parameters
+    ----------
+    header, rows
+        The names of the columns, and the cells.
+    wrapped
+        A column whose text goes on in the next line, after `REASON_WIDTH` characters at most.
+    width
+        The width of the terminal. The widest columns give way, and text that is cut ends in `…`.
+    """
     texts = [[printable(str(cell)) for cell in row] for row in rows]
     column = header.index(wrapped) if wrapped in header else None
     most = _widths([header, *texts], column, width)
@@ -221,14 +225,11 @@ def _give_way(widths: list[int], columns: Sequence[int], width: int, narrowest: 
 
 
 def _lines(row: Sequence[str], wrapped: int | None, most: Sequence[int]) -> list[list[str]]:
-    cells = [_cut(cell, limit) for cell, limit in zip(row, most, strict=True)]
+    """A row, and the lines in which its wrapped cell goes on."""
+    cells = [cut(cell, limit) for cell, limit in zip(row, most, strict=True)]
     if wrapped is None:
         return [cells]
     first, *rest = wrap(row[wrapped], most[wrapped]) or [""]
     cells[wrapped] = first
     empty = [""] * len(row)
     return [cells, *([*empty[:wrapped], part, *empty[wrapped + 1 :]] for part in rest)]
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,18 +1,20 @@
 """What labels by rater and numbers by rater share: columns of raters and raters apart."""
 
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes, Scale
-from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.order import Hashes, order_of_raters
-from agreement_pipeline.statistics.weighted import RowMemory, changed, total
+from agreement_pipeline.statistics.weighted import Statistic, total
+
+T = TypeVar("T", bound=np.generic)
 
 
-class ByRater(RowMemory):
+class ByRater(Statistic):
     """Rows with a column for each rater; some raters may stand apart from the panel.
 
     A class that builds on this one says which ratings are `given`. It says which of these are
@@ -92,11 +94,6 @@ class ByRater(RowMemory):
         return total(self.weights[..., rows])
 
     @property
-    def n_used(self) -> int:
-        """Items that show agreement."""
-        return total(self.weights[..., self.readable])
-
-    @property
     def n_ratings(self) -> int:
         """Ratings of the panel that count; a vector is one rating.
 
@@ -104,14 +101,6 @@ class ByRater(RowMemory):
         """
         counted = self.rated.sum(1) * self.labelled if self.some_apart else self.rated.sum(1)
         return total(self.weights * counted)
-
-    def reweighted(self, weights: Array) -> Self:
-        """Give the rows other weights."""
-        return self.with_same_rows(weights=weights)
-
-    def in_clusters(self, clusters: Clusters) -> Self:
-        """Put each row into its cluster."""
-        return changed(self, clusters=checked_clusters(clusters, len(self.given)))
 
     def in_order(self) -> Self:
         """Put the columns into an order that the ratings fix. The raters' names do not enter.
@@ -143,4 +132,19 @@ def _rated_as_numbers(statistic: ByRater) -> Array:
     return statistic.rated.astype(float)
 
 
-__all__ = ["ByRater"]
+def placed(
+    cells: NDArray[T], own: Sequence[str], raters: Sequence[str], missing: float
+) -> NDArray[T]:
+    """Cells with a column for each of `raters`. Raters without one of their own get `missing`."""
+    columns = np.full((len(cells), len(raters), *cells.shape[2:]), missing, dtype=cells.dtype)
+    columns[:, [raters.index(name) for name in own]] = cells
+    return columns
+
+
+def refuse_other_classifier(what: str, one: str | None, other: str | None) -> None:
+    """Refuse to add the statistics of two classifiers."""
+    if one != other:
+        raise RatingsError(
+            f"{what}: found classifiers {one!r} and {other!r}; expected one. "
+            "Add the statistics of one classifier."
+        )

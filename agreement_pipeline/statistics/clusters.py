@@ -159,6 +159,3 @@ def _is_name(value: object) -> bool:
     """True if the value is a name: `None`, NaN and `pd.NA` are not."""
     itself: object = value == value  # noqa: PLR0124
     return value is not None and isinstance(itself, bool | np.bool) and bool(itself)
-
-
-__all__ = ["Clusters", "checked_clusters", "refuse_sum"]

@@ -17,18 +17,14 @@ the distribution is normal. The covariance is exact. Rows of sums over few items
 one.
 """
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import MISSING, Array, Codes
-from agreement_pipeline.statistics.row_sums import SomeRows, every_row
-from agreement_pipeline.statistics.weighted import changed, kinds
-
-if TYPE_CHECKING:
-    from agreement_pipeline.statistics.labels import LabelsByRater
+from agreement_pipeline.statistics.labels import LabelsByRater
+from agreement_pipeline.statistics.weighted import Together, changed, kinds
 
 FEWEST_ITEMS = 10_000
 """With fewer items, each row is drawn."""
@@ -43,36 +39,10 @@ BLOCK_CELLS = 4_000_000
 FROM_ROUNDING = 1e-9
 """Smaller variances, as shares of the sum of squares, come from rounding alone."""
 
-Read = Callable[[Any], Any]
-
-
-class Together(NamedTuple):
-    """What is summed of rows that stand for items of equal counts.
-
-    Attributes
-    ----------
-    sums
-        What each read says of these rows: means over their items. Shape (P, F) each.
-    normal
-        The places of rows without items. They say how the sums vary. The weight of such a row is a
-        standard normal number in each resample, and 0 otherwise.
-    """
-
-    sums: Mapping[Read, Array]
-    normal: Codes
-
-    def first_in(self, rows: SomeRows, read: Read, n_rows: int) -> SomeRows:
-        """What is read off `n_rows` rows, the first of which are these."""
-        own = self.sums[read]
-        values = np.zeros((n_rows, own.shape[1]))
-        values[rows.places] = rows.values
-        values[: len(own)] = own
-        return every_row(values)
-
 
 def with_equal_counts_as_one(
-    labels: "LabelsByRater", measure: Callable[["LabelsByRater"], object]
-) -> "LabelsByRater":
+    labels: LabelsByRater, measure: Callable[[LabelsByRater], object]
+) -> LabelsByRater:
     """Rows of equal counts as one row for a measure, if there are many items and then fewer rows.
 
     What the measure sums comes along. Nothing else can be summed then. Rows that belong to a sum
@@ -91,13 +61,13 @@ def with_equal_counts_as_one(
     return grouped if len(grouped.weights) < len(labels.weights) else labels
 
 
-def _drawn_row_by_row(labels: "LabelsByRater") -> bool:
+def _drawn_row_by_row(labels: LabelsByRater) -> bool:
     more = labels.second is not None or labels.confidence is not None
     few = labels.n_items < FEWEST_ITEMS
     return more or few or labels.clusters is not None or not (labels.weights > 0).all()
 
 
-def _grouped(labels: "LabelsByRater") -> tuple[Codes, Codes]:
+def _grouped(labels: LabelsByRater) -> tuple[Codes, Codes]:
     """The group of each row, and the first row of each group."""
     counts = labels.counts()
     comparable = counts.pairable & (labels.labelled | (labels.classifier is None))
@@ -107,7 +77,7 @@ def _grouped(labels: "LabelsByRater") -> tuple[Codes, Codes]:
     return of_row, first
 
 
-def _in_small_sums(labels: "LabelsByRater") -> NDArray[np.bool_]:
+def _in_small_sums(labels: LabelsByRater) -> NDArray[np.bool_]:
     """True for rows that belong to a sum over few items. Shape (P,)."""
     small = np.zeros(len(labels.weights), dtype=bool)
     for rows in labels.read_sums.values():
@@ -116,7 +86,7 @@ def _in_small_sums(labels: "LabelsByRater") -> NDArray[np.bool_]:
     return small
 
 
-def _hides_a_rater(labels: "LabelsByRater", first: Codes) -> bool:
+def _hides_a_rater(labels: LabelsByRater, first: Codes) -> bool:
     """True if a rater whom the classifier met is in no first row of two ratings.
 
     Unseen rows beside a classifier would leave them out.
@@ -126,7 +96,7 @@ def _hides_a_rater(labels: "LabelsByRater", first: Codes) -> bool:
     return labels.classifier is not None and bool((given[met].any(0) != shown).any())
 
 
-def _as_groups(labels: "LabelsByRater", of_row: Codes, first: Codes) -> "LabelsByRater":
+def _as_groups(labels: LabelsByRater, of_row: Codes, first: Codes) -> LabelsByRater:
     mean, ways = _mean_and_ways(labels, of_row, len(first))
     items, none = np.bincount(of_row, labels.weights), np.full(len(ways), MISSING)
     ends = np.cumsum([rows.values.shape[1] for rows in labels.read_sums.values()])
@@ -141,7 +111,7 @@ def _as_groups(labels: "LabelsByRater", of_row: Codes, first: Codes) -> "LabelsB
     )
 
 
-def _mean_and_ways(labels: "LabelsByRater", of_row: Codes, n: int) -> tuple[Array, Array]:
+def _mean_and_ways(labels: LabelsByRater, of_row: Codes, n: int) -> tuple[Array, Array]:
     """The means of what is summed in each group, and the ways in which the sums vary."""
     order = np.argsort(of_row, kind="stable")
     read = list(labels.read_sums.values())
@@ -173,6 +143,3 @@ def _root(covariance: Array, least: Array) -> Array:
             left[place:, place:] -= np.outer(row, row)
             rows.append(np.concatenate([np.zeros(place), row]))
     return np.array(rows).reshape(-1, len(covariance))
-
-
-__all__ = ["Together", "with_equal_counts_as_one"]

@@ -2,29 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
-from agreement_pipeline.statistics.by_rater import ByRater
-from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
+from agreement_pipeline.statistics.by_rater import ByRater, placed, refuse_other_classifier
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.statistics.counts import CategoryCounts
-from agreement_pipeline.statistics.equal_counts import Together
 from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import Hashes, hashes_of
-from agreement_pipeline.statistics.parts import (
-    WHAT,
-    checked_beside,
-    checked_second,
-    parts_of,
-    plain,
-    refuse_other_parts,
-)
-from agreement_pipeline.statistics.row_sums import SomeRows
-from agreement_pipeline.statistics.sums import stacked
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
     mean_confidence,
@@ -35,6 +25,9 @@ from agreement_pipeline.statistics.unseen import (
 )
 from agreement_pipeline.statistics.weighted import (
     OfRows,
+    SomeRows,
+    Statistic,
+    Together,
     born,
     changed,
     checked_codes,
@@ -44,9 +37,97 @@ from agreement_pipeline.statistics.weighted import (
     distinct_in,
     extended,
     joint_raters,
+    kinds,
+    refuse_other_scale,
 )
+from agreement_pipeline.text import listed
+
+WHAT = "labels by rater"
+
+
+def _checked_beside(
+    codes: ArrayLike, classifier: str, scale: Scale, raters: Sequence[str], n_rows: int
+) -> Codes:
+    """The codes of a classifier beside the panel. One for each row.
+
+    Raises
+    ------
+    RatingsError
+        The codes are of other rows or off the scale, or the classifier has a rater's name.
+    """
+    found = checked_codes(f"{WHAT}: classifier's labels", codes, len(scale.names))
+    if found.shape != (n_rows,):
+        raise RatingsError(
+            f"{WHAT}: classifier's labels: found shape {found.shape}; "
+            f"expected {(n_rows,)}. Give one label a row."
+        )
+    if classifier in raters:
+        raise RatingsError(
+            f"{WHAT}: found {classifier!r} as classifier and in the panel; "
+            "expected a name of its own. Name them apart."
+        )
+    return found
+
+
+def _checked_second(second: Sequence[str], raters: Sequence[str]) -> tuple[str, ...]:
+    """The names of a second group, in the order of the raters.
+
+    Raises
+    ------
+    RatingsError
+        A name is unknown or there twice.
+    """
+    names = tuple(second)
+    if set(names) - set(raters) or len(set(names)) != len(names):
+        raise RatingsError(
+            f"{WHAT}: second group: found {listed(sorted(names), 12)}; "
+            "expected raters of the columns, each once. Correct the names."
+        )
+    return tuple(name for name in raters if name in names)
+
+
+def _refuse_other_parts(one: "LabelsByRater", other: "LabelsByRater") -> None:
+    """Refuse to add statistics whose raters have other parts.
+
+    Raises
+    ------
+    RatingsError
+        The classifiers differ, one side alone has groups or confidence, or a rater changes groups.
+    """
+    refuse_other_classifier(WHAT, one.classifier, other.classifier)
+    kinds_of_both = {(each.second is None, each.confidence is None) for each in (one, other)}
+    if len(kinds_of_both) > 1:
+        raise RatingsError(
+            f"{WHAT}: found groups or confidence on one side alone; "
+            "expected both sides or neither. Add statistics of the same kind."
+        )
+    moved = {*one.first} & {*(other.second or ())} | {*(one.second or ())} & {*other.first}
+    if moved:
+        raise RatingsError(
+            f"{WHAT}: found {listed(sorted(moved), 12)} in both groups; "
+            "expected one group for each rater. Add statistics of the same groups."
+        )
+
 
 UNREAD = "rows of equal counts: found a sum of another measure; expected those of their own"
+
+
+class Unseen(NamedTuple):
+    """How unseen rows are made.
+
+    Attributes
+    ----------
+    split
+        The two categories between which they are split. None if the ratings decide.
+    category
+        The only category whose value is asked for. None if the values of all are.
+    turned
+        True if each is turned through the columns. A column may stand for a place and no rater.
+    """
+
+    split: tuple[int, int] | None = None
+    category: int | None = None
+    turned: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +159,8 @@ class LabelsByRater(ByRater):
         The names of the second group. All others are the first. None if there are no groups.
     confidence
         Shape (P, R): from 0 (a guess) to 1. It is nan if none was stated. None if it is not read.
-    category
-        The only category whose value is asked for, since unseen rows are made for it. None if the
-        values of all are.
-    named
-        True if a column stands for a rater; False for a place among an item's ratings.
+    unseen
+        How unseen rows are made.
     together
         What is summed of the first rows, if they stand for items of equal counts. None if each row
         has its own codes.
@@ -106,9 +184,7 @@ class LabelsByRater(ByRater):
     labels: Codes
     second: tuple[str, ...] | None
     confidence: Array | None
-    named: bool
-    split: tuple[int, int] | None
-    category: int | None
+    unseen: Unseen
     together: Together | None
 
     def __init__(
@@ -137,15 +213,13 @@ class LabelsByRater(ByRater):
             labels=np.full(len(rows), MISSING),
             second=None,
             confidence=None,
-            named=True,
-            split=None,
-            category=None,
+            unseen=Unseen(),
             together=None,
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
         """Set one classifier or isolated rater apart. `labels` are their codes (P,)."""
-        codes = checked_beside(labels, classifier, self.scale, self.raters, len(self.codes))
+        codes = _checked_beside(labels, classifier, self.scale, self.raters, len(self.codes))
         return changed(self, labels=codes, classifier=classifier)
 
     def against(self, rater: str) -> "LabelsByRater":
@@ -155,7 +229,7 @@ class LabelsByRater(ByRater):
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
         """Make some of the raters the second of two groups."""
-        return changed(self, second=checked_second(second, self.raters))
+        return changed(self, second=_checked_second(second, self.raters))
 
     def with_confidence(self, confidence: ArrayLike) -> "LabelsByRater":
         """Add how confident the raters were, shape (P, R). Only ratings with it then count."""
@@ -255,12 +329,13 @@ class LabelsByRater(ByRater):
 
     def split_between(self, split: tuple[int, int]) -> Self:
         """Split unseen items between these two categories."""
-        return changed(self, split=split)
+        return changed(self, unseen=self.unseen._replace(split=split))
 
     @property
     def asked(self) -> Sequence[int]:
         """The categories whose values are asked for."""
-        return range(len(self.scale.names)) if self.category is None else (self.category,)
+        category = self.unseen.category
+        return range(len(self.scale.names)) if category is None else (category,)
 
     @property
     def hashes(self) -> Hashes:
@@ -274,7 +349,7 @@ class LabelsByRater(ByRater):
     @property
     def panel(self) -> "LabelsByRater":
         """The panel without the classifier."""
-        return self.kept(plain).reweighted(self.weights)
+        return self.kept(_plain).reweighted(self.weights)
 
     def joined(self) -> "LabelsByRater":
         """The panel with the classifier as the last column."""
@@ -295,7 +370,8 @@ class LabelsByRater(ByRater):
         or with confidence stay as they are.
         """
         if self.classifier is not None:
-            return changed(self, codes=-np.sort(-self.codes, axis=1), named=False)
+            places = self.unseen._replace(turned=False)
+            return changed(self, codes=-np.sort(-self.codes, axis=1), unseen=places)
         return self if self.second is not None or self.confidence is not None else self.counts()
 
     def with_scale(self, scale: Scale) -> Self:
@@ -308,7 +384,7 @@ class LabelsByRater(ByRater):
             codes=places[self.codes],
             labels=places[self.labels],
             scale=scale,
-            split=split_at(self.split, places),
+            unseen=self.unseen._replace(split=split_at(self.unseen.split, places)),
         )
 
     def merged(self) -> Self:
@@ -345,8 +421,8 @@ class LabelsByRater(ByRater):
         the mean confidence of their rater. If a classifier stands apart, each row is there twice:
         once with the classifier on each category.
         """
-        pair = self.split or split_between(self.meeting, self.scale, category)
-        form = changed(self, category=category)
+        pair = self.unseen.split or split_between(self.meeting, self.scale, category)
+        form = changed(self, unseen=self.unseen._replace(category=category))
         if self.classifier is not None:
             return form._with_unseen_beside_classifier(mass, pair)
         rows = splits_like(self.given, self.weights, pair, MAX_TURNS)
@@ -355,7 +431,7 @@ class LabelsByRater(ByRater):
     def _with_unseen_beside_classifier(self, mass: float, split: tuple[int, int]) -> Self:
         """The rows that the classifier labelled say how unseen rows look and who rates them."""
         rows = splits_met(
-            self.given, self.labelled, self.weights, split, MAX_TURNS if self.named else 1
+            self.given, self.labelled, self.weights, split, MAX_TURNS if self.unseen.turned else 1
         )
         return self.with_rows(np.vstack([rows, rows]), np.repeat(split, len(rows)), mass)
 
@@ -372,12 +448,12 @@ class LabelsByRater(ByRater):
         )
 
     def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
-        refuse_other_parts(parts_of(self), parts_of(other))
+        _refuse_other_parts(self, other)
         if self.classifier is not None:
             return (self.joined() + other.joined()).against(self.classifier)
         if self.second is not None and other.second is not None:
             second = joint_raters(self.second, other.second)
-            both = stacked(plain(self), plain(other)).merged()
+            both = stacked(_plain(self), _plain(other)).merged()
             first = [name for name in both.raters if name not in second]
             return both.only([*first, *second]).merged().in_groups(second)
         both = stacked(self, other)
@@ -401,4 +477,108 @@ def _joined(labels: LabelsByRater) -> LabelsByRater:
     )
 
 
-__all__ = ["LabelsByRater"]
+def _plain(labels: LabelsByRater) -> LabelsByRater:
+    """The columns alone, with nobody apart."""
+    nobody = np.full_like(labels.labels, MISSING)
+    return changed(labels, classifier=None, labels=nobody, second=None)
+
+
+def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
+    """Put the rows of two tables of labels under the raters of both, one column a rater."""
+    refuse_other_scale(WHAT, one.scale, other.scale)
+    refuse_sum(WHAT, one.clusters, other.clusters)
+    raters = joint_raters(one.raters, other.raters)
+    codes = [placed(each.codes, each.raters, raters, MISSING) for each in (one, other)]
+    sure = [placed(each.sure, each.raters, raters, np.nan) for each in (one, other)]
+    return changed(
+        one,
+        codes=np.vstack(codes),
+        weights=np.concatenate([one.weights, other.weights]),
+        raters=raters,
+        labels=np.concatenate([one.labels, other.labels]),
+        confidence=None if one.confidence is None else np.vstack(sure),
+    )
+
+
+class CountsWithoutEach:
+    """The counts of a panel without each of its raters.
+
+    What all raters gave is counted once. Then no rater costs more than one column of the labels.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> codes, raters = [[0, 0, 1], [1, 1, -1]], ("ana", "ben", "cy")
+    >>> labels = LabelsByRater(codes, scale=Scale(("no", "yes")), raters=raters)
+    >>> CountsWithoutEach(labels).without("cy").counts.tolist()
+    [[0.0, 2.0], [2.0, 0.0]]
+    """
+
+    def __init__(self, labels: LabelsByRater) -> None:
+        self.labels = labels
+
+    def without(self, rater: str) -> CategoryCounts:
+        """The counts without a rater. Equal rows are made one."""
+        place = self.labels.raters.index(rater)
+        column = self.labels.codes[:, place]
+        rows = np.flatnonzero(column >= 0)
+        counts = np.array(self._all.counts)
+        counts[rows, column[rows]] -= 1
+        return CategoryCounts(
+            counts,
+            self.labels.weights,
+            scale=self.labels.scale,
+            n_raters=int((np.delete(self._meetings[place], place) > 0).sum()),
+            clusters=self.labels.clusters,
+        ).merged()
+
+    @cached_property
+    def _all(self) -> CategoryCounts:
+        return self.labels.counts()
+
+    @cached_property
+    def _meetings(self) -> Array:
+        """On how many rows each rater meets another if one is left out. Shape (R, R).
+
+        The first place is the rater who is left out. Rows of three ratings or more always count.
+        A row of two counts if the rater who is left out did not rate it.
+        """
+        given, sizes = self.labels.given, self._all.sizes
+        of_two = given[sizes == 2].astype(float)
+        return np.asarray(given[sizes >= 2].sum(0) - of_two.T @ of_two)
+
+
+def times_seen(statistic: Statistic, possible: Statistic) -> Array:
+    """How many items show the mix of each unseen row of `possible`.
+
+    It is 0 for rows whose labels agree. It is 0 too if the statistic cannot tell: if a cluster
+    holds several items, or if more than the labels of a panel counts.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> rows = CategoryCounts([[2, 0], [1, 1]], [9, 4], scale=Scale(("no", "yes")))
+    >>> times_seen(rows, rows.with_unseen(3.0)).tolist()
+    [0.0, 4.0, 0.0]
+    """
+    seen, mixes = statistic.weights, _mixes(possible)
+    if _in_clusters(statistic) or mixes is None:
+        return np.zeros(possible.weights.shape[-1] - len(seen))
+    of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
+    times = np.bincount(of_seen, seen, len(mixes))
+    return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)
+
+
+def _in_clusters(statistic: Statistic) -> bool:
+    """True if a cluster holds several items."""
+    return statistic.clusters is not None and statistic.clusters.n < statistic.weights.sum()
+
+
+def _mixes(statistic: Statistic) -> Array | None:
+    """How often each category was given in each row; None if it does not say all."""
+    if isinstance(statistic, CategoryCounts):
+        return statistic.counts
+    if not isinstance(statistic, LabelsByRater) or statistic.confidence is not None:
+        return None
+    alone = statistic.classifier is None and statistic.second is None
+    return statistic.counts().counts if alone else None

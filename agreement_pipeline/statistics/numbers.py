@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LARGEST, Array, Codes, Scale
-from agreement_pipeline.statistics.by_rater import ByRater
+from agreement_pipeline.statistics.by_rater import ByRater, placed, refuse_other_classifier
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.statistics.order import Hashes, hashes_of
-from agreement_pipeline.statistics.parts import refuse_other_classifier
-from agreement_pipeline.statistics.sums import placed
 from agreement_pipeline.statistics.unseen import (
     far_values,
     number_splits,
@@ -352,6 +350,3 @@ def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:
             f"expected finite {sign}numbers up to {LARGEST:g} in size, or nan in all dimensions, "
             f"on the {scale.level} level. Correct the rating."
         )
-
-
-__all__ = ["NumbersByRater"]

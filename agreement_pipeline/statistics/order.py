@@ -118,6 +118,3 @@ def _marked(colours: Hashes, rater: int) -> Hashes:
 
 def _signature(colours: Hashes) -> list[int]:
     return sorted(map(int, colours))
-
-
-__all__ = ["hashes_of", "order_of_raters", "seed_of"]

@@ -9,94 +9,201 @@ A missing label is the code -1. Shapes: `N` items, `R` raters, `K` categories, `
 resamples, `D` dimensions.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes, Scale
-from agreement_pipeline.statistics.clusters import Clusters
-from agreement_pipeline.statistics.row_sums import Beside, SomeRows
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.text import listed
+
+
+class SomeRows(NamedTuple):
+    """What some rows say, in numbers that are added. All other rows say 0.
+
+    Attributes
+    ----------
+    places
+        The places of these rows in ascending order. Shape (M,).
+    values
+        Their numbers. Shape (M, F).
+    """
+
+    places: Codes
+    values: Array
+
+    def split_at(self, place: int) -> tuple["SomeRows", "SomeRows"]:
+        """The rows before a place, and the others with their places counted from there."""
+        n = int(np.searchsorted(self.places, place))
+        before = SomeRows(self.places[:n], self.values[:n])
+        return before, SomeRows(self.places[n:] - place, self.values[n:])
+
+    def under(self, weights: Array) -> Array:
+        """The sums under weights of all rows. Shape (..., F) from (..., P)."""
+        every = len(self.places) == weights.shape[-1]
+        return np.asarray((weights if every else weights[..., self.places]) @ self.values)
+
+    def at(self, place: Codes) -> Array:
+        """What the rows at some places say. Shape (B, F) from (B,)."""
+        found = np.zeros((len(place), self.values.shape[-1]))
+        here = np.isin(place, self.places)
+        found[here] = self.values[np.searchsorted(self.places, place[here])]
+        return found
+
+
+def every_row(values: Array) -> SomeRows:
+    """What all rows say."""
+    return SomeRows(np.arange(len(values)), values)
+
+
+Read = Callable[[Any], Any]
+
+
+class Together(NamedTuple):
+    """What is summed of rows that stand for items of equal counts.
+
+    Attributes
+    ----------
+    sums
+        What each read says of these rows: means over their items. Shape (P, F) each.
+    normal
+        The places of rows without items. They say how the sums vary. The weight of such a row is a
+        standard normal number in each resample, and 0 otherwise.
+    """
+
+    sums: Mapping[Read, Array]
+    normal: Codes
+
+    def first_in(self, rows: SomeRows, read: Read, n_rows: int) -> SomeRows:
+        """What is read off `n_rows` rows, the first of which are these."""
+        own = self.sums[read]
+        values = np.zeros((n_rows, own.shape[1]))
+        values[rows.places] = rows.values
+        values[: len(own)] = own
+        return every_row(values)
+
+
+class SeenRows:
+    """The weights of seen rows. Each sum over them is made once."""
+
+    def __init__(self, weights: Array) -> None:
+        self.weights = weights
+        self._sums: dict[Hashable, Array] = {}
+
+    def sums(self, rows: SomeRows, read: Hashable | None) -> Array:
+        """The sums over some seen rows. They are remembered by what `read` them, if it is named."""
+        if read is None:
+            return rows.under(self.weights)
+        if read not in self._sums:
+            self._sums[read] = rows.under(self.weights)
+        return self._sums[read]
+
+
+class Beside(NamedTuple):
+    """What is known of weights: those of seen rows, and which unseen rows have weight.
+
+    Attributes
+    ----------
+    seen
+        The rows that were seen.
+    alone
+        The place among the unseen rows of the only one that has weight: one for all resamples, or
+        one for each. None if any unseen row may have weight.
+    """
+
+    seen: SeenRows
+    alone: Codes | None = None
+
+    def sums(self, weights: Array, rows: SomeRows, read: Callable[[Any], Any] | None) -> Array:
+        """The sums under weights whose first ones are those of the seen rows."""
+        n = self.seen.weights.shape[-1]
+        seen, unseen = rows.split_at(n)
+        total = self.seen.sums(seen, read)
+        if weights.shape[-1] == n or not len(unseen.places):
+            return np.broadcast_to(total, (*weights.shape[:-1], total.shape[-1]))
+        if self.alone is None:
+            return np.asarray(total + unseen.under(weights[..., n:]))
+        mass = np.take_along_axis(weights, n + self.alone[:, None], -1)
+        return np.asarray(total + mass * unseen.at(self.alone))
+
+    def one_more(self, weights: Array) -> tuple[Codes, float] | None:
+        """The place of the one unseen row beside the same seen ones in each resample, and its mass.
+
+        None if that is not how the resamples differ.
+        """
+        if self.alone is None or self.seen.weights.ndim > 1:
+            return None
+        places = len(self.seen.weights) + self.alone
+        return places, float(weights[0, places[0]])
+
 
 T = TypeVar("T")
 
 
-class Statistic(Protocol):
-    """What every statistic offers."""
-
-    @property
-    def weights(self) -> Array:
-        """How many items show each row. Shape (..., P)."""
-
-    @property
-    def scale(self) -> Scale:
-        """The scale of the labels or numbers."""
-
-    @property
-    def clusters(self) -> Clusters | None:
-        """The cluster of each row; None if items come one by one, or some rows are unseen."""
-
-    @property
-    def raters(self) -> tuple[str, ...] | None:
-        """The rater names; None if the statistic has forgotten them."""
-
-    @property
-    def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement. Shape (P,)."""
-
-    @property
-    def normal(self) -> Codes:
-        """The places of rows whose weights are standard normal numbers in each resample."""
-
-    @property
-    def n_items(self) -> int:
-        """How many items the statistic rests on."""
-
-    @property
-    def n_used(self) -> int:
-        """How many of these items show agreement."""
-
-    @property
-    def n_ratings(self) -> int:
-        """How many ratings the statistic rests on."""
-
-    def reweighted(self, weights: Array) -> Self:
-        """Give the rows other weights."""
-
-    def beside(self, known: Beside) -> Self:
-        """Say what is known of the weights, so that sums over the rows cost less."""
-
-    def in_clusters(self, clusters: Clusters) -> Self:
-        """Put each row into its cluster."""
-
-    def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add rows that nobody saw but that could occur. Their total weight is `mass`.
-
-        With `category` they are the rows for the value of that category.
-        """
-
-    def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn. One table is made at a time."""
-
-    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some rows each rater of `without_each_rater` rated."""
-
-    def unnamed(self) -> Any:
-        """Forget row by row who gave which label, if the statistic has such a form."""
-
-
-class RowMemory:
-    """A statistic that remembers what was read off its rows."""
+class Statistic:
+    """What every statistic offers. It remembers what was read off its rows."""
 
     if TYPE_CHECKING:
 
         @property
         def weights(self) -> Array:
             """How many items show each row. Shape (..., P)."""
+
+        @property
+        def scale(self) -> Scale:
+            """The scale of the labels or numbers."""
+
+        @property
+        def clusters(self) -> Clusters | None:
+            """The cluster of each row; None if items come one by one, or some are unseen."""
+
+        @property
+        def raters(self) -> tuple[str, ...] | None:
+            """The rater names; None if the statistic has forgotten them."""
+
+        @property
+        def readable(self) -> NDArray[np.bool_]:
+            """True for rows that show agreement. Shape (P,)."""
+
+        @property
+        def n_items(self) -> int:
+            """How many items the statistic rests on."""
+
+        @property
+        def n_ratings(self) -> int:
+            """How many ratings the statistic rests on."""
+
+        def with_unseen(self, mass: float, category: int | None = None) -> Self:
+            """Add rows that nobody saw but that could occur. Their total weight is `mass`.
+
+            With `category` they are the rows for the value of that category.
+            """
+
+        def without_each_rater(self) -> Iterator[Self]:
+            """Leave out each rater of the panel in turn. One table is made at a time."""
+
+        def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
+            """How many items of some rows each rater of `without_each_rater` rated."""
+
+        def unnamed(self) -> Any:
+            """Forget row by row who gave which label, if the statistic has such a form."""
+
+    @property
+    def n_used(self) -> int:
+        """Items that show agreement."""
+        return total(self.weights[..., self.readable])
+
+    def reweighted(self, weights: Array) -> Self:
+        """Give the rows other weights."""
+        return self.with_same_rows(weights=weights)
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """Put each row into its cluster."""
+        return changed(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
 
     def kept(self, read: Callable[[Self], T]) -> T:
         """Read something off the rows once for this statistic and all its reweighted copies.
@@ -183,9 +290,9 @@ class OfRows(Generic[T]):
     def __get__(self, statistic: None, owner: type) -> Self: ...
 
     @overload
-    def __get__(self, statistic: RowMemory, owner: type) -> T: ...
+    def __get__(self, statistic: Statistic, owner: type) -> T: ...
 
-    def __get__(self, statistic: RowMemory | None, owner: type) -> Self | T:
+    def __get__(self, statistic: Statistic | None, owner: type) -> Self | T:
         return self if statistic is None else statistic.kept(self.read)
 
 

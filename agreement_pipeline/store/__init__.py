@@ -1,11 +1,15 @@
 """Content-addressed rounds, decisions and releases of a project."""
 
-from agreement_pipeline.store.bucket import Bucket, Listed
 from agreement_pipeline.store.entries import DECIDING, are_texts, is_decided
-from agreement_pipeline.store.files import digest_at, digest_of, names_in
-from agreement_pipeline.store.names import RoundVersion, check_round_name
-from agreement_pipeline.store.storage import Folder, folder_at, storage_at
-from agreement_pipeline.store.store import Store
+from agreement_pipeline.store.objects import Bucket, Listed
+from agreement_pipeline.store.storage import Folder, digest_at, digest_of, names_in
+from agreement_pipeline.store.store import (
+    RoundVersion,
+    Store,
+    check_round_name,
+    folder_at,
+    storage_at,
+)
 
 __all__ = [
     "DECIDING",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.text import listed
@@ -53,8 +53,17 @@ def are_texts(value: object) -> bool:
     return isinstance(value, list) and all(map(is_text, value))
 
 
-def _is_naming(value: object) -> bool:
-    return isinstance(value, dict) and bool(value) and are_texts([*value, *value.values()])
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_limit(value: object) -> bool:
+    """True for a number, and for None where no number exists."""
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _is_policy(value: object) -> bool:
@@ -63,19 +72,6 @@ def _is_policy(value: object) -> bool:
         and is_text(value.get("policy"))
         and isinstance(value.get("version"), int)
     )
-
-
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def _is_limit(value: object) -> bool:
-    """True for a number, and for None where no number exists."""
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _are_each(said: Mapping[str, Callable[[object], bool]], values: object) -> bool:
@@ -87,35 +83,24 @@ def _are_each(said: Mapping[str, Callable[[object], bool]], values: object) -> b
     )
 
 
-class _Kind(NamedTuple):
-    """What a fact must be: in words, and as a test."""
-
-    words: str
-    holds: Callable[[object], bool]
-
-
-LIMITS = dict.fromkeys(("value", "low", "high"), _is_limit)
-TEXT, TEXTS = _Kind("a text", is_text), _Kind("a list of texts", are_texts)
-KINDS = {
-    "releases": TEXTS,
-    "reasons": TEXTS,
-    "rounds": _Kind("texts by name", _is_naming),
-    "policy": _Kind("a policy with its name and version", _is_policy),
-    "project": TEXT,
-    "tentative": _Kind("true or false", _is_flag),
-    "version": _Kind("a whole number from 1", _is_count),
-    "verdicts": _Kind(
-        "a list of verdicts",
-        partial(
-            _are_each, dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | LIMITS
-        ),
+VERDICT = dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text)
+VERDICT |= dict.fromkeys(("value", "low", "high"), _is_limit)
+FINDING = {"description": is_text, "severity": is_text, "passed": _is_flag}
+KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "releases": ("a list of texts", are_texts),
+    "reasons": ("a list of texts", are_texts),
+    "rounds": (
+        "texts by name",
+        lambda of: isinstance(of, dict) and bool(of) and are_texts([*of, *of.values()]),
     ),
-    "findings": _Kind(
-        "a list of findings",
-        partial(_are_each, {"description": is_text, "severity": is_text, "passed": _is_flag}),
-    ),
+    "policy": ("a policy with its name and version", _is_policy),
+    "project": ("a text", is_text),
+    "tentative": ("true or false", _is_flag),
+    "version": ("a whole number from 1", _is_count),
+    "verdicts": ("a list of verdicts", partial(_are_each, VERDICT)),
+    "findings": ("a list of findings", partial(_are_each, FINDING)),
 }
-"""The facts that are not texts."""
+"""The facts that are not texts: what each must be, in words and as a test."""
 
 
 def refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
@@ -133,13 +118,7 @@ def refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
 
 
 def refuse_other_project(project: str | None, found: str | None, where: str) -> None:
-    """Refuse a log that belongs to another project. Where none is named, none is wrong.
-
-    Raises
-    ------
-    StoreError
-        Both are named, and they differ.
-    """
+    """Refuse a log that belongs to another project. Where none is named, none is wrong."""
     if project is not None and found is not None and found != project:
         raise StoreError(
             f"{where}: found a store of project {found!r}; expected one of project {project!r}, "
@@ -162,17 +141,15 @@ def lacking(entry: Entry) -> str | None:
 
 def mentioned(entry: Entry) -> set[str]:
     """The rounds that an entry is about, its policy, and the releases that it names."""
-    by = [policy_name(each["policy"], each["version"]) for each in _policies(entry)]
-    return {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ()), *by}
+    found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
+    if entry["event"] == "decided":
+        found.add(policy_name(entry["policy"]["policy"], entry["policy"]["version"]))
+    return found
 
 
 def policy_name(policy: str, version: int) -> str:
     """The name under which the index has a policy. No round can be called so."""
     return f"policy {policy} {version}"
-
-
-def _policies(entry: Entry) -> list[dict[str, Any]]:
-    return [entry["policy"]] if entry["event"] == "decided" else []
 
 
 def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -208,13 +185,13 @@ def said_before(before: Iterable[Entry], event: str, round_name: str, told: Entr
 def _of_another_kind(entry: Entry) -> str | None:
     """The first fact of the wrong kind, in words. Readers of the log rely on the kinds."""
     texts = {"round", "time", *FACTS[entry["event"]]} - KINDS.keys() - {"waivers"}
-    kinds = dict.fromkeys(sorted(texts), TEXT) | {
+    kinds = dict.fromkeys(sorted(texts), ("a text", is_text)) | {
         name: kind for name, kind in KINDS.items() if name in entry
     }
-    return next(
-        (f"{kind.words} as {name}" for name, kind in kinds.items() if not kind.holds(entry[name])),
-        None,
-    )
+    for name, (words, holds) in kinds.items():
+        if not holds(entry[name]):
+            return f"{words} as {name}"
+    return None
 
 
 def _unbound(entry: Entry) -> str | None:
@@ -223,16 +200,9 @@ def _unbound(entry: Entry) -> str | None:
     if not isinstance(waivers, list) or not all(isinstance(waiver, dict) for waiver in waivers):
         return "a list of waivers"
     subject = {name: entry[name] for name in ("round", "ratings_digest") if waivers}
-    said = [
-        (f"{name} of waiver {n}", waiver.get(name), subject.get(name))
-        for n, waiver in enumerate(waivers, 1)
-        for name in WAIVED
-    ]
-    return next(
-        (
-            f"{what}, which is its subject"
-            for what, found, due in said
-            if not found or found != (due or found)
-        ),
-        None,
-    )
+    for n, waiver in enumerate(waivers, 1):
+        for name in WAIVED:
+            found = waiver.get(name)
+            if not found or found != (subject.get(name) or found):
+                return f"{name} of waiver {n}, which is its subject"
+    return None

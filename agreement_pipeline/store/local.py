@@ -16,7 +16,14 @@ from filelock import FileLock
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content, parts_of
-from agreement_pipeline.store import files
+from agreement_pipeline.store.storage import (
+    content_of,
+    digest_at,
+    holds,
+    is_in,
+    kinds_in,
+    names_in,
+)
 
 LOCK, PARTIAL, SEALS = ".lock", ".partial", "seals"
 WITHOUT_LINKS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
@@ -49,22 +56,16 @@ class LocalStorage:
     def copied(self, name: str) -> Content | None:
         """A copy of what is kept under a name, or None."""
         try:
-            return files.content_of(self.root / name)
+            return content_of(self.root / name)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
 
     def holds(self, name: str, content: Content) -> bool:
         """True if exactly this is kept under a name."""
-        return files.is_in(self.root / name, content)
+        return is_in(self.root / name, content)
 
     def listed(self, folder: str) -> dict[str, str]:
-        """The files under a folder, without tags: reading a file costs little.
-
-        Raises
-        ------
-        StoreError
-            Something under it is no file and no folder of files.
-        """
+        """The files under a folder, without tags: reading a file costs little."""
         self._refuse_no_files(folder)
         return dict.fromkeys(self.names(folder), "")
 
@@ -74,7 +75,7 @@ class LocalStorage:
 
     def names(self, folder: str = "") -> tuple[str, ...]:
         """The names of all files under a folder, relative to it."""
-        return files.names_in(self.root / folder)
+        return names_in(self.root / folder)
 
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
         """Keep bytes under a name. True if exactly these bytes are there now."""
@@ -99,11 +100,11 @@ class LocalStorage:
                 rename(partial, path)
             finally:
                 remove(partial)
-        return files.holds(path, contents)
+        return holds(path, contents)
 
     def _refuse_parts(self, partial: Path, contents: Mapping[str, Content]) -> None:
         """Refuse a folder that another writer emptied. One can if the lock was removed."""
-        if not files.holds(partial, contents):
+        if not holds(partial, contents):
             raise StoreError(
                 f"{partial}: found only a part of the files that were written; expected all. "
                 f"Another writer removed the others, which {LOCK} prevents. Try it again, and "
@@ -117,12 +118,12 @@ class LocalStorage:
         if not os.path.lexists(path):
             try:
                 copy(source, partial)
-                if files.digest_at(partial) != digest:
+                if digest_at(partial) != digest:
                     return False
                 rename(partial, path) if partial.is_dir() else link(partial, path)
             finally:
                 remove(partial)
-        return files.digest_at(path) == digest
+        return digest_at(path) == digest
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove files whose bytes are kept elsewhere too."""
@@ -142,9 +143,7 @@ class LocalStorage:
     def _refuse_no_files(self, folder: str) -> None:
         """Refuse links, and folders where files belong. Only the seals have a folder."""
         wrong = [
-            name
-            for name, is_file in files.kinds_in(self.root / folder)
-            if not is_file and name != SEALS
+            name for name, is_file in kinds_in(self.root / folder) if not is_file and name != SEALS
         ]
         if wrong:
             raise StoreError(
@@ -176,7 +175,7 @@ def copy(source: Path, path: Path) -> None:
     """Copy a file or folder and wait until the copy is on the disk."""
     if source.is_dir():
         _make(path)
-        for name in files.names_in(source):
+        for name in names_in(source):
             copy(source / name, path / name)
         return
     _make(path.parent)

@@ -22,6 +22,7 @@ A person who can write here can remove the last entries together with their seal
 Nothing in the folder shows this. Keep the name of the last seal where that person cannot write.
 """
 
+import hashlib
 import json
 import re
 import time
@@ -30,7 +31,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.store.entries import (
@@ -41,19 +42,222 @@ from agreement_pipeline.store.entries import (
     refuse_unknown,
     said_before,
 )
-from agreement_pipeline.store.files import digest_of
-from agreement_pipeline.store.segments import (
-    SIZE,
-    Index,
-    Line,
-    View,
-    line_of,
-    lines_of,
-    segment_of,
-)
-from agreement_pipeline.store.storage import Storage
-from agreement_pipeline.store.tail import ENTRIES, SEALS, Tail, entry_name, seal_name
+from agreement_pipeline.store.storage import Storage, digest_of
 from agreement_pipeline.text import counted
+
+SIZE = 32
+
+
+class Line(NamedTuple):
+    """The bytes of an entry, their digest, and the entry."""
+
+    data: bytes
+    digest: str
+    entry: Entry
+
+
+def line_of(data: bytes) -> Line:
+    """The entry in these bytes. It is empty if they hold none."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = {}
+    return Line(data, digest_of(data), found if isinstance(found, dict) else {})
+
+
+def lines_of(segment: bytes) -> tuple[Line, ...]:
+    """The entries of a segment."""
+    return tuple(line_of(data) for data in segment.splitlines(keepends=True))
+
+
+def segment_of(lines: Iterable[Line]) -> bytes:
+    """The bytes of a segment."""
+    return b"".join(line.data for line in lines)
+
+
+def first_after(last: int) -> int:
+    """The number of the first entry that is not in a segment, if `last` is the last entry."""
+    return max(last - (last - 1) % SIZE, 1)
+
+
+@dataclass(frozen=True)
+class Index:
+    """Which segments mention which round or release.
+
+    Attributes
+    ----------
+    segments
+        The SHA-256 of each segment, in order.
+    head
+        The SHA-256 of the last entry of the last segment.
+    names
+        For each round and release: the positions of the segments that mention it.
+    """
+
+    segments: tuple[str, ...] = ()
+    head: str = ""
+    names: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def following(self, segment: bytes, lines: Sequence[Line]) -> "Index":
+        """The index with one more segment."""
+        position, names = len(self.segments), dict(self.names)
+        for name in sorted({name for line in lines for name in mentioned(line.entry)}):
+            names[name] = (*names.get(name, ()), position)
+        return Index((*self.segments, digest_of(segment)), lines[-1].digest, names)
+
+    def of(self, names: Iterable[str]) -> tuple[int, ...]:
+        """The positions of the segments that mention one of these names, in order."""
+        return tuple(sorted({at for name in names for at in self.names.get(name, ())}))
+
+    def to_bytes(self) -> bytes:
+        """The index as a file."""
+        said = {"segments": self.segments, "head": self.head, "names": self.names}
+        return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Index":
+        """The index that `to_bytes` wrote. Call only with bytes of a known digest."""
+        said = json.loads(data)
+        names = {name: tuple(positions) for name, positions in said["names"].items()}
+        return cls(tuple(said["segments"]), said["head"], names)
+
+
+@dataclass(eq=False)
+class View:
+    """The log as it was at a time, with the entries that were added since."""
+
+    first: int
+    lines: list[Line]
+    index: Index
+    last_is_sealed: bool = True
+    older: tuple[Entry, ...] | None = None
+    time: float = 0.0
+
+    @property
+    def last(self) -> int:
+        """The number of the last entry."""
+        return self.first - 1 + len(self.lines)
+
+    @property
+    def project(self) -> str | None:
+        """The project that the store belongs to. None if no entry names one."""
+        return self.lines[-1].entry.get("project") if self.lines else None
+
+    @property
+    def head(self) -> str:
+        """The digest of the last entry."""
+        return self.lines[-1].digest if self.lines else self.index.head
+
+
+ENTRIES = "log"
+SEALS = f"{ENTRIES}/seals"
+NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
+
+
+def entry_name(number: int) -> str:
+    """The name of an entry."""
+    return f"{number:08}.json"
+
+
+def seal_name(number: int, digest: str) -> str:
+    """The name of a seal, and of a segment or an index up to an entry."""
+    return f"{number:08}-{digest}"
+
+
+class Kept(NamedTuple):
+    """The tail as it is kept: nothing is checked yet.
+
+    Attributes
+    ----------
+    first
+        The number of its first entry.
+    entries
+        The bytes of the entries in order. None where an entry is missing.
+    seals
+        The names of the seals from the first entry on.
+    """
+
+    first: int
+    entries: tuple[bytes | None, ...]
+    seals: set[str]
+
+
+@dataclass(eq=False)
+class Tail:
+    """The files of the tail in a storage."""
+
+    storage: Storage
+    _known: dict[str, bytes] = field(default_factory=dict, repr=False)
+    _listed: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def read(self) -> Kept:
+        """The tail now. It is read again while another writer changes it."""
+        before = None
+        while True:
+            self._listed = self.storage.listed(ENTRIES)
+            kept = self._kept(self._listed)
+            end = kept.first + len(kept.entries)  # a later seal was written after the listing
+            torn = None in kept.entries or any(int(seal[:8]) >= end for seal in kept.seals)
+            if not torn or before == self._listed:
+                return kept
+            before = self._listed
+
+    def begins_at(self, first: int) -> bool:
+        """True if the tail still begins at this entry.
+
+        If another writer made a segment meanwhile, the number of an entry in it is free again.
+        Whoever writes that number writes an entry that nobody reads.
+        """
+        listed = self.storage.listed(ENTRIES)
+        return first_after(max(int(name[:8]) for name in listed if NAME.fullmatch(name))) == first
+
+    def seal(self, first: int, lines: Sequence[Line]) -> None:
+        """Seal the last of the entries. The seal holds a copy of them all."""
+        name = seal_name(first - 1 + len(lines), lines[-1].digest)
+        self.storage.keep(f"{SEALS}/{name}", segment_of(lines))
+        self._learn([lines[-1].data])
+
+    def names(self, first: int, lines: Sequence[Line]) -> list[str]:
+        """The files of these entries, and whatever older ones a killed writer left behind."""
+        left = [
+            name
+            for name in self._listed
+            if (NAME.fullmatch(name) and int(name[:8]) < first)
+            or (SEAL.fullmatch(name) and int(name[6:14]) < first)
+        ]
+        entries = [entry_name(first + at) for at in range(len(lines))]
+        seals = [f"seals/{seal_name(first + at, line.digest)}" for at, line in enumerate(lines)]
+        return [f"{ENTRIES}/{name}" for name in (*entries, *seals, *left)]
+
+    def _kept(self, listed: Mapping[str, str]) -> Kept:
+        last = max((int(name[:8]) for name in listed if NAME.fullmatch(name)), default=0)
+        first = first_after(last)
+        seals = {name[6:] for name in listed if SEAL.fullmatch(name)}
+        seals = {seal for seal in seals if int(seal[:8]) >= first}
+        names = [entry_name(number) for number in range(first, last + 1)]
+        found = self._bytes({name: listed.get(name, "") for name in names}, max(seals, default=""))
+        return Kept(first, tuple(found[name] for name in names), seals)
+
+    def _bytes(self, tags: Mapping[str, str], last_seal: str) -> dict[str, bytes | None]:
+        """The bytes of entries. Bytes are known if their MD5 is the tag in the listing."""
+        if last_seal and sum(tag not in self._known for tag in tags.values() if tag) > 1:
+            copy = self.storage.read(f"{SEALS}/{last_seal}") or b""
+            self._learn([line.data for line in lines_of(copy)])
+        unknown = [name for name, tag in tags.items() if tag not in self._known]
+        fetched = self.storage.fetched(f"{ENTRIES}/{name}" for name in unknown)
+        read = {name: fetched[f"{ENTRIES}/{name}"] for name in unknown}
+        found = {
+            name: read[name] if name in read else self._known[tag] for name, tag in tags.items()
+        }
+        self._known = {
+            tag: data for name, tag in tags.items() if tag and (data := found[name]) is not None
+        }
+        return found
+
+    def _learn(self, entries: Sequence[bytes]) -> None:
+        for data in entries:
+            self._known[hashlib.md5(data, usedforsecurity=False).hexdigest()] = data
+
 
 SEGMENTS, INDEX, OLD_SEALS = "segments", "index", "seals"
 REMEMBERED = 100
@@ -80,15 +284,8 @@ class Log:
         self._tail = Tail(self.storage)
 
     def entries(self) -> tuple[Entry, ...]:
-        """All entries, in order, after a check of the whole log.
-
-        Raises
-        ------
-        StoreError
-            An entry was edited, moved or removed, or it lacks a fact. If the last entries
-            were removed with their seals, the log cannot notice it.
-        """
-        view = self._held or self.look()
+        """All entries, in order, after a check of the whole log."""
+        view = self._view
         if view.older is None:
             view.older = tuple(line.entry for line in self._older(view))
         return view.older + tuple(line.entry for line in view.lines)
@@ -96,20 +293,24 @@ class Log:
     def give_to(self, project: str) -> None:
         """Write for a project from now on. A log of another one is refused."""
         refuse_other_project(project, self.project, self._place)
-        refuse_other_project(project, (self._held or self.look()).project, self._place)
+        refuse_other_project(project, self._view.project, self._place)
         self.project = project
+
+    @property
+    def _view(self) -> View:
+        return self._held or self.look()
 
     @property
     def head(self) -> str:
         """The digest of the last entry."""
-        return (self._held or self.look()).head
+        return self._view.head
 
     def about(self, *names: str) -> tuple[Entry, ...]:
         """The entries that mention one of these rounds or releases, in order.
 
         Only the segments that mention them are read. The rest is checked as `look` says.
         """
-        view = self._held or self.look()
+        view = self._view
         older = (line for at in view.index.of(names) for line in self._segment(view.index, at))
         return tuple(
             line.entry
@@ -120,7 +321,7 @@ class Log:
 
     def first_about(self, name: str) -> Entry | None:
         """The first entry that mentions a round, a release or a policy."""
-        view = self._held or self.look()
+        view = self._view
         older = [self._segment(view.index, at) for at in view.index.of([name])[:1]]
         entries = (line.entry for line in (older[0] if older else view.lines))
         return next((entry for entry in entries if name in mentioned(entry)), None)
@@ -128,7 +329,7 @@ class Log:
     @property
     def mark(self) -> str:
         """The number of the last entry, and its digest."""
-        view = self._held or self.look()
+        view = self._view
         return seal_name(view.last, view.head)
 
     def following(self, mark: str) -> tuple[Entry, ...] | None:
@@ -136,7 +337,7 @@ class Log:
 
         Only the segments from that entry on are read. The rest is checked as `look` says.
         """
-        view = self._held or self.look()
+        view = self._view
         number, digest = int(mark[:8]), mark[9:]
         if not 0 < number <= view.last:
             return None
@@ -148,7 +349,7 @@ class Log:
 
     def latest(self, event: str) -> Entry | None:
         """The last entry of an event. The log is read from its end, until it is found."""
-        view = self._held or self.look()
+        view = self._view
         older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
         backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
         return next((entry for entry in backwards if entry["event"] == event), None)
@@ -158,11 +359,6 @@ class Log:
 
         This checks each entry since the last segment against its seal and the entry before
         it, and the index against the first of them. A segment is checked when it is read.
-
-        Raises
-        ------
-        StoreError
-            Something that was checked was edited, moved or removed.
         """
         start = time.time()
         kept = self._tail.read()
@@ -200,12 +396,6 @@ class Log:
 
         Call only while the log is held. Two decisions are the same if they rest on the same
         facts.
-
-        Raises
-        ------
-        StoreError
-            The event is unknown, or a fact is missing or has a name of the log's own.
-            Or the log was edited, or another writer added an entry meanwhile.
         """
         refuse_unknown(event, facts)
         told = json.loads(json.dumps(dict(facts), allow_nan=False))

@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fsspec import AbstractFileSystem
 from upath import UPath
 
 from agreement_pipeline.errors import MissingExtraError, StoreError
 from agreement_pipeline.large_files import Content, LargeFile
-from agreement_pipeline.store.files import MOST_IN_MEMORY, contents_of, digest_of
+from agreement_pipeline.store.storage import MOST_IN_MEMORY, contents_of, digest_of
 
 LOG = "log"
 LEASES, PROBE = f"{LOG}/leases", "conditional"
@@ -155,7 +155,10 @@ class ObjectStorage:
         while True:
             try:
                 with answered(self.root):
-                    self._send(self._path(name), content)
+                    if isinstance(content, bytes):
+                        self._objects.pipe_file(self._path(name), content, mode="create")
+                    else:
+                        self._objects.put_file(str(content.path), self._path(name), mode="create")
             except FileExistsError:
                 return False
             except OSError as error:
@@ -165,12 +168,6 @@ class ObjectStorage:
                     raise
             else:
                 return True
-
-    def _send(self, path: str, content: Content) -> None:
-        if isinstance(content, bytes):
-            self._objects.pipe_file(path, content, mode="create")
-        else:
-            self._objects.put_file(str(content.path), path, mode="create")
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove objects whose bytes are kept elsewhere too, and leases of the past."""
@@ -250,7 +247,7 @@ class Lease:
                 yield listed
             finally:
                 self._depth = 0
-                self._free(self._number)
+                self._storage.put(f"{LEASES}/{self._number:08}.free", b"")
 
     def past(self) -> list[str]:
         """The leases before the present one, and their marks."""
@@ -295,9 +292,6 @@ class Lease:
         listed = self._storage.listed(LOG)
         return listed if self._last(listed)[0] == number else None
 
-    def _free(self, number: int) -> None:
-        self._storage.put(f"{LEASES}/{number:08}.free", b"")
-
 
 @contextmanager
 def answered(root: UPath) -> Iterator[None]:
@@ -326,13 +320,7 @@ def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
 
 
 def file_system(root: UPath) -> AbstractFileSystem:
-    """The file system of a URL, without a cache of listings.
-
-    Raises
-    ------
-    StoreError
-        The file system has no conditional writes.
-    """
+    """The file system of a URL, without a cache of listings."""
     try:
         options = {**root.storage_options, "use_listings_cache": False}
         if root.protocol == "s3":
@@ -354,3 +342,95 @@ def file_system(root: UPath) -> AbstractFileSystem:
             "expected one that can refuse to overwrite. Use s3:// or a folder."
         )
     return objects
+
+
+class Listed(NamedTuple):
+    """What a list says of an object.
+
+    Attributes
+    ----------
+    size
+        How many bytes it has.
+    tag
+        A text that changes with the bytes: the ETag.
+    modified
+        When it was written, in seconds since 1970.
+    """
+
+    size: int
+    tag: str
+    modified: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bucket:
+    """A folder of a bucket.
+
+    Attributes
+    ----------
+    url, root
+        The URL. The library of the protocol finds the credentials and the endpoint.
+
+    Raises
+    ------
+    MissingExtraError
+        The library for the URL is not installed.
+    StoreError
+        The URL is of another protocol.
+    """
+
+    url: str
+    root: UPath = field(init=False)
+    _objects: AbstractFileSystem = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", UPath(self.url))
+        object.__setattr__(self, "_objects", file_system(self.root))
+
+    def is_there(self) -> bool:
+        """True if there is such a bucket, and its objects may be listed. It takes one request."""
+        bucket = self.root.path.partition("/")[0]
+        try:
+            with _allowed(self.root):
+                self._objects.call_s3("list_objects_v2", Bucket=bucket, MaxKeys=1)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def listed(self, start: str = "") -> dict[str, Listed]:
+        """The objects whose names begin so, by name. A request lists a thousand objects.
+
+        Names are relative to the root. The marks that some tools leave for a folder are no objects.
+        """
+        at = self.root.path.rstrip("/") + "/"
+        try:
+            with _allowed(self.root):
+                found: dict[str, dict[str, Any]] = self._objects.find(at, detail=True, prefix=start)
+        except FileNotFoundError:
+            return {}
+        return {
+            path[len(at) :]: Listed(
+                about["size"], about["ETag"].strip('"'), about["LastModified"].timestamp()
+            )
+            for path, about in sorted(found.items())
+            if path.startswith(at) and not path.endswith("/")
+        }
+
+    def fetch(self, name: str, to: Path) -> None:
+        """Write the bytes of an object to a file, a part at a time."""
+        with _allowed(self.root):
+            self._objects.get_file(f"{self.root.path.rstrip('/')}/{name}", str(to))
+
+
+@contextmanager
+def _allowed(root: UPath) -> Iterator[None]:
+    """Refuse a bucket that does not answer, and credentials that may not read it."""
+    try:
+        with answered(root):
+            yield
+    except PermissionError as cause:
+        raise StoreError(
+            f"{root}: found no permission to read it ({cause}); expected credentials that may "
+            "list and read the bucket. Correct them, or the policy of the bucket.",
+            may_pass=True,
+        ) from cause

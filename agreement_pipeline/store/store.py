@@ -12,25 +12,76 @@ everything or nothing. The log entry of training data is written first, so every
 release is in the log.
 """
 
+import hmac
+import json
+import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from os import urandom
 from pathlib import Path
 from typing import Any
 
-from agreement_pipeline.errors import StoreError
+from upath import UPath
+
+from agreement_pipeline.errors import RatingsError, StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.store import files
+from agreement_pipeline.mistakes import shown
+from agreement_pipeline.ratings import (
+    Origin,
+    ParquetRows,
+    Ratings,
+    RatingsRows,
+    Scale,
+    parquet_of,
+    ratings_of,
+    stored_cells,
+)
 from agreement_pipeline.store.entries import policy_name
-from agreement_pipeline.store.log import Log
-from agreement_pipeline.store.names import RoundVersion, check_round_name, refuse_reserved
-from agreement_pipeline.store.originals import delivered_at, keep_original, refuse_changed
-from agreement_pipeline.store.pseudonyms import SALT, checked_key, drawn_key, pseudonyms_of
-from agreement_pipeline.store.storage import Folder, folder_at, storage_at
-from agreement_pipeline.store.tables import RESTORE, table_of, table_ratings
-from agreement_pipeline.store.tail import seal_name
+from agreement_pipeline.store.local import LocalStorage
+from agreement_pipeline.store.log import Log, seal_name
+from agreement_pipeline.store.objects import ObjectStorage
+from agreement_pipeline.store.storage import (
+    Folder,
+    Storage,
+    digest_at,
+    digest_of,
+)
 from agreement_pipeline.text import listed
+
+SALT = "salt"
+DATASET = ".dataset"
+RESERVED = ("index", "log", "originals", "releases", "rounds", "salt", "segments")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+SCALE, ORIGIN = b"agreement_pipeline.scale", b"agreement_pipeline.origin"
+RESTORE = "expected what was ingested. Restore it, or remove it and ingest again."
+
+
+@dataclass(frozen=True)
+class RoundVersion:
+    """One version of a round.
+
+    Attributes
+    ----------
+    round, source
+        The name of the round, and of the file or folder as delivered.
+    ratings_digest
+        `Ratings.digest`: what was rated and how.
+    original_digest
+        SHA-256 of the file as delivered. For a folder: of the names and digests of its files.
+    table_digest
+        SHA-256 of the stored table, which holds the names of the raters.
+    settings_digest
+        SHA-256 of the settings that the original was read under.
+    """
+
+    round: str
+    ratings_digest: str
+    original_digest: str
+    source: str
+    table_digest: str
+    settings_digest: str
 
 
 class Store:
@@ -110,21 +161,32 @@ class Store:
         RatingsError
             The ratings would change when they are read back.
         """
-        refuse_reserved(check_round_name(round_name))
+        lower = check_round_name(round_name).lower()
+        if lower in RESERVED or lower.endswith(DATASET):
+            raise StoreError(
+                f"round {round_name!r}: found a name that the store needs itself; expected another "
+                f"than {', '.join(RESERVED)} and names that end in {DATASET}. Rename the round."
+            )
         table = table_of(ratings)
-        source = delivered_at(original)
+        source = Path(os.path.abspath(original))
+        if not source.exists():
+            raise StoreError(
+                f"{source}: found no such file; expected the original. Check the path."
+            )
         version = RoundVersion(
             round_name,
             ratings.digest,
-            files.digest_at(source),
+            digest_at(source),
             source.name,
-            files.digest_of(table),
+            digest_of(table),
             settings_digest,
         )
-        refuse_changed(source, version.original_digest, original_digest or version.original_digest)
+        if original_digest not in (None, version.original_digest):
+            raise _changed(source)
         with self.locked():
-            keep_original(self.storage, version, source)
-            self._keep_table(version, table)
+            self._keep_original(version, source)
+            if not self.storage.keep(self._table(version), table):
+                self.ratings_of(version)
             self.record(
                 "ingested",
                 round_name,
@@ -214,7 +276,7 @@ class Store:
                 f"{path}: found no such file; expected the ratings of round {version.round}. "
                 "Restore it, or ingest the round again."
             )
-        if files.digest_of(table) != version.table_digest:
+        if digest_of(table) != version.table_digest:
             raise StoreError(
                 f"{path}: found other bytes than those stored, "
                 f"so the ratings were edited; {RESTORE}"
@@ -358,10 +420,32 @@ class Store:
         key = self._salt or self.storage.read(SALT)
         if key is None:
             with self.locked():
-                released = any(entry["event"] == "released" for entry in self.history())
-                key = drawn_key(self.storage, may_draw=not released)
-        self._salt = checked_key(key, f"{self.root / SALT}")
-        return pseudonyms_of(ratings.raters, self._salt)
+                key = self._drawn_key()
+        if not key:
+            raise StoreError(
+                f"{self.root / SALT}: found 0 bytes; expected the key of the raters' pseudonyms. "
+                "Restore it from a backup."
+            )
+        self._salt = key
+        return {
+            name: f"rater-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
+            for name in ratings.raters
+        }
+
+    def _drawn_key(self) -> bytes:
+        """The key that another writer kept meanwhile, or a new one."""
+        released = any(entry["event"] == "released" for entry in self.history())
+        kept = self.storage.read(SALT)
+        if kept is not None:
+            return kept
+        if released:
+            raise StoreError(
+                f"{self.root / SALT}: found no such file, and releases in the log; "
+                "expected the key of the raters' pseudonyms. Restore it from a backup."
+            )
+        drawn = urandom(32)
+        self.storage.keep(SALT, drawn, secret=True)
+        return drawn
 
     def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
         arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
@@ -370,9 +454,107 @@ class Store:
             for entry in arrived
         )
 
-    def _keep_table(self, version: RoundVersion, table: Content) -> None:
-        if not self.storage.keep(self._table(version), table):
-            self.ratings_of(version)
+    def _keep_original(self, version: RoundVersion, source: Path) -> None:
+        name = f"originals/{version.original_digest}/{version.source}"
+        if not self.storage.keep_copy(name, source, version.original_digest):
+            if digest_at(source) != version.original_digest:
+                raise _changed(source)
+            raise StoreError(
+                f"{self.root / name}: found other bytes than those kept, "
+                f"so the original was edited; {RESTORE}"
+            )
 
     def _table(self, version: RoundVersion) -> str:
         return f"rounds/{version.ratings_digest}/{version.table_digest}.parquet"
+
+
+def folder_at(place: Folder | str) -> Folder:
+    """The folder that a path or a URL names.
+
+    Raises
+    ------
+    StoreError
+        No library knows the protocol of the URL.
+
+    >>> folder_at("file:///srv/store") == folder_at("/srv/store") == Path("/srv/store")
+    True
+    """
+    if not isinstance(place, str):
+        return place
+    if place.startswith("file://") or "://" not in place:
+        return Path(place.removeprefix("file://"))
+    try:
+        return UPath(place)
+    except ValueError as cause:
+        raise StoreError(
+            f"{place}: found a URL that cannot be used ({cause}); "
+            "expected a folder, or a URL such as s3://bucket/folder. Correct the URL."
+        ) from None
+
+
+def storage_at(place: Folder | str) -> Storage:
+    """The storage at a path of this machine or at a URL such as `s3://bucket/folder`.
+
+    Raises
+    ------
+    StoreError
+        The storage at the URL cannot refuse to overwrite.
+    MissingExtraError
+        The library for the URL is not installed.
+    """
+    folder = folder_at(place)
+    if isinstance(folder, Path):
+        return LocalStorage(folder)
+    return ObjectStorage(folder)
+
+
+def check_round_name(name: str, what: str = "round") -> str:
+    """`name`, if it is safe as the name of a file or folder.
+
+    Raises
+    ------
+    StoreError
+        The name is no such name.
+    """
+    if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
+        raise StoreError(
+            f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
+            "letters, digits, dots, underscores and hyphens, the first a letter or digit, without "
+            f"two dots in a row. Rename the {what}."
+        )
+    return name
+
+
+def table_of(ratings: Ratings) -> Content:
+    """The ratings as a Parquet file. Its metadata hold the scale, and the origin if it is known."""
+    said = {SCALE: _as_json(ratings.scale.to_mapping())}
+    if ratings.origin is not None:
+        said[ORIGIN] = _as_json(ratings.origin.to_mapping())
+    return parquet_of(RatingsRows(ratings), said)
+
+
+def table_ratings(table: Content, source: str) -> Ratings:
+    """The ratings that `table_of` wrote, checked again."""
+    try:
+        rows = ParquetRows(table)
+        said = rows.schema.metadata
+        scale = Scale.from_mapping(json.loads(said[SCALE]))
+        origin = Origin.from_mapping(json.loads(said[ORIGIN])) if ORIGIN in said else None
+        return ratings_of(stored_cells(rows, source), scale, origin)
+    except (RatingsError, KeyError, TypeError, ValueError) as cause:
+        raise StoreError(
+            f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
+        ) from None
+
+
+def _as_json(data: object) -> str:
+    return json.dumps(data, sort_keys=True)
+
+
+def _changed(original: Path) -> StoreError:
+    """The error for an original that is not the one that its ratings were read from."""
+    return StoreError(
+        f"{original}: found other bytes than when its ratings were read; "
+        "expected a file that does not change. Ingest the round again.",
+        may_pass=True,
+    )

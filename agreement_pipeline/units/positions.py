@@ -14,8 +14,7 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.units.marked import Marked, extents_of
-from agreement_pipeline.units.nothing import NONE
-from agreement_pipeline.units.objects import Segment, Span
+from agreement_pipeline.units.objects import NONE, Segment, Span
 from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, scale_of_areas
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
@@ -138,7 +137,7 @@ def _places_of(values: list[Any]) -> dict[Any, int]:
     return {value: place for place, value in enumerate(values)}
 
 
-POSITIONS = register(
+register(
     UnitRule(
         "positions",
         "each position of an item",

@@ -11,8 +11,7 @@ from agreement_pipeline.mistakes import CLOSED, Need, Value, is_number, one_of, 
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.text import counted
 from agreement_pipeline.units.marked import Marked
-from agreement_pipeline.units.nothing import NONE
-from agreement_pipeline.units.objects import KINDS
+from agreement_pipeline.units.objects import KINDS, NONE
 
 Similarity = Literal["iou", "overlap", "exact", "oks"]
 SIMILARITIES = ("iou", "overlap", "exact", "oks")

@@ -1,17 +1,25 @@
-"""From marked items to units, which are ordinary ratings with the item as the cluster."""
+"""From marked items to units, which are ordinary ratings with the item as the cluster; and back.
 
+What rests on registered rules stands here, where each file of the folder is loaded for its rules.
+"""
+
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import TEXT, Ratings, Scale
+from agreement_pipeline.ratings import TEXT, Ratings, Scale, in_pandas
 from agreement_pipeline.text import listed
 from agreement_pipeline.units.marked import Marked, in_order, refuse_unknown
-from agreement_pipeline.units.nothing import NONE
-from agreement_pipeline.units.rule import RULES, Part, UnitSettings
+from agreement_pipeline.units.matched import SIGMAS
+from agreement_pipeline.units.objects import NONE, Area, Box, Keypoints, Polygon, Segment, Span
+from agreement_pipeline.units.places import document_of, item_of, numbers_named
+from agreement_pipeline.units.rule import RULES, Part, UnitRule, UnitSettings, register
 
 MARKED = "marked"
 
@@ -57,8 +65,7 @@ class Units:
         RatingsError
             The units are of objects that nobody marks, as rankings.
         """
-        self._refuse_unmarked()
-        label = self.rows["label"].astype(TEXT).where(self.rows["label"] == NONE, MARKED)
+        label = self._marked["label"].astype(TEXT).where(self.rows["label"] == NONE, MARKED)
         return self._rated(self.rows.assign(label=label), Scale((NONE, MARKED)))
 
     @property
@@ -71,22 +78,24 @@ class Units:
             The units are of objects that nobody marks. Or there is one category only, or nobody
             marked anything.
         """
-        self._refuse_unmarked()
+        rows = self._marked[self.rows["label"] != NONE]
         names = tuple(name for name in self.scale.names if name != NONE)
-        rows = self.rows[self.rows["label"] != NONE]
         return self._rated(rows, Scale(names, declared=self.scale.declared))
 
-    def _rated(self, rows: pd.DataFrame, scale: Scale) -> Ratings:
-        there = {*rows["rater"]}
-        classifiers = [name for name in self.classifiers if name in there]
-        return Ratings.from_frame(rows, scale, classifiers=classifiers, source=self.source)
-
-    def _refuse_unmarked(self) -> None:
+    @property
+    def _marked(self) -> pd.DataFrame:
+        """The rows, if they are of objects that raters mark."""
         if NONE not in self.scale.names:
             raise RatingsError(
                 f"{self.source}: found units with labels {listed(self.scale.names, 12)}; expected "
                 "units of objects that raters mark. Read the agreement of the units themselves."
             )
+        return self.rows
+
+    def _rated(self, rows: pd.DataFrame, scale: Scale) -> Ratings:
+        there = {*rows["rater"]}
+        classifiers = [name for name in self.classifiers if name in there]
+        return Ratings.from_frame(rows, scale, classifiers=classifiers, source=self.source)
 
 
 def units_of(
@@ -183,3 +192,131 @@ def _refuse_others(marked: Sequence[Marked], kind: str) -> None:
                     f"{said.where}: found {said.kind}; expected {kind} only. "
                     "Choose the question that holds them, or correct the kind of the units."
                 )
+
+
+KINDS = {2: "segments", 4: "boxes"}
+"""The kind of an object by how many numbers it has."""
+SPAN = ("start", "end")
+
+
+class Objects(NamedTuple):
+    """The objects of a round, as its units have them.
+
+    Attributes
+    ----------
+    marked
+        What each rater marked in each item.
+    settings
+        The kind, the rule and the part of the units. The similarity and the step are the usual
+        ones, since units do not say theirs. A step is one position of the round.
+    clusters
+        The cluster of each item.
+    """
+
+    marked: list[Marked]
+    settings: UnitSettings
+    clusters: dict[str, str]
+
+
+def objects_of(ratings: Ratings) -> Objects | None:
+    """The objects of the units of a round, without its gold items.
+
+    So units can be made again with another similarity or step, and without the export. None if the
+    ratings are no units, or if the units say too little.
+
+    >>> from agreement_pipeline.units import units_of
+    >>> boxes = [Marked("i", name, (Box(0, 0, 3, 4.5, "A"),), (9, 9)) for name in ("ana", "ben")]
+    >>> found = objects_of(units_of(boxes, UnitSettings("boxes")).ratings)
+    >>> found.settings.kind, found.marked[0].objects == boxes[0].objects
+    ('boxes', True)
+    """
+    settings = _settings_of(ratings)
+    if settings is None:
+        return None
+    found = ratings.first(["item", "rater", "label", *({"drawn"} & ratings.has)])
+    said = in_pandas(found).astype(TEXT).rename(columns={"item": "unit"})
+    said["item"] = said["unit"].map(document_of)
+    known = ratings.items(["cluster"])
+    units = zip(known["item"].to_pylist(), known["cluster"].to_pylist(), strict=True)
+    clusters = {document_of(unit): cluster for unit, cluster in units}
+    return Objects(list(_marked(said, settings, {*ratings.classifiers})), settings, clusters)
+
+
+def _settings_of(ratings: Ratings) -> UnitSettings | None:
+    names = ratings.scale.names
+    part: Part = "all" if NONE in names else "naming"
+    if "cluster" not in ratings.has:
+        return None
+    if "drawn" in ratings.has:
+        kind = _kind_of(ratings) if MARKED not in names else None
+        return None if kind is None else UnitSettings(kind, rule="matched", part=part)
+    if "weight" in ratings.has and numbers_named(ratings.items()["item"].to_pylist()) == SPAN:
+        return UnitSettings("spans", part=part)
+    return None
+
+
+def _kind_of(ratings: Ratings) -> str | None:
+    """The kind of the objects. None for keypoints without sigmas of their own."""
+    drawn = ratings.first(["drawn"])["drawn"].drop_null()
+    numbers = len(json.loads(drawn[0].as_py())) if len(drawn) else 0
+    if numbers == 2 * len(SIGMAS) + 1:
+        return "keypoints"
+    return KINDS.get(numbers, "polygons" if numbers and numbers % 2 == 0 else None)
+
+
+def _marked(said: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Iterator[Marked]:
+    at_positions, lengths = settings.rule == "positions", dict[str, float]()
+    if at_positions:
+        # An item is as long as the place where its last run ends.
+        ends = said["unit"].map(lambda unit: item_of(unit, SPAN)[1][1])
+        lengths = dict(ends.groupby(said["item"]).max())
+    for key, rows in said.groupby(["item", "rater"], sort=False):
+        item, rater = map(str, key)
+        there = rows[rows["label"] != NONE]
+        areas: list[Area] = (
+            [_span(*each) for each in zip(there["unit"], there["label"], strict=True)]
+            if at_positions
+            else [
+                _area(json.loads(drawn), label, settings.kind)
+                for drawn, label in zip(there["drawn"], there["label"], strict=True)
+            ]
+        )
+        extent = (lengths[item],) if at_positions else ()
+        yield Marked(item, rater, tuple(areas), extent, model=rater in models)
+
+
+def _span(unit: str, label: str) -> Span:
+    start, end = item_of(unit, SPAN)[1]
+    return Span(int(start or 0), int(end or 0), label)
+
+
+def _area(numbers: list[float], label: str, kind: str) -> Area:
+    if kind == "segments":
+        return Segment(numbers[0], numbers[1], label)
+    if kind == "boxes":
+        x, y, width, height = numbers
+        return Box(x, y, width, height, label)
+    if kind == "polygons":
+        return Polygon(tuple(_points(numbers)), label)
+    points = (None if min(point) < 0 else point for point in _points(numbers[:-1]))
+    return Keypoints(tuple(points), numbers[-1], label)
+
+
+def _points(numbers: list[float]) -> Iterable[tuple[float, float]]:
+    return zip(numbers[::2], numbers[1::2], strict=True)
+
+
+for _file in sorted(Path(__file__).parent.glob("*.py")):
+    import_module(f"agreement_pipeline.units.{_file.stem}")
+
+__all__ = [
+    "RULES",
+    "Objects",
+    "UnitRule",
+    "UnitSettings",
+    "Units",
+    "at_each",
+    "objects_of",
+    "register",
+    "units_of",
+]

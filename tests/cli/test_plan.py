@@ -58,5 +58,5 @@ def test_a_negative_value_is_read_as_a_number(capsys):
 
 def test_a_picture_that_cannot_be_written_is_refused_before_the_simulation(tmp_path, capsys):
     asked = ["plan", "--policy", str(tmp_path / "absent.yaml")]
-    assert main([*asked, "--plot", str(tmp_path / "plan.svg")]) == 2
-    assert "plan.svg; expected a name ending in .png" in capsys.readouterr().err
+    assert main([*asked, "--plot", str(tmp_path / "plan.png")]) == 2
+    assert "plan.png; expected a name ending in .svg" in capsys.readouterr().err

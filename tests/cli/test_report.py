@@ -5,14 +5,14 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.release import judge_round
-from agreement_pipeline.report.sections import power
+from agreement_pipeline.report.sections import verdicts
 from tests.cli.rounds import ROOT, SEROLOGY, WIDE, policy
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_simulations():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(power, "N_ROUNDS", 5)
+        patch.setattr(verdicts, "N_ROUNDS", 5)
         yield
 
 

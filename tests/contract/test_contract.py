@@ -5,7 +5,6 @@ import json
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.contract.expectations import Spec
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings
 from tests.contract.tables import DEFAULT, SCALE, contract_of, entry, good_table
@@ -148,24 +147,23 @@ def test_the_digest_changes_with_the_contract(change):
     assert Contract.from_mapping(mapping).digest != DEFAULT.digest
 
 
-def test_specs_give_the_severities_of_the_gate():
+def test_expectations_weigh_as_severities_of_the_gate():
     contract = contract_of(
         entry("a"),
         entry("b", severity="critical"),
         entry("c", severity="warning"),
         entry("d", severity="info"),
     )
-    assert [spec.severity for spec in contract.specs] == [
+    assert [each.weight for each in contract.expectations] == [
         "error",
         "error",
         "warning",
         "warning",
         "error",
     ]
-    assert contract.specs[0] == Spec("a", "rows", "error", "this must hold")
 
 
-def test_default_findings_have_the_severity_of_their_spec():
+def test_default_findings_have_the_weight_of_their_expectation():
     assert [f.severity for f in DEFAULT.check(Ratings.from_frame(good_table(), SCALE))] == [
-        s.severity for s in DEFAULT.specs
+        each.weight for each in DEFAULT.expectations
     ]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.contract.facts import Panel
+from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings, Scale
 from tests.contract.tables import DEFAULT, contract_of, entry
@@ -127,12 +127,12 @@ def test_s5_items_of_two_texts_are_held():
 
 
 def test_copies_are_found_in_a_sample_of_very_many_items(monkeypatch):
-    from agreement_pipeline.contract.facts import copied_items
+    from agreement_pipeline.contract import facts
 
     frame = latent(2000, "ab", 0.2).assign(text=lambda made: "Text of " + made["item"])
     copies = frame.assign(item="x" + frame["item"], text=frame["text"].str.lower() + "  ")
-    monkeypatch.setattr(copied_items, "MOST", 300)
-    monkeypatch.setattr(copied_items, "AT_ONCE", 64)
+    monkeypatch.setattr(facts, "MOST_TEXTS", 300)
+    monkeypatch.setattr(facts, "AT_ONCE", 64)
     found = findings(pd.concat([frame, copies]))["items_not_repeated"]
     assert found.holds
     n_copies, of, n_items, *_ = found.description.split(": ")[1].split()
@@ -205,7 +205,7 @@ def test_pairs_are_counted_as_a_loop_counts_them():
 
 
 def test_copies_are_found_where_raters_met_very_often(monkeypatch):
-    from agreement_pipeline.contract.facts import panel
+    from agreement_pipeline.contract import panel
 
     frame = copied(independent(2000, dict.fromkeys("abcd", 0.1)), "a", ["twin"])
     monkeypatch.setattr(panel, "MEETINGS", 5000)

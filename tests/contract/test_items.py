@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import tables
-from agreement_pipeline.contract.facts import Panel
+from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.tables import items_of
 from agreement_pipeline.ratings import Ratings, Scale
 

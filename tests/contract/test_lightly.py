@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agreement_pipeline.contract.lightly import LEFT_OUT, LOADED_LATER
+from agreement_pipeline.contract.gx import LEFT_OUT, LOADED_LATER
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 

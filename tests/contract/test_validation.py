@@ -38,7 +38,7 @@ def test_an_expectation_that_raises_is_a_failed_error_whatever_was_declared(type
 
 
 def test_a_result_that_does_not_come_back_is_a_failed_error(monkeypatch):
-    monkeypatch.setattr(validation, "answers_by_codes", lambda *_: {})
+    monkeypatch.setattr(validation, "answers", lambda *_: {})
     found = check(good_table())
     assert {(f.passed, f.severity) for f in found.values()} == {(False, "error")}
     assert "no result came back" in found["raters_per_item"].description
@@ -50,7 +50,7 @@ def test_ratings_that_cannot_be_read_fail_every_check_as_an_error(monkeypatch):
 
     monkeypatch.setattr(Ratings, "every", broken)
     found = check(good_table())
-    assert len(found) == len(DEFAULT.specs)
+    assert len(found) == len(DEFAULT.expectations)
     assert {(f.passed, f.severity) for f in found.values()} == {(False, "error")}
     assert "could not be run (OSError: the file is gone)" in found["rows_present"].description
 
@@ -59,7 +59,7 @@ def test_personal_data_in_an_exception_are_redacted(monkeypatch):
     def broken(*_):
         raise ValueError("cannot read bob@example.org")
 
-    monkeypatch.setattr(validation, "answers_by_codes", broken)
+    monkeypatch.setattr(validation, "answers", broken)
     assert check(good_table())["rows_present"].description.startswith(
         "rows_present: could not be run ((redacted));"
     )
@@ -73,7 +73,7 @@ def test_an_end_of_the_program_inside_great_expectations_fails_every_check(monke
 
     monkeypatch.setattr(Validator, "graph_validate", ended)
     found = check(good_table())
-    assert len(found) == len(DEFAULT.specs)
+    assert len(found) == len(DEFAULT.expectations)
     ran = {(f.passed, f.severity) for f in found.values() if "not delivered" not in f.description}
     assert ran == {(False, "error")}
     assert "ends the program (status 0)" in found["rows_present"].description
@@ -150,13 +150,14 @@ def run_python(code, tmp_path):
     return done
 
 
-def test_specs_are_read_without_great_expectations(tmp_path):
+def test_a_contract_is_read_without_great_expectations(tmp_path):
     code = (
         "import sys\nfrom agreement_pipeline.contract.contract import Contract\n"
-        "print(len(Contract.default().specs), 'great_expectations' in sys.modules, "
+        "print(len(Contract.default().expectations), 'great_expectations' in sys.modules, "
         "'dagster' in sys.modules)"
     )
-    assert run_python(code, tmp_path).stdout.split() == [str(len(DEFAULT.specs)), "False", "False"]
+    said = run_python(code, tmp_path).stdout.split()
+    assert said == [str(len(DEFAULT.expectations)), "False", "False"]
 
 
 WATCHED = """
@@ -188,7 +189,7 @@ assert touched, "the watch sees nothing"
 
 def test_a_check_opens_no_connection_writes_nothing_and_says_nothing(tmp_path):
     done = run_python(WATCHED, tmp_path)
-    assert done.stdout.strip() == f"{len(DEFAULT.specs)} []"
+    assert done.stdout.strip() == f"{len(DEFAULT.expectations)} []"
     assert done.stderr == ""
 
 

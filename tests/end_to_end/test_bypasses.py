@@ -32,7 +32,7 @@ from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.readers import Columns
 from agreement_pipeline.release import judge_round, open_release
 from agreement_pipeline.release.contents import as_json
-from agreement_pipeline.store import files
+from agreement_pipeline.store import digest_of
 from tests.end_to_end.conftest import Live, released_rounds, releases_in
 from tests.events import record
 from tests.orchestration.conftest import POLICY, Line, ratings_frame
@@ -112,9 +112,7 @@ def agree(folder: Path, name: str) -> None:
     data = (folder / name).read_bytes()
     edit(
         folder / "manifest.json",
-        lambda said: said["files"].update(
-            {name: {"sha256": files.digest_of(data), "bytes": len(data)}}
-        ),
+        lambda said: said["files"].update({name: {"sha256": digest_of(data), "bytes": len(data)}}),
     )
 
 
@@ -265,7 +263,7 @@ def resealed_decision(line):
     path = entry_of(line, "bad", "decided")
     edit(path, lambda said: said.update(decision="admitted"))
     (seal,) = (store_of(line) / "log" / "seals").glob(f"{path.stem}-*")
-    seal.rename(seal.with_name(f"{path.stem}-{files.digest_of(path.read_bytes())}"))
+    seal.rename(seal.with_name(f"{path.stem}-{digest_of(path.read_bytes())}"))
     return line.run("bad", "training_data")
 
 

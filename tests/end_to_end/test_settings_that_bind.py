@@ -10,7 +10,7 @@ from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.projects import Project
 from agreement_pipeline.readers import Columns
 from agreement_pipeline.release import judge_round, open_release
-from agreement_pipeline.release.members import Member
+from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store import Store
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import current_release

@@ -16,7 +16,7 @@ from agreement_pipeline.policy import Waiver
 from agreement_pipeline.ratings import parquet_bytes
 from agreement_pipeline.release import Demands, open_release, release_round
 from agreement_pipeline.release.contents import as_json
-from agreement_pipeline.store import Store, files
+from agreement_pipeline.store import Store, digest_of
 from tests.footers import with_second_pages
 from tests.release.rounds import CONTRACT, POLICY, make_ratings
 
@@ -165,7 +165,7 @@ def exchange(release, data):
     """Put another table into a release, and into its manifest."""
     (release / TRAIN).write_bytes(data)
     manifest = json.loads((release / "manifest.json").read_text())
-    manifest["files"][TRAIN] = {"sha256": files.digest_of(data), "bytes": len(data)}
+    manifest["files"][TRAIN] = {"sha256": digest_of(data), "bytes": len(data)}
     (release / "manifest.json").write_bytes(as_json(manifest))
 
 

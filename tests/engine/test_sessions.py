@@ -259,6 +259,37 @@ def test_the_zone_of_spark_is_in_no_digest(spark):
         spark.conf.set("spark.sql.session.timeZone", before)
 
 
+@pytest.mark.slow
+def test_times_of_a_dataframe_of_spark_are_told_in_utc(spark):
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    told = ["2026-10-25T00:30:00", "2026-10-25T01:15:00.123", "1969-12-31T23:59:59.999999", None]
+    times = pd.to_datetime(told, format="ISO8601")
+    rows = {"item": list("iijj"), "rater": list("abab"), "label": list("xyxx")}
+    tables = [
+        pa.table({**rows, name: pa.array(each, pa.timestamp("us", zone))})
+        for zone in ("UTC", None)
+        for name, each in {"timestamp": times, "item": times[[0, 0, 1, 1]]}.items()
+    ]
+
+    def of_spark(table):
+        kinds = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+        return spark.createDataFrame(table, kinds)
+
+    before = spark.conf.get("spark.sql.session.timeZone")
+    try:
+        for zone in ("Europe/Berlin", "UTC"):
+            spark.conf.set("spark.sql.session.timeZone", zone)
+            for table in tables:
+                found, expected = read(of_spark(table)), read(table)
+                assert found.digest == expected.digest
+                assert found.first(["item"]).equals(expected.first(["item"]))
+            first = read(of_spark(tables[0])).first(["timestamp"])["timestamp"].to_pylist()
+            assert first[:2] == ["2026-10-25 00:30:00+00:00", "2026-10-25 01:15:00.123000+00:00"]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
 def spelt(session):
     """What a session says of odd texts and names."""
     chosen = [

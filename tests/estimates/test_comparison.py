@@ -7,12 +7,9 @@ import pytest
 from agreement_pipeline.demo.rounds import CATEGORIES, CLASSIFIERS, simulate_round
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import (
-    between_classifiers,
-    between_raters,
-    between_rounds,
+    compare,
     measure_ratings,
 )
-from agreement_pipeline.estimates.comparison import between_measures
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -54,21 +51,25 @@ def value(round_, measure, scope="round"):
 def test_a_round_labelled_anew_is_compared_item_by_item(clean, worse, measure):
     level = {"level": "interval", "categories": (1, 2, 3)} if measure == "icc_1_1" else None
     one, other = (numbered(each) for each in (clean, worse)) if level else (clean, worse)
-    found = between_rounds(one, other, measure, **FEW)
+    found = compare(one, other, measure=measure, **FEW)
     assert found.value == pytest.approx(value(one, measure) - value(other, measure))
     assert found.n_shared == 120
     assert "paired by item" in found.method
 
 
 def test_one_category_of_two_rounds_or_raters_is_compared(clean, worse):
-    found = between_rounds(clean, worse, "category_agreement", category="offensive", **FEW)
+    found = compare(clean, worse, measure="category_agreement", category="offensive", **FEW)
     assert found.value == pytest.approx(
         value(clean, "category_agreement", "category offensive")
         - value(worse, "category_agreement", "category offensive")
     )
     assert found.one == "category_agreement of category offensive of one round"
-    themselves = between_raters(
-        clean, "test_retest_kappa_by_category", "ben", "esra", category="safe", **FEW
+    themselves = compare(
+        clean,
+        between=("ben", "esra"),
+        measure="test_retest_kappa_by_category",
+        category="safe",
+        **FEW,
     )
     assert themselves.one == "test_retest_kappa_by_category of category safe of rater ben"
     assert themselves.interval.low <= themselves.value <= themselves.interval.high
@@ -84,15 +85,15 @@ def numbered(round_):
 def test_rounds_of_other_items_are_drawn_apart(clean):
     other = ratings("x", careless=("ana",))
     for measure in ("krippendorff_alpha", "self_agreement_unbiased", "cross_kappa"):
-        found = between_rounds(clean, other, measure, **FEW)
+        found = compare(clean, other, measure=measure, **FEW)
         assert found.value == pytest.approx(value(clean, measure) - value(other, measure))
         assert (found.n_shared, "drawn apart" in found.method) == (None, True)
 
 
 def test_rounds_that_share_some_items_are_paired_by_those(clean):
     kept = clean.rated().to_pylist()[:50]
-    found = between_rounds(
-        clean, ratings(items=kept, careless=("ana",)), "krippendorff_alpha", **FEW
+    found = compare(
+        clean, ratings(items=kept, careless=("ana",)), measure="krippendorff_alpha", **FEW
     )
     assert found.n_shared == 50
     assert found.value == pytest.approx(
@@ -108,7 +109,9 @@ def test_pairing_narrows_what_is_said_of_the_same_items(clean, worse):
         classifiers=worse.classifiers,
     )
     paired, apart = (
-        between_rounds(clean, other, "krippendorff_alpha", Inference(n_resamples=4000)).interval
+        compare(
+            clean, other, measure="krippendorff_alpha", inference=Inference(n_resamples=4000)
+        ).interval
         for other in (worse, renamed)
     )
     assert paired.high - paired.low < apart.high - apart.low
@@ -131,9 +134,9 @@ def test_a_category_that_one_round_happens_not_to_show_is_no_difference(measure,
     )
     more = pd.concat([frame, pd.DataFrame([("i60", "a", "unclear")], columns=COLUMNS)])
     more = more.assign(item="other " + more["item"].astype(str)) if renamed else more
-    found = between_rounds(
+    found = compare(
         *(Ratings.from_frame(each, Scale.from_labels(each["label"])) for each in (frame, more)),
-        measure,
+        measure=measure,
         **FEW,
     )
     assert found.value == pytest.approx(0, abs=0.01 if measure == "gwet_ac1" else 1e-12)
@@ -163,7 +166,7 @@ def test_categories_that_are_declared_stay_as_they_are():
     )
     chance = 2 * share * (1 - share)
     expected = (agreed - chance) / (1 - chance) - (agreed - chance / 2) / (1 - chance / 2)
-    assert between_rounds(two, three, "gwet_ac1", **FEW).value == pytest.approx(expected)
+    assert compare(two, three, measure="gwet_ac1", **FEW).value == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -176,11 +179,11 @@ def test_categories_that_are_declared_stay_as_they_are():
 )
 def test_what_cannot_be_compared_over_rounds_is_refused(clean, worse, measure, words):
     with pytest.raises(AgreementError, match=words):
-        between_rounds(clean, worse, measure)
+        compare(clean, worse, measure=measure)
 
 
 def test_classifiers_are_compared_on_the_items_both_labelled(clean):
-    found = between_classifiers(clean, "shah_s", "model_a", "model_b", **FEW)
+    found = compare(clean, between=("model_a", "model_b"), measure="shah_s", **FEW)
     assert found.value == pytest.approx(
         value(clean, "shah_s", "classifier model_a") - value(clean, "shah_s", "classifier model_b")
     )
@@ -190,41 +193,11 @@ def test_classifiers_are_compared_on_the_items_both_labelled(clean):
 
 @pytest.mark.parametrize("measure", ["schouten_kappa", "self_agreement_unbiased"])
 def test_raters_are_compared_with_the_others_or_with_themselves(worse, measure):
-    found = between_raters(worse, measure, "ben", "ana", **FEW)
+    found = compare(worse, between=("ben", "ana"), measure=measure, **FEW)
     assert found.value == pytest.approx(
         value(worse, measure, "rater ben") - value(worse, measure, "rater ana")
     )
     assert found.value > 0
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("krippendorff_alpha", "gwet_ac1"),
-        ("krippendorff_alpha", "shah_kappa_s"),
-        ("self_agreement_unbiased", "percent_agreement"),
-    ],
-)
-def test_measures_are_compared_on_the_same_ratings(clean, one, other):
-    found = between_measures(clean, one, other, **FEW)
-    assert found.value == pytest.approx(value(clean, one) - value(clean, other))
-
-
-def test_measures_of_numbers_are_compared_on_the_same_items():
-    frame = pd.DataFrame(
-        [
-            (f"i{i}", rater, i + shift + 0.1 * (i % 3))
-            for i in range(20)
-            for rater, shift in (("a", 0.0), ("b", 0.4))
-        ]
-    )
-    numbers = Ratings.from_frame(
-        frame.set_axis(["item", "rater", "label"], axis=1), Scale(None, "interval")
-    )
-    found = between_measures(numbers, "krippendorff_alpha", "icc_1_1", **FEW)
-    assert found.value == pytest.approx(
-        value(numbers, "krippendorff_alpha") - value(numbers, "icc_1_1")
-    )
 
 
 @pytest.fixture(scope="module")
@@ -244,7 +217,7 @@ def numbers():
 
 
 def test_classifiers_are_compared_in_numbers(numbers):
-    found = between_classifiers(numbers, "alpha_gain", "good", "bad", **FEW)
+    found = compare(numbers, between=("good", "bad"), measure="alpha_gain", **FEW)
     assert found.value == pytest.approx(
         value(numbers, "alpha_gain", "classifier good")
         - value(numbers, "alpha_gain", "classifier bad")
@@ -256,26 +229,17 @@ def test_classifiers_are_compared_in_numbers(numbers):
 
 @pytest.mark.parametrize("measure", ["alpha_gain", "test_retest_alpha"])
 def test_raters_are_compared_in_numbers(numbers, measure):
-    found = between_raters(numbers, measure, "cleo", "ben", **FEW)
+    found = compare(numbers, between=("cleo", "ben"), measure=measure, **FEW)
     assert found.value == pytest.approx(
         value(numbers, measure, "rater cleo") - value(numbers, measure, "rater ben")
     )
 
 
-def test_measures_of_raters_with_themselves_are_compared_in_numbers_with_their_like(numbers):
-    found = between_measures(numbers, "test_retest_alpha", "test_retest_icc", **FEW)
-    assert found.value == pytest.approx(
-        value(numbers, "test_retest_alpha") - value(numbers, "test_retest_icc")
-    )
-    with pytest.raises(
-        AgreementError, match="expected both of raters beside themselves, or neither"
-    ):
-        between_measures(numbers, "test_retest_alpha", "krippendorff_alpha")
-
-
 def test_a_measure_of_complete_items_is_not_compared_on_others(numbers):
+    frame = numbers.to_pandas().assign(item=lambda each: "other " + each["item"].astype(str))
+    other = Ratings.from_frame(frame, numbers.scale, classifiers=numbers.classifiers)
     with pytest.raises(AgreementError, match="found items with missing ratings; expected none"):
-        between_measures(numbers, "berry_mielke_r", "krippendorff_alpha")
+        compare(numbers, other, measure="berry_mielke_r")
 
 
 def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
@@ -285,58 +249,37 @@ def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
         AgreementError,
         match="found a measure of classifiers beside the panel, and 0 classifiers; expected",
     ):
-        between_rounds(clean, alone, "cross_kappa")
+        compare(clean, alone, measure="cross_kappa")
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments", "words"),
+    ("measure", "one", "other", "words"),
     [
         (
-            between_classifiers,
-            ("gwet_ac1", "model_a", "model_b"),
+            "gwet_ac1",
+            "model_a",
+            "model_b",
             "found a measure of the labels of all raters; expected a measure of one rater or "
             "classifier beside the panel. Choose",
         ),
+        ("shah_s", "model_a", "model_a", "expected two different names of model_a, model_b"),
+        ("shah_s", "model_a", "ana", "found classifier 'model_a' beside 'ana', which is none"),
+        ("schouten_kappa", "ana", "nobody", "expected two different names of ana, ben"),
         (
-            between_classifiers,
-            ("shah_s", "model_a", "model_a"),
-            "expected two different names of model_a, model_b",
-        ),
-        (
-            between_classifiers,
-            ("shah_s", "model_a", "ana"),
-            "expected two different names of model_a, model_b",
-        ),
-        (
-            between_raters,
-            ("schouten_kappa", "ana", "nobody"),
-            "expected two different names of ana, ben",
-        ),
-        (
-            between_raters,
-            ("gwet_ac1", "ana", "ben"),
+            "gwet_ac1",
+            "ana",
+            "ben",
             "expected a measure of one rater or classifier beside the panel, or of raters beside "
             "themselves. Choose",
         ),
         (
-            between_measures,
-            ("gwet_ac1", "shah_s"),
-            "found a measure of one rater or classifier beside the panel; expected a measure of "
-            "the labels of all raters, or of the numbers of all raters, or of raters beside "
-            "themselves",
-        ),
-        (
-            between_measures,
-            ("gwet_ac1", "cross_kappa"),
+            "cross_kappa",
+            "ana",
+            "ben",
             "found a measure of classifiers beside the panel; expected",
-        ),
-        (
-            between_measures,
-            ("gwet_ac1", "icc_1_1"),
-            "icc_1_1: found level nominal; expected one of interval, ratio",
         ),
     ],
 )
-def test_what_cannot_be_compared_within_a_round_is_refused(clean, function, arguments, words):
+def test_what_cannot_be_compared_within_a_round_is_refused(clean, measure, one, other, words):
     with pytest.raises(AgreementError, match=words):
-        function(clean, *arguments)
+        compare(clean, between=(one, other), measure=measure)

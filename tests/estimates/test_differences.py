@@ -5,8 +5,7 @@ import pytest
 
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.estimates import Difference
-from agreement_pipeline.estimates.differences import difference
-from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference, Interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
@@ -95,22 +94,6 @@ def test_two_classifiers_that_never_differed_are_not_certain_never_to():
     assert found.interval.low < 0 < found.interval.high
 
 
-def test_two_measures_of_one_statistic_rest_on_the_same_draws():
-    patterns, _ = labelled(6, 0.8)
-    found = difference(
-        Side("alpha", "krippendorff_alpha", patterns),
-        Side("alpha", "krippendorff_alpha", patterns),
-        shared=N,
-    )
-    assert (found.draws == 0).all()
-    other = difference(
-        Side("alpha", "krippendorff_alpha", patterns),
-        Side("kappa", "shah_kappa_s", patterns),
-        shared=N,
-    )
-    assert other.interval.high - other.interval.low < 0.05
-
-
 def test_of_measures_of_every_category_the_lowest_are_compared():
     counts = [
         CategoryCounts(
@@ -162,18 +145,6 @@ def test_a_category_that_was_always_agreed_on_is_not_certain_to_be():
     assert found.value == 0
     assert found.interval.low < -0.1
     assert found.interval.high > 0.1
-
-
-def test_two_categories_of_one_statistic_rest_on_the_same_draws():
-    counts = CategoryCounts(
-        [[3, 0, 0], [0, 3, 0], [0, 1, 2]], [30, 30, 20], scale=Scale(tuple("abc"))
-    )
-    a, b, other = (Side(name, "specific_agreement", counts, name) for name in "abc")
-    assert (
-        difference(b, Side("again", "specific_agreement", counts, "b"), shared=80).draws == 0
-    ).all()
-    values = MEASURES["specific_agreement"](counts).value
-    assert difference(a, other, shared=80).value == pytest.approx(values[0] - values[2])
 
 
 @pytest.mark.parametrize(

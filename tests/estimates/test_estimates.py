@@ -10,8 +10,7 @@ from scipy import stats
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimate_each, registered
-from agreement_pipeline.estimates.differences import difference
-from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference, Interval, Percentiles, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule

@@ -11,10 +11,7 @@ from agreement_pipeline.counting import CountedRatings, read_contingency, read_c
 from agreement_pipeline.estimates import (
     SCOPE_KINDS,
     applicable,
-    between_classifiers,
-    between_measures,
-    between_raters,
-    between_rounds,
+    compare,
     measure,
     survey,
 )
@@ -136,11 +133,11 @@ def test_differences_do_not_follow_it():
         other = listed(categories, frame=FRAME[FRAME["item"] >= "i010"])
         apart = listed(categories, frame=FRAME.assign(item="j" + FRAME["item"]))
         return [
-            between_rounds(one, other, "krippendorff_alpha", INFERENCE),
-            between_rounds(one, apart, "category_agreement", INFERENCE),
-            between_classifiers(one, "schouten_kappa", *MODELS, INFERENCE),
-            between_raters(one, "schouten_kappa", "r0", "r1", INFERENCE),
-            between_measures(one, "krippendorff_alpha", "self_agreement", INFERENCE),
+            compare(one, other, inference=INFERENCE),
+            compare(one, apart, measure="category_agreement", inference=INFERENCE),
+            compare(one, between=MODELS, inference=INFERENCE),
+            compare(one, between=("r0", "r1"), inference=INFERENCE),
+            compare(one, between=("r0", "r1"), measure="self_agreement", inference=INFERENCE),
         ]
 
     assert compared(LABELS) == compared(LABELS[::-1])

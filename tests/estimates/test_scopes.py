@@ -11,7 +11,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import CATEGORIES, CLASSIFIERS, simulate_round
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import measure_ratings, survey
-from agreement_pipeline.estimates.estimating import registered
+from agreement_pipeline.estimates.estimates import registered
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, assess

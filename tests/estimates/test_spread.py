@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import Estimate, Scope, drawn_together
-from agreement_pipeline.estimates.spread import spread_between
+from agreement_pipeline.estimates.shrinkage import spread_between
 from agreement_pipeline.intervals import Interval
 
 Z = 1.959963984540054

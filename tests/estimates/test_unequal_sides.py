@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.estimates.differences import difference
-from agreement_pipeline.estimates.sides import Side, drawn_sides, unseen_masses
-from agreement_pipeline.intervals import PRIOR_MASS, Inference, resampled
-from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.estimates.differences import Side, difference, drawn_sides
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import CategoryCounts, Clusters
-from tests.estimates.labelled import TWO, N, labelled, panels
+from tests.estimates.labelled import TWO
 
 # Each of three raters guesses one item in twenty. Two categories are used alike, so α is 0.95.
 GUESSED = 0.05
@@ -99,23 +97,3 @@ def test_what_was_not_seen_has_the_same_share_of_either_side(clustered):
     shares = [(each[:, 3:].sum(1) / each.sum(1)).mean() for each in read]
     smaller = 9 if clustered else 18
     assert shares == pytest.approx([3 / (3 + smaller)] * 2, rel=0.03)
-
-
-def test_sides_of_as_many_items_are_drawn_with_the_usual_mass_of_what_was_not_seen():
-    patterns, _ = labelled(12, 0.8)
-    sides = [Side(name, name, patterns) for name in ("krippendorff_alpha", "shah_kappa_s")]
-    blocks = resampled(patterns, 500, 3)
-    expected = np.concatenate(
-        [
-            MEASURES["krippendorff_alpha"](block.counts()).value
-            - MEASURES["shah_kappa_s"](block).value
-            for block in blocks
-        ]
-    )
-    assert np.array_equal(
-        difference(*sides, inference=Inference(n_resamples=500, seed=3), shared=N).draws, expected
-    )
-    assert [
-        unseen_masses(*pair)
-        for pair in (sides, [Side(each.classifier, "shah_s", each) for each in panels(1, 0.9, 0.6)])
-    ] == [[PRIOR_MASS] * 2] * 2

@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.estimates.comparison import difference
-from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.estimates.differences import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule

@@ -16,14 +16,15 @@ from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, measure_ratings, survey
 from agreement_pipeline.intervals import (
+    AlwaysValid,
     Inference,
     Percentiles,
-    always_valid,
     critical_value,
     mixture,
 )
 from agreement_pipeline.intervals.distributions import Student
-from agreement_pipeline.policy import Policy, assess, manner, recorded_manner
+from agreement_pipeline.policy import Policy, assess, manner
+from agreement_pipeline.policy.decision import recorded_manner
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
@@ -127,7 +128,7 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
     informed = [
         estimate(
             "krippendorff_alpha", each, Inference(n_resamples=1000, always_valid_at=500)
-        ).distribution.one.boundary.information
+        ).distribution.one.information
         for each in (singles, alike)
     ]
     assert informed == pytest.approx([88 * mixture(500, ALPHA)] * 2)
@@ -138,7 +139,7 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
         Inference(n_resamples=1000, always_valid_at=500),
         clusters=[0, 0, 1, 1],
     )
-    assert clustered.distribution.one.boundary.information == pytest.approx(2 * mixture(500, ALPHA))
+    assert clustered.distribution.one.information == pytest.approx(2 * mixture(500, ALPHA))
 
 
 def test_the_limits_know_nothing_of_how_often_anybody_looked():
@@ -152,13 +153,13 @@ def test_the_limits_know_nothing_of_how_often_anybody_looked():
 
 def test_too_few_draws_give_the_bounds_and_q_says_so():
     sure = Percentiles(np.full(1000, 0.99), 0.99, (-1.0, 1.0))
-    known = always_valid(sure, 500 * mixture(500, ALPHA), (-1.0, 1.0))
+    known = AlwaysValid(sure, (-1.0, 1.0), 500 * mixture(500, ALPHA))
     assert tuple(known.limits(0.025)) == (-1.0, 1.0)
     assert known.under(0.8) > 0.025
-    enough = always_valid(
+    enough = AlwaysValid(
         Percentiles(np.full(20_000, 0.99), 0.99, (-1.0, 1.0)),
-        500 * mixture(500, ALPHA),
         (-1.0, 1.0),
+        500 * mixture(500, ALPHA),
     )
     assert (enough.limits(0.025).low, enough.under(0.8) < 0.025) == (0.99, True)
 
@@ -166,7 +167,7 @@ def test_too_few_draws_give_the_bounds_and_q_says_so():
 def test_q_is_half_of_the_least_level_that_leaves_the_cutoff_out():
     once = Student(0.85, 0.01, 400, (-1.0, 1.0))
     information = 200 * mixture(500, ALPHA)
-    known = always_valid(once, information, (-1.0, 1.0))
+    known = AlwaysValid(once, (-1.0, 1.0), information)
     alpha = optimize.brentq(
         lambda alpha: once.limits(stats.norm.sf(critical_value(information, alpha))).low - 0.8,
         1e-7,
@@ -334,8 +335,7 @@ def test_each_rater_has_a_time_of_her_own(ratings):
         scopes=("round", "rater"),
     )
     information = {
-        str(each.scope): each.distribution.one.boundary.information / mixture(300, ALPHA)
-        for each in found
+        str(each.scope): each.distribution.one.information / mixture(300, ALPHA) for each in found
     }
     assert information == pytest.approx(
         {

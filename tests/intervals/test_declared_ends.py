@@ -5,7 +5,6 @@ import pytest
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, split_for
-from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -14,6 +13,7 @@ from agreement_pipeline.statistics import (
     ReplicatedLabels,
     ReplicatedNumbers,
 )
+from tests.forms import FORMS
 
 FEW = Inference(n_resamples=400)
 RATERS = ("ana", "ben")
@@ -36,7 +36,7 @@ def statistic_of(name, labels):
         "groups": lambda: labels.in_groups(["ben"]),
         "values": labels.in_numbers,
     }
-    return made[MEASURES[name].needs]()
+    return made[FORMS[name].needs]()
 
 
 @pytest.mark.parametrize("level", ["ordinal", "interval"])
@@ -65,7 +65,7 @@ def statistic_of(name, labels):
 def test_a_declared_end_that_nobody_gave_lowers_the_limit_of_every_measure_with_distances(
     name, level
 ):
-    if level not in MEASURES[name].levels:
+    if level not in FORMS[name].levels:
         pytest.skip("not defined on the level")
     far, near, read_off = (
         estimate(name, statistic_of(name, codes_on(*each)), FEW)
@@ -118,7 +118,7 @@ def test_replicates_reach_the_declared_ends_too():
     assert set(numbers.with_unseen(3.0).values[2:, :, 0].ravel().tolist()) == {4.0, 10.0}
     first = LabelsByRater([[1], [1], [2]], scale=scale, raters=("ana",))
     labels = ReplicatedLabels([[0, 2, 0, 0], [0, 1, 1, 0], [0, 0, 2, 0]], [0, 1, 2], [0] * 3, first)
-    split = split_for(MEASURES["test_retest_kappa_linear"], labels).with_unseen(3.0)
+    split = split_for(FORMS["test_retest_kappa_linear"], labels).with_unseen(3.0)
     assert (split.counts[3:].sum(0) > 0).tolist() == [False, True, False, True]
 
 
@@ -127,7 +127,7 @@ def test_on_a_circle_the_farthest_category_is_on_the_other_side():
     months = Scale(tuple(map(str, range(1, 13))), "ordinal")
     rows = 2 * np.eye(12)[[11, 0, 1]]
     counts = CategoryCounts(rows, [9, 5, 5], scale=months)
-    split = split_for(MEASURES["fleiss_kappa_circular"], counts).with_unseen(3.0)
+    split = split_for(FORMS["fleiss_kappa_circular"], counts).with_unseen(3.0)
     assert np.flatnonzero(split.counts[3:].sum(0)).tolist() == [5, 11]
 
 
@@ -136,5 +136,5 @@ def test_sets_reach_a_declared_set_that_nobody_gave():
     sets = Scale(("a|b", "a", "b", "x"))
     counts = CategoryCounts([[2, 0, 0, 0], [0, 2, 0, 0], [1, 1, 0, 0]], [9, 5, 1], scale=sets)
     for name in ("alpha_jaccard", "alpha_masi"):
-        split = split_for(MEASURES[name], counts).with_unseen(3.0)
+        split = split_for(FORMS[name], counts).with_unseen(3.0)
         assert np.flatnonzero(split.counts[3:].sum(0)).tolist() == [0, 3]

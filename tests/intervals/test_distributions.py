@@ -19,8 +19,7 @@ from agreement_pipeline.intervals import (
     Percentiles,
     expanded,
 )
-from agreement_pipeline.intervals.distributions import Exact, Student, WiderOf
-from agreement_pipeline.intervals.percentiles import CorrectedPercentiles
+from agreement_pipeline.intervals.distributions import CorrectedPercentiles, Exact, Student, WiderOf
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.report import note

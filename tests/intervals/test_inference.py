@@ -7,8 +7,7 @@ import pytest
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, shrunken_self_agreement
-from agreement_pipeline.estimates.differences import difference
-from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts

@@ -6,7 +6,7 @@ from statsmodels.stats.multitest import multipletests
 from agreement_pipeline import Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
-from agreement_pipeline.measures._leads import p_value_of, rejected_up_to
+from agreement_pipeline.measures.alternative import p_value_of, rejected_up_to
 from agreement_pipeline.statistics import LabelsByRater
 
 SCALE = Scale(tuple("abc"))

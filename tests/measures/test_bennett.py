@@ -3,10 +3,10 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
 from agreement_pipeline import Scale
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.bennett import bennett_s
+from agreement_pipeline.measures.weighting import IDENTITY, WEIGHTINGS
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
+from tests.forms import FORMS
 
 K = 4
 SCALE = Scale((0.0, 1.0, 2.0, 5.0), "ratio")
@@ -16,13 +16,13 @@ SCALE = Scale((0.0, 1.0, 2.0, 5.0), "ratio")
 def test_on_complete_ratings_it_is_the_free_marginal_kappa_of_statsmodels(seed):
     rows = np.random.default_rng(seed).multinomial(4, [0.5, 0.3, 0.2], size=30)
     for name in ("bennett_s", "brennan_prediger"):
-        ours = MEASURES[name](CategoryCounts(rows, scale=Scale(tuple("abc"))))
+        ours = FORMS[name](CategoryCounts(rows, scale=Scale(tuple("abc"))))
         assert float(ours.value) == pytest.approx(theirs(rows, method="randolph"), abs=1e-12)
 
 
 def test_it_is_k_times_the_agreement_less_1_over_k_less_1():
     counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [5, 3, 2], scale=Scale(tuple("abc")))
-    assert float(MEASURES["bennett_s"](counts).value) == pytest.approx((3 * 0.7 - 1) / 2, abs=1e-14)
+    assert float(FORMS["bennett_s"](counts).value) == pytest.approx((3 * 0.7 - 1) / 2, abs=1e-14)
 
 
 @pytest.mark.parametrize("weighting", [IDENTITY, *WEIGHTINGS.values()])
@@ -43,12 +43,12 @@ def test_with_missing_ratings_it_is_the_loop_over_pairs(weighting):
 
 def test_without_weights_it_is_never_less_than_the_value_of_two_categories_never_agreed_on():
     never = CategoryCounts([[1, 1]], [9], scale=Scale(("no", "yes")))
-    assert float(MEASURES["bennett_s"](never).value) == -1
-    assert MEASURES["bennett_s"].bounds == MEASURES["brennan_prediger"].bounds == (-1, 1)
-    assert MEASURES["brennan_prediger_quadratic"].bounds == (-np.inf, 1)
+    assert float(FORMS["bennett_s"](never).value) == -1
+    assert FORMS["bennett_s"].bounds == FORMS["brennan_prediger"].bounds == (-1, 1)
+    assert FORMS["brennan_prediger_quadratic"].bounds == (-np.inf, 1)
     assert (
         float(
-            MEASURES["brennan_prediger_quadratic"](
+            FORMS["brennan_prediger_quadratic"](
                 CategoryCounts([[1, 0, 1]], [9], scale=Scale(("a", "b", "c"), "ordinal"))
             ).value
         )
@@ -58,8 +58,6 @@ def test_without_weights_it_is_never_less_than_the_value_of_two_categories_never
 
 def test_ratings_of_one_single_category_are_perfect_agreement():
     assert (
-        float(
-            MEASURES["bennett_s"](CategoryCounts([[3, 0]], [9], scale=Scale(("no", "yes")))).value
-        )
+        float(FORMS["bennett_s"](CategoryCounts([[3, 0]], [9], scale=Scale(("no", "yes")))).value)
         == 1
     )

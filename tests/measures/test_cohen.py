@@ -8,9 +8,9 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.intervals import Inference, affordable, evidence
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
+from agreement_pipeline.measures.weighting import IDENTITY, LINEAR, QUADRATIC
 from agreement_pipeline.statistics import Beside, LabelsByRater, SeenRows
+from tests.forms import FORMS
 
 K = 4
 SCALE = Scale(tuple("abcd"), "ordinal")
@@ -26,7 +26,7 @@ def patterns_of(codes):
 
 
 def value(name, codes):
-    return float(MEASURES[name](patterns_of(codes)).value)
+    return float(FORMS[name](patterns_of(codes)).value)
 
 
 def slow_kappa(codes, w, one=0, other=1):
@@ -64,7 +64,7 @@ def test_on_a_table_it_is_what_statsmodels_computes(name, theirs):
     table = np.array([[12, 3, 1, 0], [2, 9, 4, 1], [0, 3, 8, 2], [1, 0, 2, 7]])
     codes = [(a, b) for a in range(K) for b in range(K)]
     patterns = LabelsByRater(codes, table.ravel(), scale=SCALE, raters=("one", "other"))
-    assert float(MEASURES[name](patterns).value) == pytest.approx(
+    assert float(FORMS[name](patterns).value) == pytest.approx(
         cohens_kappa(table, wt=theirs).kappa, abs=1e-12
     )
 
@@ -105,27 +105,26 @@ def test_of_two_raters_lights_kappa_is_cohens():
 )
 def test_more_than_two_raters_are_refused_in_words(name):
     three = patterns_of([[0, 0, 1], [1, 1, 1]])
-    assert np.isnan(MEASURES[name](three).value)
+    assert np.isnan(FORMS[name](three).value)
     assert (
-        MEASURES[name].why_undefined(three)
+        FORMS[name].why_undefined(three)
         == "there are not exactly two raters; use shah_kappa_s or light_kappa for more"
     )
 
 
 def test_lights_kappa_has_no_value_when_two_raters_never_meet():
     patterns = patterns_of([[0, 0, -1], [1, 1, -1], [0, -1, 0], [1, -1, 1]])
-    assert np.isnan(MEASURES["light_kappa"](patterns).value)
+    assert np.isnan(FORMS["light_kappa"](patterns).value)
     assert (
-        MEASURES["light_kappa"].why_undefined(patterns)
-        == "two of the raters have no item in common"
+        FORMS["light_kappa"].why_undefined(patterns) == "two of the raters have no item in common"
     )
 
 
 def test_lights_kappa_has_no_value_when_a_pair_uses_one_category():
     patterns = patterns_of([[0, 0, 0], [0, 0, 1]])
-    assert np.isnan(MEASURES["light_kappa"](patterns).value)
+    assert np.isnan(FORMS["light_kappa"](patterns).value)
     assert (
-        MEASURES["light_kappa"]
+        FORMS["light_kappa"]
         .why_undefined(patterns)
         .startswith("two of the raters gave the same category to all items that they share")
     )
@@ -137,7 +136,7 @@ def test_lights_kappa_of_resamples_is_that_of_each_of_them(missing):
     rng = np.random.default_rng(8)
     codes = rng.integers(missing, K, size=(9, 4))
     weights = rng.integers(0, 3, size=(60, 9)).astype(float)
-    found = MEASURES["light_kappa"](patterns_of(codes).reweighted(weights)).value
+    found = FORMS["light_kappa"](patterns_of(codes).reweighted(weights)).value
     for each, times in zip(found, weights.astype(int), strict=True):
         alone = patterns_of(np.repeat(codes, times, axis=0))
         met = [
@@ -155,7 +154,7 @@ def test_lights_kappa_of_resamples_is_that_of_each_of_them(missing):
 def test_with_many_pairs_lights_kappa_is_drawn_less_often_and_says_so(monkeypatch):
     codes = np.random.default_rng(9).integers(0, 2, size=(40, 6))
     panel = LabelsByRater(codes, scale=Scale(("n", "y")), raters="abcdef")
-    light = MEASURES["light_kappa"]
+    light = FORMS["light_kappa"]
     assert affordable(light, panel) >= 10_000
     for products, draws in ((40 * 15 * 900, 900), (1, 400)):
         monkeypatch.setattr(evidence, "MOST_PRODUCTS", products)
@@ -186,7 +185,7 @@ def test_light_with_one_more_row_is_that_of_the_whole_table_of_weights(rows):
     form = LabelsByRater(codes, weights, scale=scale, raters=tuple("abc")).with_unseen(3.0)
     unseen = form.weights.shape[-1] - len(weights)
     plain = form.reweighted(np.hstack([np.tile(weights, (unseen, 1)), 2.0 * np.eye(unseen)]))
-    expected = MEASURES["light_kappa"](plain)
-    found = MEASURES["light_kappa"](plain.beside(Beside(SeenRows(weights), np.arange(unseen))))
+    expected = FORMS["light_kappa"](plain)
+    found = FORMS["light_kappa"](plain.beside(Beside(SeenRows(weights), np.arange(unseen))))
     for part, slow in zip(found[:3], expected[:3], strict=True):
         assert part == pytest.approx(slow, abs=1e-12, nan_ok=True)

@@ -8,9 +8,9 @@ from agreement_pipeline import Rule, Scale
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import applicable, measure_ratings
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.readers import read
 from agreement_pipeline.statistics import LabelsByRater
+from tests.forms import FORMS
 
 N = 100
 
@@ -44,9 +44,9 @@ def read_round(request, tmp_path):
 
 
 def test_guessing_is_reliable_by_no_measure_that_corrects_for_chance(read_round):
-    corrected = [name for name in applicable(read_round) if MEASURES[name].chance_corrected]
+    corrected = [name for name in applicable(read_round) if FORMS[name].chance_corrected]
     # The rounds have no second group and no strata.
-    names = [name for name in corrected if MEASURES[name].needs not in ("groups", "strata")]
+    names = [name for name in corrected if FORMS[name].needs not in ("groups", "strata")]
     found = list(measure_ratings(read_round, names, Inference(n_resamples=1000)))
     assert {each.measure for each in found} == set(names)
     verdicts = [
@@ -69,14 +69,14 @@ def test_a_scale_that_the_team_named_gives_a_value_and_one_read_off_the_ratings_
     read_off = read(path, level="interval")
     assert (named.scale.declared, read_off.scale.declared) == (True, False)
     assert named.digest != read_off.digest
-    assert MEASURES[name].why_undefined(OfRatings().counts(named)) is None
+    assert FORMS[name].why_undefined(OfRatings().counts(named)) is None
     assert (
-        MEASURES[name]
+        FORMS[name]
         .why_undefined(OfRatings().counts(read_off))
         .startswith("the categories were read off the ratings")
     )
-    assert np.isfinite(MEASURES[name](OfRatings().counts(named)).value)
-    assert np.isnan(MEASURES[name](OfRatings().counts(read_off)).value)
+    assert np.isfinite(FORMS[name](OfRatings().counts(named)).value)
+    assert np.isnan(FORMS[name](OfRatings().counts(read_off)).value)
 
 
 @pytest.mark.parametrize("name", ["fleiss_kappa_quadratic", "conger_kappa_quadratic"])
@@ -84,23 +84,23 @@ def test_a_scale_that_the_team_named_gives_a_value_and_one_read_off_the_ratings_
 def test_kappa_is_not_read_off_an_end_that_nobody_compared(name, level):
     met, alone = [[0, 0, 1], [2, 2, 2], [1, -1, -1], [0, 2, 1]], [3, -1, -1]
     scale = Scale((1, 2, 3, 200), level)
-    assert MEASURES[name].why_undefined(statistic_of(name, met, scale)) is None
-    assert np.isfinite(MEASURES[name](statistic_of(name, met, scale)).value)
+    assert FORMS[name].why_undefined(statistic_of(name, met, scale)) is None
+    assert np.isfinite(FORMS[name](statistic_of(name, met, scale)).value)
     assert (
-        MEASURES[name]
+        FORMS[name]
         .why_undefined(statistic_of(name, [*met, alone], scale))
         .startswith("the lowest or the highest number given is on no item with a second rating")
     )
-    assert np.isnan(MEASURES[name](statistic_of(name, [*met, alone], scale)).value)
+    assert np.isnan(FORMS[name](statistic_of(name, [*met, alone], scale)).value)
 
 
 @pytest.mark.parametrize("name", ["fleiss_kappa_linear", "conger_kappa_linear"])
 def test_each_draw_of_weights_asks_for_itself_whether_the_ends_meet(name):
     of = statistic_of(name, [[0, 0, 1], [2, 2, 1], [2, -1, -1]], Scale((0, 1, 2), "interval"))
-    value = MEASURES[name](of.reweighted(np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]]))).value
+    value = FORMS[name](of.reweighted(np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]]))).value
     assert np.isnan(value).tolist() == [False, True]
 
 
 def statistic_of(name, rows, scale):
     patterns = LabelsByRater(rows, scale=scale, raters=tuple("abc"))
-    return patterns if MEASURES[name].needs == "patterns" else patterns.counts()
+    return patterns if FORMS[name].needs == "patterns" else patterns.counts()

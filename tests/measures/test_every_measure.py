@@ -9,8 +9,8 @@ import pytest
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater
+from tests.forms import FORMS
 
 SCALES = {
     "nominal": lambda k: Scale(tuple("abcd"[:k])),
@@ -21,7 +21,7 @@ SCALES = {
 SHAPES = [(1, 1, 2), (2, 1, 2), (2, 1, 3), (2, 2, 2), (2, 2, 3), (3, 1, 3), (3, 2, 2)]
 COUNTED = {
     name: record
-    for name, record in MEASURES.items()
+    for name, record in FORMS.items()
     if record.needs in ("counts", "patterns", "panel", "groups")
 }
 CASES = [
@@ -29,7 +29,7 @@ CASES = [
     for name, record in COUNTED.items()
     for level in (SCALES if record.levels >= set(SCALES) else [max(record.levels)])
 ]
-EXCHANGEABLE = [(name, level) for name, level in CASES if MEASURES[name].exchangeable]
+EXCHANGEABLE = [(name, level) for name, level in CASES if FORMS[name].exchangeable]
 
 
 def codes_of(n_raters, n_items, n_categories):
@@ -82,7 +82,7 @@ def free_raters(codes, needs):
 
 @cache
 def values_and_reasons(name, level):
-    record = MEASURES[name]
+    record = FORMS[name]
     found = (statistic(codes, SCALES[level](k), record.needs) for codes, k in TABLES)
     return [(record(of).value, record.why_undefined(of)) for of in found]
 
@@ -97,7 +97,7 @@ def test_the_value_is_nan_exactly_when_a_condition_is_declared_to_hold(name, lev
 
 @pytest.mark.parametrize(("name", "level"), CASES)
 def test_values_keep_within_the_bounds(name, level):
-    low, high = MEASURES[name].bounds
+    low, high = FORMS[name].bounds
     for (codes, k), (value, _) in zip(TABLES, values_and_reasons(name, level), strict=True):
         finite = value[~np.isnan(value)]
         assert ((finite >= low - 1e-9) & (finite <= high + 1e-9)).all(), (codes.tolist(), k, value)
@@ -105,7 +105,7 @@ def test_values_keep_within_the_bounds(name, level):
 
 @pytest.mark.parametrize(("name", "level"), CASES)
 def test_a_row_without_weight_is_as_good_as_absent(name, level):
-    record = MEASURES[name]
+    record = FORMS[name]
     rng = np.random.default_rng(21)
     for _ in range(60):
         codes, k = random_codes(rng)
@@ -123,7 +123,7 @@ def test_a_row_without_weight_is_as_good_as_absent(name, level):
 
 @pytest.mark.parametrize(("name", "level"), CASES)
 def test_weights_with_a_leading_axis_give_the_values_of_each_row_of_weights(name, level):
-    record = MEASURES[name]
+    record = FORMS[name]
     rng = np.random.default_rng(22)
     for n_raters, k in product((2, 4), (2, 3)):
         codes = rng.integers(-1, k, size=(12, n_raters))
@@ -140,7 +140,7 @@ def test_weights_with_a_leading_axis_give_the_values_of_each_row_of_weights(name
 
 @pytest.mark.parametrize(("name", "level"), CASES)
 def test_a_value_comes_with_an_interval_around_it(name, level):
-    record = MEASURES[name]
+    record = FORMS[name]
     truth = np.random.default_rng(24).integers(0, 2, size=(80, 1))
     codes = np.where(np.random.default_rng(25).random((80, 4)) < 0.8, truth, 1 - truth)
     of = statistic(
@@ -154,7 +154,7 @@ def test_a_value_comes_with_an_interval_around_it(name, level):
 
 @pytest.mark.parametrize(("name", "level"), EXCHANGEABLE)
 def test_raters_may_swap_names_item_by_item_where_a_measure_says_so(name, level):
-    record = MEASURES[name]
+    record = FORMS[name]
     rng = np.random.default_rng(23)
     defined = 0
     for n_raters, k in product((2, 5), (2, 3)):

@@ -6,13 +6,13 @@ import pytest
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import (
     CategoryCounts,
     CountsOfStratum,
     LabelsByRater,
     ReplicatedLabels,
 )
+from tests.forms import FORMS
 
 NEAR = (1.0, 2.0, 3.0)
 FAR = [10.0**k for k in range(3, 13)]
@@ -55,7 +55,7 @@ def statistic(needs, categories, n_raters=4, level="ratio"):
 
 
 def coefficient(name, categories, level="ratio"):
-    record = MEASURES[name]
+    record = FORMS[name]
     of = statistic(record.needs, categories, 2 if name.startswith("cohen") else 4, level)
     assert record.why_undefined(of) is None
     return record(of)
@@ -118,7 +118,7 @@ def draws_with_and_without_the_far_category(needs, far, level):
 
 BATCHED = [
     name
-    for name, record in MEASURES.items()
+    for name, record in FORMS.items()
     if record.needs not in ("values", "confidence")
     and "interval" in record.levels
     and name not in BY_VARIANCE
@@ -128,7 +128,7 @@ BATCHED = [
 @pytest.mark.parametrize("far", [1e3, 1e6, 1e9, 1e12])
 @pytest.mark.parametrize("name", BATCHED)
 def test_a_draw_without_the_far_category_is_not_blurred_by_draws_that_hold_it(name, far):
-    record = MEASURES[name]
+    record = FORMS[name]
     of, weights = draws_with_and_without_the_far_category(
         record.needs, far, max(record.levels & {"interval", "ratio"})
     )
@@ -156,7 +156,7 @@ NEAR_ONLY = [
 @pytest.mark.parametrize("far", [1e6, 1e9, 1e12])
 @pytest.mark.parametrize("name", NEAR_ONLY)
 def test_it_has_the_value_of_a_scale_that_does_not_hold_it(name, far):
-    record = MEASURES[name]
+    record = FORMS[name]
     of, weights = draws_with_and_without_the_far_category(record.needs, far, "ratio")
     near, _ = draws_with_and_without_the_far_category(record.needs, 4.0, "ratio")
     if name.startswith("cohen"):
@@ -175,14 +175,12 @@ def test_alpha_of_proportions_does_not_see_a_zero_that_meets_no_other_rating(dis
         [row[1:] for row in pairs], alone.weights, scale=Scale((distance, distance + 1), "ratio")
     )
     nominal = float(
-        MEASURES["krippendorff_alpha"](
+        FORMS["krippendorff_alpha"](
             CategoryCounts([row[1:] for row in pairs], alone.weights, scale=Scale(("a", "b")))
         ).value
     )
     for counts in (alone, with_zero, without):
-        assert float(MEASURES["krippendorff_alpha"](counts).value) == pytest.approx(
-            nominal, rel=1e-12
-        )
+        assert float(FORMS["krippendorff_alpha"](counts).value) == pytest.approx(nominal, rel=1e-12)
     assert estimate(
         "krippendorff_alpha", with_zero, Inference(n_resamples=200)
     ).value == pytest.approx(nominal, rel=1e-12)
@@ -197,7 +195,7 @@ def test_a_classifier_on_neighbours_of_a_far_category_has_the_value_of_two_categ
     near = LabelsByRater(
         np.array(codes) - 1, scale=Scale(("a", "b")), raters=tuple("abc")
     ).with_classifier([0, 0, 1, 1], "model")
-    assert MEASURES[name].why_undefined(far) is None
-    assert float(MEASURES[name](far).value) == pytest.approx(
-        float(MEASURES[name.removesuffix("_quadratic")](near).value), rel=1e-12
+    assert FORMS[name].why_undefined(far) is None
+    assert float(FORMS[name](far).value) == pytest.approx(
+        float(FORMS[name.removesuffix("_quadratic")](near).value), rel=1e-12
     )

@@ -4,10 +4,10 @@ from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.groups import cross_kappa, vanbelle_albert_group_kappa
+from agreement_pipeline.measures.weighting import IDENTITY, WEIGHTINGS
 from agreement_pipeline.statistics import LabelsByRater
+from tests.forms import FORMS
 
 K = 4
 SCALE = Scale((0.0, 1.0, 3.0, 4.0), "ratio")
@@ -101,11 +101,11 @@ def test_of_one_against_one_cross_kappa_is_cohens():
 )
 def test_groups_split_alike_agree_perfectly_and_no_split_agrees_better(name):
     alike = np.array([[0, 1, 1, 0], [2, 2, 2, 2], [1, 3, 3, 1]])
-    assert float(MEASURES[name](groups_of(alike)).value) == pytest.approx(1.0, abs=1e-12)
+    assert float(FORMS[name](groups_of(alike)).value) == pytest.approx(1.0, abs=1e-12)
     rng = np.random.default_rng(5)
     for _ in range(300):
         scores = np.cumsum(rng.gamma(1, size=K))
-        value = MEASURES[name](
+        value = FORMS[name](
             groups_of(rng.integers(0, K, size=(3, 5)), 2, Scale(tuple(scores), "ratio"))
         ).value
         assert np.isnan(value) or value <= 1 + 1e-9
@@ -117,7 +117,7 @@ def test_swapping_the_groups_changes_nothing():
     patterns = LabelsByRater(codes, scale=Scale(tuple("abcd")), raters=raters)
     for name in ("vanbelle_albert_group_kappa", "cross_kappa"):
         one, other = (
-            float(MEASURES[name](patterns.in_groups(second)).value)
+            float(FORMS[name](patterns.in_groups(second)).value)
             for second in (raters[3:], raters[:3])
         )
         assert one == pytest.approx(other, abs=1e-12)
@@ -156,9 +156,9 @@ def test_a_classifier_that_shares_no_item_with_the_panel_changes_nothing(name):
         groups_of(codes, 2, scale),
         groups_of([row[:3] for row in codes], 1, scale),
     )
-    assert MEASURES[name].why_undefined(with_it) == MEASURES[name].why_undefined(without_it)
-    assert float(MEASURES[name](with_it).value) == pytest.approx(
-        float(MEASURES[name](without_it).value), abs=1e-12, nan_ok=True
+    assert FORMS[name].why_undefined(with_it) == FORMS[name].why_undefined(without_it)
+    assert float(FORMS[name](with_it).value) == pytest.approx(
+        float(FORMS[name](without_it).value), abs=1e-12, nan_ok=True
     )
 
 
@@ -167,7 +167,7 @@ def test_each_draw_asks_for_itself_whether_a_group_gave_an_item_two_ratings():
     draws = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
     value = vanbelle_albert_group_kappa(groups.reweighted(draws)).value
     assert np.isnan(value).tolist() == [False, True]
-    record = MEASURES["vanbelle_albert_group_kappa"]
+    record = FORMS["vanbelle_albert_group_kappa"]
     assert [record.why_undefined(groups.reweighted(draw)) for draw in draws] == [
         None,
         SINGLE_RATINGS,
@@ -181,9 +181,9 @@ def test_raters_of_either_group_may_swap_their_ratings_item_by_item(seed):
     swapped = np.hstack([rng.permuted(codes[:, :2], axis=1), rng.permuted(codes[:, 2:], axis=1)])
     for name in ("vanbelle_albert_group_kappa", "cross_kappa"):
         one, other = (groups_of(table, 2, Scale(("no", "yes"))) for table in (codes, swapped))
-        assert MEASURES[name].why_undefined(one) == MEASURES[name].why_undefined(other)
-        assert float(MEASURES[name](one).value) == pytest.approx(
-            float(MEASURES[name](other).value), abs=1e-12, nan_ok=True
+        assert FORMS[name].why_undefined(one) == FORMS[name].why_undefined(other)
+        assert float(FORMS[name](one).value) == pytest.approx(
+            float(FORMS[name](other).value), abs=1e-12, nan_ok=True
         )
 
 

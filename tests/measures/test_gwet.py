@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import (
+from agreement_pipeline.measures.gwet import gwet_ac2, gwet_ordinal_alpha
+from agreement_pipeline.measures.weighting import (
     BIPOLAR,
     CIRCULAR,
     IDENTITY,
@@ -13,8 +13,8 @@ from agreement_pipeline.measures._weights import (
     RADICAL,
     RATIO,
 )
-from agreement_pipeline.measures.gwet import gwet_ac2, gwet_ordinal_alpha
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
+from tests.forms import FORMS
 
 EVERY = [IDENTITY, LINEAR, QUADRATIC, RADICAL, ORDINAL, RATIO, CIRCULAR, BIPOLAR]
 SCALE = Scale((1.0, 2.0, 5.0, 6.0), "ratio")
@@ -62,7 +62,7 @@ def test_ac2_is_the_loop_over_pairs(weighting):
 def test_without_weights_ac2_is_ac1():
     _, counts = random_counts(2)
     assert float(gwet_ac2(counts, IDENTITY).value) == pytest.approx(
-        float(MEASURES["gwet_ac1"](counts).value), abs=1e-14
+        float(FORMS["gwet_ac1"](counts).value), abs=1e-14
     )
 
 
@@ -76,7 +76,7 @@ def test_without_weights_ac2_is_ac1():
 )
 def test_six_raters_have_the_quadratic_values_that_irrcac_prints(name, printed):
     counts = CategoryCounts(SIX_RATERS, scale=Scale(tuple(range(1, 6)), "interval"))
-    assert float(MEASURES[name](counts).value) == pytest.approx(printed, abs=5e-8)
+    assert float(FORMS[name](counts).value) == pytest.approx(printed, abs=5e-8)
 
 
 def test_two_abstractors_have_the_quadratic_value_that_irrcac_prints():
@@ -85,8 +85,8 @@ def test_two_abstractors_have_the_quadratic_value_that_irrcac_prints():
     counts = LabelsByRater(
         codes, table, scale=Scale((1, 2, 3), "interval"), raters=("a", "b")
     ).counts()
-    assert float(MEASURES["gwet_ac2_quadratic"](counts).value) == pytest.approx(0.9402369, abs=5e-8)
-    assert float(MEASURES["brennan_prediger_quadratic"](counts).value) == pytest.approx(
+    assert float(FORMS["gwet_ac2_quadratic"](counts).value) == pytest.approx(0.9402369, abs=5e-8)
+    assert float(FORMS["brennan_prediger_quadratic"](counts).value) == pytest.approx(
         0.9175, abs=5e-8
     )
 
@@ -110,7 +110,7 @@ def test_gwets_four_raters_have_the_values_that_irrcac_prints():
         "gwet_ordinal_alpha": 0.83364,
     }
     for name, value in printed.items():
-        assert float(MEASURES[name](counts).value) == pytest.approx(value, abs=5e-6)
+        assert float(FORMS[name](counts).value) == pytest.approx(value, abs=5e-6)
 
 
 def test_a_category_that_nobody_uses_raises_ac2_and_leaves_alpha_alone():
@@ -127,14 +127,17 @@ def test_a_category_that_nobody_uses_raises_ac2_and_leaves_alpha_alone():
 
 def test_ratings_of_one_category_are_agreement_for_ac2_and_nothing_for_alpha():
     counts = CategoryCounts([[3, 0, 0]], [9], scale=Scale(tuple("abc"), "ordinal"))
-    assert float(MEASURES["gwet_ac2_linear"](counts).value) == 1
+    assert float(FORMS["gwet_ac2_linear"](counts).value) == 1
     assert np.isnan(gwet_ordinal_alpha(counts).value)
-    assert "one and the same label" in MEASURES["gwet_ordinal_alpha"].why_undefined(counts)
+    assert "one and the same label" in FORMS["gwet_ordinal_alpha"].why_undefined(counts)
 
 
 def test_quadratic_ac2_and_fleiss_kappa_differ_in_chance_alone():
     _, counts = random_counts(3)
-    ac2, kappa = MEASURES["gwet_ac2_quadratic"](counts), MEASURES["fleiss_kappa_quadratic"](counts)
+    ac2, kappa = (
+        FORMS["gwet_ac2_quadratic"](counts),
+        FORMS["fleiss_kappa_quadratic"](counts),
+    )
     assert float((1 - ac2.value) * (1 - ac2.expected)) == pytest.approx(
         float((1 - kappa.value) * (1 - kappa.expected)), abs=1e-12
     )

@@ -3,10 +3,11 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline import Scale
-from agreement_pipeline.measures import MEASURES, _weights
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, WEIGHTINGS, Weighting
+from agreement_pipeline.measures import weighting as weightings
 from agreement_pipeline.measures.isolated import schouten_kappa, vanbelle_albert_kappa
+from agreement_pipeline.measures.weighting import IDENTITY, LINEAR, QUADRATIC, WEIGHTINGS, Weighting
 from agreement_pipeline.statistics import LabelsByRater
+from tests.forms import FORMS
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")
@@ -57,14 +58,14 @@ def slow_parts(rows, w):
 
 
 def test_laboratory_t_has_the_printed_kappa_and_parts():
-    found = MEASURES["vanbelle_albert_kappa"](syphilis())
+    found = FORMS["vanbelle_albert_kappa"](syphilis())
     printed = {"observed": 0.655, "expected": 0.362, "greatest": 0.893, "value": 0.551}
     for part, value in printed.items():
         assert float(getattr(found, part)) == pytest.approx(value, abs=6e-4)
 
 
 def test_williams_index_of_laboratory_t_is_the_ratio_of_the_printed_agreements():
-    found = MEASURES["williams_index"](syphilis())
+    found = FORMS["williams_index"](syphilis())
     assert float(found.observed) == pytest.approx(0.655, abs=6e-4)
     assert float(found.greatest) == pytest.approx(0.81, abs=6e-4)
     assert float(found.value) == pytest.approx((55 / 84) / (68 / 84), abs=1e-12)
@@ -119,15 +120,15 @@ def test_williams_index_is_the_loop_over_pairs():
         within.append(
             np.mean([a == b for i, a in enumerate(labels) for j, b in enumerate(labels) if i != j])
         )
-    found = MEASURES["williams_index"](panel_of(codes, Scale(tuple("abc"))))
+    found = FORMS["williams_index"](panel_of(codes, Scale(tuple("abc"))))
     assert float(found.value) == pytest.approx(np.mean(with_rater) / np.mean(within), abs=1e-12)
 
 
 def test_a_panel_that_never_agrees_leaves_williams_index_without_a_value():
     panel = panel_of([[0, 1, 0], [1, 2, 1]], Scale(tuple("abc")))
-    assert np.isnan(MEASURES["williams_index"](panel).value)
+    assert np.isnan(FORMS["williams_index"](panel).value)
     assert (
-        MEASURES["williams_index"].why_undefined(panel)
+        FORMS["williams_index"].why_undefined(panel)
         == "the panel never agrees with itself on an item that the classifier labelled"
     )
 
@@ -138,15 +139,15 @@ def test_the_condition_of_a_weighted_kappa_is_read_under_its_own_weights():
     That holds with linear weights. Without weights the middle category is worth nothing.
     """
     panel = panel_of([[0, 2, 1], [0, 2, 0]], Scale(tuple("abc"), "ordinal"))
-    assert MEASURES["vanbelle_albert_kappa_linear"].why_undefined(panel) is not None
-    assert MEASURES["vanbelle_albert_kappa"].why_undefined(panel) is None
-    assert np.isnan(MEASURES["vanbelle_albert_kappa_linear"](panel).value)
-    assert float(MEASURES["vanbelle_albert_kappa"](panel).value) == pytest.approx(0.0, abs=1e-14)
+    assert FORMS["vanbelle_albert_kappa_linear"].why_undefined(panel) is not None
+    assert FORMS["vanbelle_albert_kappa"].why_undefined(panel) is None
+    assert np.isnan(FORMS["vanbelle_albert_kappa_linear"](panel).value)
+    assert float(FORMS["vanbelle_albert_kappa"](panel).value) == pytest.approx(0.0, abs=1e-14)
 
 
 @pytest.mark.parametrize(
     "weighting",
-    [each for each in vars(_weights).values() if isinstance(each, Weighting)],
+    [each for each in vars(weightings).values() if isinstance(each, Weighting)],
     ids=lambda each: each.title,
 )
 def test_every_weighting_is_a_squared_distance_so_that_schoutens_kappa_is_never_under_minus_one(
@@ -173,7 +174,7 @@ def test_schoutens_kappa_reaches_minus_one_where_the_classifier_always_says_the_
 
 GUESSING = {
     name: record
-    for name, record in MEASURES.items()
+    for name, record in FORMS.items()
     if record.needs == "panel" and record.chance_corrected
 }
 
@@ -213,8 +214,6 @@ def test_guessing_gets_a_third_against_a_unanimous_panel_and_passes_unseen_among
         for n in (3, 12)
     }
     unanimous = {n: panel.with_classifier([0, 1] * 2, "m") for n, panel in panels.items()}
-    assert float(MEASURES["shah_s"](unanimous[3]).value) == pytest.approx(1 / 3, abs=1e-12)
-    assert float(MEASURES["vanbelle_albert_kappa"](unanimous[3]).value) == pytest.approx(
-        0, abs=1e-12
-    )
-    assert float(MEASURES["alpha_with_classifier"](unanimous[12]).value) > 0.8
+    assert float(FORMS["shah_s"](unanimous[3]).value) == pytest.approx(1 / 3, abs=1e-12)
+    assert float(FORMS["vanbelle_albert_kappa"](unanimous[3]).value) == pytest.approx(0, abs=1e-12)
+    assert float(FORMS["alpha_with_classifier"](unanimous[12]).value) > 0.8

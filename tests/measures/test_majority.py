@@ -4,7 +4,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline import Scale
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.majority import strict_majority
+from agreement_pipeline.measures.isolated import strict_majority
 from agreement_pipeline.statistics import LabelsByRater
 
 KAPPA = MEASURES["consensus_kappa"]

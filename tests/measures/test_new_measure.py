@@ -1,4 +1,4 @@
-"""The example of docs/adding-a-measure.md appears everywhere.
+"""The example of docs/adding-a-measure.md appears everywhere, and its steps give a green suite.
 
 A copy of the package gets the example as one file.
 """
@@ -34,18 +34,34 @@ print(json.dumps({
 """
 
 
+PAGE = (ROOT / "docs/adding-a-measure.md").read_text()
+TESTED = (
+    "agreement_pipeline/measures",
+    "tests/test_docs.py",
+    "tests/measures/test_registry.py",
+    "tests/measures/test_every_measure.py",
+    "tests/measures/test_every_measure_is_reachable.py",
+    "tests/reference/test_reference_values.py",
+    "tests/properties/test_measures.py",
+)
+
+
+def example(language: str) -> str:
+    """The example of the page in a language, without the indent of a list."""
+    found = re.search(rf"^( *)```{language}\n(.*?)^ *```$", PAGE, re.DOTALL | re.MULTILINE)
+    return re.sub(rf"^{found[1]}", "", found[2], flags=re.MULTILINE)
+
+
+def copied(folder: Path, *names: str) -> None:
+    for name in names:
+        whole = shutil.ignore_patterns("__pycache__", ".*")
+        shutil.copytree(ROOT / name, folder / name, ignore=whole)
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    shutil.copytree(
-        ROOT / "agreement_pipeline",
-        tmp_path / "agreement_pipeline",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
-    shutil.copytree(ROOT / "tools", tmp_path / "tools")
-    source = re.search(
-        r"```python\n(.*?)```", (ROOT / "docs/adding-a-measure.md").read_text(), re.DOTALL
-    )
-    (tmp_path / "agreement_pipeline/measures/unanimity.py").write_text(source[1])
+    copied(tmp_path, "agreement_pipeline", "tools")
+    (tmp_path / "agreement_pipeline/measures/unanimity.py").write_text(example("python"))
     return {"PYTHONPATH": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
 
 
@@ -58,7 +74,7 @@ def run(environment: dict[str, str], *arguments: str) -> str:
         check=False,
         cwd=environment["HOME"],
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
@@ -96,3 +112,21 @@ def test_a_measure_in_one_file_appears_on_the_command_line(environment):
 
     # The three laboratories differ on specimens 12, 14, 16, 17, 20, 23 and 24 of the 28.
     assert found[0]["value"] == pytest.approx(21 / 28)
+
+
+@pytest.mark.slow
+def test_whoever_follows_the_page_has_a_green_suite(environment):
+    """The tests of measures, docs and properties, on a copy of the project with the new measure."""
+    home = Path(environment["HOME"])
+    copied(home, "docs", "tests", "configs")
+    for path in ROOT.glob("*.*"):
+        if path.is_file():
+            shutil.copy(path, home)
+    (home / "tests/reference/unanimity.toml").write_text(example("toml"))
+    for page in (
+        "measures_page docs/measures.md",
+        "degenerate_page docs/proofs/degenerate-inputs.md",
+    ):
+        run(environment, "-m", *f"tools.pages.{page}".split())
+    named = "unanimity or test_docs or every_registered_measure"
+    run(environment, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", named, *TESTED)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.intervals import resampled
-from agreement_pipeline.measures._random_choice import random_choice
-from agreement_pipeline.measures.reliability import _guessing
+from agreement_pipeline.measures.reliability import _guessing, random_choice
 from tests.measures.meetings import bisected, replicated
 
 

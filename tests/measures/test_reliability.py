@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._random_choice import random_choice
+from agreement_pipeline.measures.reliability import random_choice
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 from tests.measures.meetings import bisected, replicated

@@ -6,10 +6,10 @@ import pytest
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import estimate, measure_ratings
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import WEIGHTINGS
+from agreement_pipeline.measures.weighting import WEIGHTINGS
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels, ReplicatedNumbers
+from tests.forms import FORMS
 from tests.measures.retest_loops import (
     LEVELS,
     NUMBERS,
@@ -22,8 +22,8 @@ from tests.measures.retest_loops import (
     scale_of,
 )
 
-ALPHA, KAPPA, ICC = (MEASURES[f"test_retest_{name}"] for name in ("alpha", "kappa", "icc"))
-BY_CATEGORY = MEASURES["test_retest_kappa_by_category"]
+ALPHA, KAPPA, ICC = (FORMS[f"test_retest_{name}"] for name in ("alpha", "kappa", "icc"))
+BY_CATEGORY = FORMS["test_retest_kappa_by_category"]
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -93,7 +93,7 @@ def test_kappa_is_that_of_fleiss_with_meetings_for_raters_as_loops(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_weighted_kappa_is_the_loop_over_pairs_of_meetings(seed, name):
     of_each = said_by(seed)
-    record, scale = MEASURES[f"test_retest_kappa_{name}"], scale_of(max(WEIGHTINGS[name].levels))
+    record, scale = FORMS[f"test_retest_kappa_{name}"], scale_of(max(WEIGHTINGS[name].levels))
     expected = looped_weighted_kappa(of_each, WEIGHTINGS[name].matrix(scale))
     found = record(OfRatings().replicated_labels(ratings_of(of_each, scale)))
     assert float(found.value) == pytest.approx(expected, abs=1e-12)
@@ -113,7 +113,7 @@ KAPPAS = [
 @pytest.mark.parametrize("seed", range(4))
 def test_kappa_is_never_under_minus_one_whatever_the_weights_of_items(seed, name):
     rng = np.random.default_rng(seed)
-    record = MEASURES[name]
+    record = FORMS[name]
     levels = record.levels
     scale = (
         Scale(tuple(np.cumsum(rng.gamma(0.5, size=3) + 0.01)), "ratio")
@@ -141,7 +141,7 @@ def test_kappa_is_never_under_minus_one_whatever_the_weights_of_items(seed, name
 
 @pytest.mark.parametrize("name", KAPPAS)
 def test_kappa_reaches_minus_one_where_a_rater_says_both_poles_of_every_item(name):
-    record = MEASURES[name]
+    record = FORMS[name]
     scale = Scale((1.0, 2.0), "ratio") if "ratio" in record.levels else Scale(("a", "b"), "ordinal")
     patterns = LabelsByRater([[0], [1]], scale=scale, raters=("a",))
     assert record(
@@ -204,7 +204,7 @@ def test_raters_apart_from_each_other_and_random_by_themselves_do_not_agree_with
     )
     for record in (ALPHA, ICC):
         assert abs(float(record(replicates).value)) < 0.2
-    as_one_table = MEASURES["krippendorff_alpha"](replicates.cells()).value
+    as_one_table = FORMS["krippendorff_alpha"](replicates.cells()).value
     assert float(as_one_table) > 0.99
 
 

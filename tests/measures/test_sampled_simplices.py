@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import _simplices
+from agreement_pipeline.measures import multivariate
 from tests.measures.vectors import berry_mielke_r, random_table, um_phi, vectors
 from tools.pages.sources import um
 
@@ -20,10 +20,10 @@ def test_numbers_on_one_line_that_rounding_moves_off_it_are_undefined_too():
 def sampled(table, simplices, weights=None, corners=3):
     """Means from random simplices, even if all of them could be computed; weights of any mean."""
     weights = np.ones(len(table)) if weights is None else weights
-    return _simplices._means(np.asarray(table), weights, corners, None, simplices)
+    return multivariate._means(np.asarray(table), weights, corners, None, simplices)
 
 
-@pytest.mark.parametrize("mean", [_simplices.mean_volumes, _simplices.mean_distances])
+@pytest.mark.parametrize("mean", [multivariate.mean_volumes, multivariate.mean_distances])
 @pytest.mark.parametrize(("items", "raters", "dimensions"), [(12, 3, 2), (9, 5, 2), (8, 4, 3)])
 def test_random_simplices_find_the_volume_that_all_of_them_have_within_their_standard_error(
     mean, items, raters, dimensions, monkeypatch
@@ -31,11 +31,11 @@ def test_random_simplices_find_the_volume_that_all_of_them_have_within_their_sta
     table = random_table(np.random.default_rng(7), items, raters, dimensions)
     exact, corners = (
         mean(table, np.ones(items)),
-        2 if mean is _simplices.mean_distances else dimensions + 1,
+        2 if mean is multivariate.mean_distances else dimensions + 1,
     )
     scores = []
     for seed in range(60):
-        monkeypatch.setattr(_simplices, "SEED", seed)
+        monkeypatch.setattr(multivariate, "SEED", seed)
         found = sampled(table, 2_000, corners=corners)
         scores.append(float((found.d_o / found.d_e - exact.d_o / exact.d_e) / found.error))
     assert abs(np.mean(scores)) < 0.45
@@ -43,7 +43,7 @@ def test_random_simplices_find_the_volume_that_all_of_them_have_within_their_sta
 
 
 @pytest.mark.parametrize(
-    ("mean", "corners"), [(_simplices.mean_volumes, 3), (_simplices.mean_distances, 2)]
+    ("mean", "corners"), [(multivariate.mean_volumes, 3), (multivariate.mean_distances, 2)]
 )
 def test_random_simplices_serve_every_draw_alike(mean, corners):
     rng = np.random.default_rng(8)
@@ -61,8 +61,8 @@ def test_random_simplices_serve_every_draw_alike(mean, corners):
 def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_estimate_tells(
     monkeypatch,
 ):
-    monkeypatch.setattr(_simplices, "OF_VALUE", _simplices._Effort(0, 1_000, 20_000))
-    monkeypatch.setattr(_simplices, "OF_EACH_DRAW", _simplices._Effort(0, 1_000, 5_000))
+    monkeypatch.setattr(multivariate, "OF_VALUE", multivariate._Effort(0, 1_000, 20_000))
+    monkeypatch.setattr(multivariate, "OF_EACH_DRAW", multivariate._Effort(0, 1_000, 5_000))
     values = vectors(random_table(np.random.default_rng(9), 30, 12, 4))
     found = um_phi(values)
     assert 0 < found.monte_carlo_error < 0.01
@@ -85,8 +85,8 @@ def test_what_is_computed_exactly_has_no_monte_carlo_error():
 def test_distances_of_too_many_items_are_sampled_and_the_estimate_tells_the_error(monkeypatch):
     table = random_table(np.random.default_rng(11), 60, 3, 2)
     exact = berry_mielke_r(vectors(table))
-    monkeypatch.setattr(_simplices, "DISTANCES", 60**2 * 3 - 1)
-    monkeypatch.setattr(_simplices, "OF_VALUE", _simplices._Effort(0, 1_000, 20_000))
+    monkeypatch.setattr(multivariate, "DISTANCES", 60**2 * 3 - 1)
+    monkeypatch.setattr(multivariate, "OF_VALUE", multivariate._Effort(0, 1_000, 20_000))
     found = berry_mielke_r(vectors(table))
     assert found.observed == pytest.approx(exact.observed, rel=1e-12)
     assert 0 < abs(found.value - exact.value) < 4 * found.monte_carlo_error < 0.05

@@ -3,11 +3,11 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
 from agreement_pipeline import Scale
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import IDENTITY, ORDINAL, QUADRATIC, WEIGHTINGS
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.gwet import gwet_ordinal_alpha
+from agreement_pipeline.measures.weighting import IDENTITY, ORDINAL, QUADRATIC, WEIGHTINGS
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
+from tests.forms import FORMS
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")
@@ -50,7 +50,7 @@ def slow(rows, w):
 @pytest.mark.parametrize("seed", range(5))
 def test_on_complete_ratings_it_is_what_statsmodels_computes(seed):
     rows = np.random.default_rng(seed).multinomial(5, [0.5, 0.3, 0.2], size=30)
-    ours = float(MEASURES["fleiss_kappa"](CategoryCounts(rows, scale=Scale(tuple("abc")))).value)
+    ours = float(FORMS["fleiss_kappa"](CategoryCounts(rows, scale=Scale(tuple("abc")))).value)
     assert ours == pytest.approx(theirs(rows), abs=1e-12)
 
 
@@ -65,14 +65,14 @@ def test_with_missing_ratings_it_is_the_loop_over_pairs(weighting, seed):
 
 
 def test_the_quadratic_form_is_what_irrcac_prints():
-    found = MEASURES["fleiss_kappa_quadratic"](raw_4_raters().counts())
+    found = FORMS["fleiss_kappa_quadratic"](raw_4_raters().counts())
     assert float(found.value) == pytest.approx(0.86494, abs=5e-6)
     assert float(found.observed) == pytest.approx(0.9753788, abs=5e-8)
     assert float(found.expected) == pytest.approx(0.8177083, abs=5e-8)
 
 
 def test_of_two_raters_the_quadratic_form_is_the_weighted_scotts_pi_that_irrcac_prints():
-    assert float(MEASURES["fleiss_kappa_quadratic"](abstractors().counts()).value) == pytest.approx(
+    assert float(FORMS["fleiss_kappa_quadratic"](abstractors().counts()).value) == pytest.approx(
         0.8921093, abs=5e-8
     )
 
@@ -81,14 +81,14 @@ def test_of_two_raters_the_quadratic_form_is_the_weighted_scotts_pi_that_irrcac_
 def test_scotts_pi_is_fleiss_of_two_raters_missing_ratings_or_not(seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(25, 2))
     patterns = LabelsByRater(codes, scale=Scale(tuple("abc")), raters=("a", "b"))
-    assert float(MEASURES["scott_pi"](patterns).value) == pytest.approx(
+    assert float(FORMS["scott_pi"](patterns).value) == pytest.approx(
         slow(codes.tolist(), np.eye(K)), abs=1e-12
     )
 
 
 @pytest.mark.parametrize(
     ("weighting", "alpha"),
-    [(QUADRATIC, MEASURES["krippendorff_alpha"]), (ORDINAL, gwet_ordinal_alpha)],
+    [(QUADRATIC, FORMS["krippendorff_alpha"]), (ORDINAL, gwet_ordinal_alpha)],
 )
 def test_on_complete_ratings_alpha_is_kappa_drawn_to_1_by_one_part_in_all_ratings(weighting, alpha):
     rows = np.random.default_rng(4).multinomial(5, [0.5, 0.3, 0.2], size=12)

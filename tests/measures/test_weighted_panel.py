@@ -4,11 +4,11 @@ import pytest
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.fixed_panel import shah_kappa_s
+from agreement_pipeline.measures.weighting import IDENTITY, WEIGHTINGS
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.statistics import LabelsByRater
+from tests.forms import FORMS
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")
@@ -58,7 +58,7 @@ def test_the_quadratic_form_is_what_irrcac_prints():
             [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
         ]
     ).T
-    found = MEASURES["conger_kappa_quadratic"](
+    found = FORMS["conger_kappa_quadratic"](
         patterns_of(codes - 1, Scale(tuple(range(1, 6)), "interval"))
     )
     assert float(found.value) == pytest.approx(0.85771, abs=5e-6)
@@ -81,8 +81,8 @@ def test_the_syphilis_laboratories_have_what_shahs_equations_give_and_not_what_h
         codes[:, :3], list(rows.values()), scale=Scale(("NR", "BL", "RE")), raters=("1", "2", "3")
     )
     kappa, s = (
-        MEASURES["shah_kappa_s"](laboratories),
-        MEASURES["shah_s"](laboratories.with_classifier(codes[:, 3], "T")),
+        FORMS["shah_kappa_s"](laboratories),
+        FORMS["shah_s"](laboratories.with_classifier(codes[:, 3], "T")),
     )
     for found, value, observed, expected in (
         (kappa, 0.67908, 0.80952, 0.40646),
@@ -102,7 +102,7 @@ def test_of_two_raters_congers_kappa_is_cohens(weights):
     codes = np.random.default_rng(5).integers(-1, K, size=(25, 2))
     patterns = patterns_of(codes, Scale((0, 1, 4) if weights else tuple("abc"), level))
     conger, cohen = (
-        float(MEASURES[name + weights](patterns).value) for name in ("conger_kappa", "cohen_kappa")
+        float(FORMS[name + weights](patterns).value) for name in ("conger_kappa", "cohen_kappa")
     )
     assert conger == pytest.approx(cohen, abs=1e-14)
 
@@ -124,8 +124,8 @@ def test_a_classifier_gains_nothing_on_shahs_s_from_a_panel_that_agrees_less_tha
         [[0, 1], [1, 0]], [10, 10], scale=Scale(("no", "yes")), raters=("a", "b")
     )
     panel = never_agree.with_classifier([0, 1], "model")
-    assert np.isnan(MEASURES["shah_s"](panel).value)
+    assert np.isnan(FORMS["shah_s"](panel).value)
     assert (
-        MEASURES["shah_s"].why_undefined(panel)
+        FORMS["shah_s"].why_undefined(panel)
         == "the greatest agreement that the panel allows is no more than chance alone would give"
     )

@@ -1,19 +1,14 @@
+import json
 from dataclasses import replace
 
 import pytest
 
-from agreement_pipeline.measures import MEASURES, register
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, WEIGHTINGS
-
-FAMILIES = [
-    *("cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac2", "brennan_prediger"),
-    *(
-        "schouten_kappa",
-        "vanbelle_albert_kappa",
-        "vanbelle_albert_group_kappa",
-        "test_retest_kappa",
-    ),
-]
+from agreement_pipeline import Policy, Rule
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import registered
+from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
+from agreement_pipeline.measures.registry import FAMILIES
+from agreement_pipeline.measures.weighting import IDENTITY, LINEAR
 
 
 def test_a_weighted_measure_is_registered_once_under_each_name_and_described_by_its_function():
@@ -25,17 +20,37 @@ def test_a_weighted_measure_is_registered_once_under_each_name_and_described_by_
     assert "gwet_ac2" not in MEASURES
 
 
-def test_every_family_that_weighs_near_misses_has_every_weighting():
+def test_every_family_has_names_for_linear_and_quadratic_weights():
     of_names = {
         name: record.weighting
         for name, record in MEASURES.items()
         if record.weighting not in (None, IDENTITY)
     }
     assert of_names == {
-        f"{family}_{name}": weighting
+        f"{family}_{name}": WEIGHTINGS[name]
         for family in FAMILIES
-        for name, weighting in WEIGHTINGS.items()
+        for name in ("linear", "quadratic")
     }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("distance", WEIGHTINGS)
+def test_any_distance_may_follow_the_name_of_a_family(family, distance):
+    record = measure_named(f"{family}_{distance}")
+    assert record is measure_named(f"{family}_{distance}") is registered(record.name)
+    assert (record.name, record.weighting) == (f"{family}_{distance}", WEIGHTINGS[distance])
+    rule = Rule(record.name, effect="warn", tentative=0.5, reliable=0.6)
+    policy = Policy("p", 1, (Rule("krippendorff_alpha"), rule))
+    assert Policy.from_mapping(json.loads(json.dumps(policy.to_mapping()))) == policy
+
+
+@pytest.mark.parametrize(
+    "name", ["cohen_kappa_cosine", "krippendorff_alpha_linear", "_linear", "linear", "cohen_kappa_"]
+)
+def test_a_name_that_no_family_and_distance_make_is_refused(name):
+    assert measure_named(name) is None
+    with pytest.raises(PolicyError, match=f"measure: found '{name}'; expected one of the"):
+        registered(name)
 
 
 @pytest.mark.parametrize(
@@ -46,18 +61,3 @@ def test_another_name_of_a_measure_says_of_which_and_is_the_same_otherwise(alias
     assert (record.name, record.alias_of, record.computed_as) == (alias, name, name)
     assert MEASURES[name].computed_as == name
     assert replace(record, name=name, alias_of=None) == MEASURES[name]
-
-
-def test_a_name_is_registered_once():
-    settings = {
-        "question": "inter-rater",
-        "needs": "counts",
-        "bounds": (0, 1),
-        "undefined": (),
-        "source": "none",
-        "convention": "none",
-    }
-    with pytest.raises(
-        ValueError, match=r"measure 'fleiss_kappa': found .*; expected a new name in"
-    ):
-        register("Again", weightings={"fleiss_kappa": LINEAR}, **settings)(lambda counts: counts)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.measures._weights import (
+from agreement_pipeline.measures.weighting import (
     BIPOLAR,
     CIRCULAR,
     IDENTITY,

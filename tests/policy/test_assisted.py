@@ -13,10 +13,10 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.policy import Policy, Rule, assess, judge
-from agreement_pipeline.policy.assisted import USUAL
+from agreement_pipeline.policy.decision import USUAL
 from agreement_pipeline.ratings import Origin, Ratings, Scale
 from agreement_pipeline.readers import Columns, Rules, read
-from agreement_pipeline.store.tables import table_of, table_ratings
+from agreement_pipeline.store.store import table_of, table_ratings
 from tests.readers.exports_of_tools import ALL_ROUNDS, CASES
 from tests.readers.test_exports import SENTIMENT
 

@@ -9,7 +9,7 @@ import pytest
 from agreement_pipeline import Policy, Ratings, Rule, Scale
 from agreement_pipeline.estimates import Scope
 from agreement_pipeline.policy import assess
-from agreement_pipeline.policy.flattered import unflattered
+from agreement_pipeline.policy.decision import unflattered
 from tests.contract.tables import contract_of, entry
 
 CONTRACT = contract_of(entry())

@@ -11,8 +11,9 @@ from agreement_pipeline import Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy import assumed, items_needed, plan_measure
-from agreement_pipeline.policy.items_needed import simulated_rounds
+from agreement_pipeline.policy import planning
+from agreement_pipeline.policy.planning import plan_measure, simulated_rounds
+from agreement_pipeline.policy.populations import assumed
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 from tests.policy.guessed_items import ALPHA, rounds_of_clear_and_guessed_items
 
@@ -59,10 +60,9 @@ def test_chance_hardly_moves_a_plan(monkeypatch):
 
     def seen(judging, population, n_items, n_rounds, seed):
         simulated.append(n_rounds)
-        return rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
+        return (rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)).mean()
 
-    monkeypatch.setattr(items_needed, "_estimates", seen)
-    monkeypatch.setattr(items_needed.Judging, "decides", lambda judging, decided: decided)
+    monkeypatch.setattr(planning, "_decided", seen)
     found = [
         plan_measure(ALPHA, assumed(ALPHA, 0.85, (0.5, 0.5), 3), reliable=0.8, probability=0.9)
         for _ in range(200)

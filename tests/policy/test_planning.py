@@ -10,7 +10,7 @@ from agreement_pipeline import Scale
 from agreement_pipeline.cli import main
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy import plan_measure
+from agreement_pipeline.policy.planning import plan_measure
 from agreement_pipeline.report import plan_rows
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.guessed_items import ALPHA
@@ -42,12 +42,12 @@ def test_the_command_line_plans_from_expectations_and_draws_the_curves(tmp_path,
         "--labels-an-item",
         "4",
     ]
-    assert main([*command, "--format", "json", "--plot", str(tmp_path / "plan.png")]) == 0
+    assert main([*command, "--format", "json", "--plot", str(tmp_path / "plan.svg")]) == 0
     two, four = json.loads(capsys.readouterr().out)
     assert (two["measure"], two["labels_an_item"], four["labels_an_item"]) == (ALPHA, 2, 4)
     assert isinstance(two["labels_an_item"], int)
     assert two["n_items"] > four["n_items"]
-    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "plan.svg").read_text().startswith("<svg ")
     assert main(command) == 0
     head, _, *rows = capsys.readouterr().out.splitlines()
     assert head.split() == [
@@ -83,15 +83,15 @@ def test_no_empty_file_is_left_where_nothing_can_be_drawn(tmp_path, policy, caps
                 "--rounds",
                 "100",
                 "--plot",
-                str(tmp_path / "plan.png"),
+                str(tmp_path / "plan.svg"),
             ]
         )
         == 0
     )
     said = capsys.readouterr()
     assert "none would do" in said.out
-    assert "plan.png: not written, since no rounds were simulated" in said.err
-    assert not (tmp_path / "plan.png").exists()
+    assert "plan.svg: not written, since no rounds were simulated" in said.err
+    assert not (tmp_path / "plan.svg").exists()
 
 
 def test_the_command_line_plans_from_an_earlier_round(tmp_path, policy, capsys):
@@ -147,11 +147,11 @@ def test_a_value_that_no_agreement_has_is_not_planned_for(policy, capsys, value)
     assert re.match(rf"error: --expected: found '?{value}'?; expected a", said)
 
 
-@pytest.mark.parametrize("name", ["plan.svg", "plan", "missing/plan.png"])
-def test_curves_are_drawn_as_png_into_a_folder_that_is_there(tmp_path, policy, capsys, name):
+@pytest.mark.parametrize("name", ["plan.png", "plan", "missing/plan.svg"])
+def test_curves_are_drawn_as_svg_into_a_folder_that_is_there(tmp_path, policy, capsys, name):
     assert main(["plan", "--policy", str(policy), "--plot", str(tmp_path / name)]) == 2
     assert (
-        f"{name}; expected a name ending in .png, in an existing folder." in capsys.readouterr().err
+        f"{name}; expected a name ending in .svg, in an existing folder." in capsys.readouterr().err
     )
 
 

@@ -16,21 +16,18 @@ from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import (
     Rule,
-    assisted,
     decision,
-    flattered,
-    how_often,
+    policy,
     reasons,
     rules,
-    simultaneous,
 )
 from agreement_pipeline.policy.reasons import times_as_many
-from agreement_pipeline.release import deciding, lock
+from agreement_pipeline.release import decisions, lock
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
 
 PAGE = (Path(__file__).parents[2] / "docs/reasons.md").read_text(encoding="utf-8")
-MODULES = (assisted, flattered, rules, simultaneous)
+MODULES = (decision, rules, policy)
 LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
 
 
@@ -55,16 +52,16 @@ def proof_codes():
 
 def gate_codes():
     """The findings of the gate itself, beside those of the contract."""
-    modules = deciding, how_often, decision
+    modules = decisions, decision
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
-    return set(re.findall(r'Finding\("([a-z_]+)", OF_THE_GATE', source))
+    return set(re.findall(r'Finding\("([a-z_]+)", OF_THE_GATE, False, "error"', source))
 
 
 def verdict_codes():
     """The codes in the source of rules, and the verdicts that are their own codes."""
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in MODULES)
     written = set(re.findall(r'code="([a-z_]+)"', source))
-    written |= set(re.findall(r'return "([a-z_]+)", (?:reasons|estimate)\.', source))
+    written |= set(re.findall(r'return "([a-z_]+)", (?:rests_on|estimate|\()', source))
     return written | (set(get_args(reasons.Kind)) - {"reliable", "not_evaluated"})
 
 

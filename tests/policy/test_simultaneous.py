@@ -14,7 +14,7 @@ from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.intervals import BoundsOnly, Percentiles
 from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.policy import Policy, Rule, decide
-from agreement_pipeline.policy.simultaneous import levels_met, together
+from agreement_pipeline.policy.policy import levels_met, together
 
 HARMLESS = "nobody trains on it"
 BY_RATER = Rule("self_agreement", scope="rater")

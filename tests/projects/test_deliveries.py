@@ -211,7 +211,7 @@ def test_a_project_has_the_contract_that_it_names_else_the_usual_one(project):
     for name, column in (("rows", "label"), ("items", "n_raters")):
         text = one.replace("COLUMN", column).replace("CHECK", f"{name}_whole")
         (folder / f"{name}.yaml").write_text(text)
-    assert [each.check for each in found.contract.specs] == ["rows_whole", "items_whole"]
+    assert [each.check for each in found.contract.expectations] == ["rows_whole", "items_whole"]
     assert project().contract.digest == Contract.default().digest
 
 

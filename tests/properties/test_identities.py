@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, f1_score, jaccard_score
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.measures.gwet import gwet_ac2
+from agreement_pipeline.measures.weighting import IDENTITY
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
+from tests.forms import FORMS
 
 K = 3
 NOMINAL, ORDINAL, SCORES = (
@@ -47,7 +47,7 @@ def against_last(table, scale=NOMINAL):
 
 
 def of(name, statistic):
-    record = MEASURES[name]
+    record = FORMS[name]
     return record(statistic.counts() if record.needs == "counts" else statistic)
 
 
@@ -223,7 +223,7 @@ def test_cohens_quadratic_kappa_of_scores_is_lins_concordance(table):
     """
     kappa, ccc = (
         value("cohen_kappa_quadratic", patterns(table, SCORES)),
-        MEASURES["lin_ccc"](patterns(table, SCORES).in_numbers()),
+        FORMS["lin_ccc"](patterns(table, SCORES).in_numbers()),
     )
     assert same(kappa, float(ccc.value))
 
@@ -233,7 +233,7 @@ def test_cohens_quadratic_kappa_of_scores_is_lins_concordance(table):
 def test_congers_quadratic_kappa_of_scores_is_iota_and_lins_concordance_over_pairs(table):
     kappa = value("conger_kappa_quadratic", patterns(table, SCORES))
     for name in ("janson_olsson_iota", "lin_ccc"):
-        assert same(kappa, float(MEASURES[name](patterns(table, SCORES).in_numbers()).value))
+        assert same(kappa, float(FORMS[name](patterns(table, SCORES).in_numbers()).value))
 
 
 @quickly
@@ -253,7 +253,7 @@ def test_in_one_dimension_phi_is_r_and_its_closed_form_of_absolute_differences(t
         ]
     )
     phi, r = (
-        float(MEASURES[name](patterns(table, SCORES).in_numbers()).value)
+        float(FORMS[name](patterns(table, SCORES).in_numbers()).value)
         for name in ("um_phi", "berry_mielke_r")
     )
     assert same(phi, r)

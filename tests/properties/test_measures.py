@@ -7,22 +7,22 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import LARGEST, Scale
 from agreement_pipeline.statistics import NumbersByRater, ReplicatedNumbers
+from tests.forms import FORMS
 from tests.properties.tables import Table, levels_of, scale_of, tables
 
 pytestmark = pytest.mark.slow
 
 
 def of_measures(wanted=lambda record: True):
-    chosen = {name: record for name, record in MEASURES.items() if wanted(record)}
+    chosen = {name: record for name, record in FORMS.items() if wanted(record)}
     return pytest.mark.parametrize("record", chosen.values(), ids=list(chosen))
 
 
 every_measure = of_measures()
 # A minute in all, however many measures there are.
-quickly = settings(max_examples=max(8, 400 // len(MEASURES)))
+quickly = settings(max_examples=max(8, 400 // len(FORMS)))
 
 
 @every_measure

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.estimates import applicable, between_rounds, measure_ratings
+from agreement_pipeline.estimates import applicable, compare, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -120,11 +120,5 @@ def test_two_rounds_share_no_item_that_is_gold_in_one_of_them():
     ordinary, gold = (
         Ratings.from_frame(each, scale) for each in (frame.drop(columns="gold"), frame)
     )
-    assert (
-        between_rounds(ordinary, ordinary, "krippendorff_alpha", Inference(n_resamples=20)).n_shared
-        == 40
-    )
-    assert (
-        between_rounds(ordinary, gold, "krippendorff_alpha", Inference(n_resamples=20)).n_shared
-        == 15
-    )
+    assert compare(ordinary, ordinary, inference=Inference(n_resamples=20)).n_shared == 40
+    assert compare(ordinary, gold, inference=Inference(n_resamples=20)).n_shared == 15

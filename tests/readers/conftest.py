@@ -10,7 +10,7 @@ from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.ratings.birth import LIMITS
 from agreement_pipeline.readers import read
 from agreement_pipeline.readers.columns import COLUMNS
-from agreement_pipeline.readers.registry import Asked, reader_of
+from agreement_pipeline.readers.exports import Asked, reader_of
 
 SHAPE = re.compile(r".+: (scale: .+; .+|found .+; expected .+)\. .+[.?]", re.DOTALL)
 

@@ -5,10 +5,11 @@ import pytest
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import LIMITS, RULES, Rules, submissions, tool
+from agreement_pipeline.readers import LIMITS, Rules, submissions
+from agreement_pipeline.readers.exports import Asked
 from agreement_pipeline.readers.json_files import json_objects
-from agreement_pipeline.readers.registry import Asked
-from agreement_pipeline.readers.submissions import Gathered, Submission
+from agreement_pipeline.readers.rules import RULES
+from agreement_pipeline.readers.submissions import Gathered, Submission, Tool
 from tests.readers.conftest import frame_in
 
 FIELDS = {"text": "é", "Text": "😀", "few": "x"}
@@ -80,7 +81,7 @@ def exported(tmp_path):
     """A function that makes rows of submissions as a tool's export."""
 
     def made(said, rules=RULES):
-        alike = tool.Tool("t", "T", bool, lambda _: iter(said))
+        alike = Tool("t", "T", bool, lambda _: iter(said))
         return alike.rows(tmp_path, Asked(rules=rules))
 
     return made

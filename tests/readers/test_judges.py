@@ -157,7 +157,7 @@ def test_a_broken_part_of_a_log_is_named(tmp_path):
     (tmp_path / "samples").mkdir()
     (tmp_path / "header.json").write_text(json.dumps(judges.LOG))
     (tmp_path / "samples" / "1_epoch_1.json").write_text('{"id": 1,')
-    with pytest.raises(RatingsError, match=r"samples/1_epoch_1\.json: found text"):
+    with pytest.raises(RatingsError, match=r"samples/1_epoch_1\.json: record 1: found a file"):
         rows_of(tmp_path)
 
 

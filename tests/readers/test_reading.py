@@ -10,7 +10,7 @@ import pytest
 from agreement_pipeline.errors import MissingExtraError, RatingsError
 from agreement_pipeline.ratings import TEXT, Scale
 from agreement_pipeline.readers import READERS, Columns, Limits, Rules, read
-from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.exports import register
 
 ROWS = [("i1", "ana", "yes"), ("i1", "ben", "no"), ("i2", "ana", "no"), ("i2", "ben", None)]
 FRAME = pd.DataFrame(ROWS, columns=["item", "rater", "label"])

@@ -9,7 +9,6 @@ import pytest
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Columns, read, read_rounds
-from agreement_pipeline.readers.reading import _refuse_unusable
 from tests.readers.conftest import frame_of
 from tests.readers.texts import GOOD, YES_NO
 
@@ -205,7 +204,7 @@ def test_a_classifier_beside_one_rater_makes_no_pair():
         }
     )
     with pytest.raises(RatingsError, match="found no item with ratings by two raters"):
-        _refuse_unusable(Ratings.from_frame(frame, YES_NO, classifiers=("model",)), "round")
+        read(frame, scale=YES_NO, classifiers=("model",))
 
 
 def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken_when_it_is_named(

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.counting import OfRatings
-from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import CountsOfStratum
 
@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.toml"))
 KNOWN = {
     "name",
+    "distance",
     "source",
     "level",
     "categories",
@@ -42,7 +43,9 @@ def cases():
     for path in FILES:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         for case in content["case"]:
-            yield pytest.param(content["measure"], case, id=f"{path.stem}: {case['name']}")
+            distance = f"_{case['distance']}" if "distance" in case else ""
+            name = content["measure"] + distance
+            yield pytest.param(name, case, id=f"{name}: {case['name']}")
 
 
 def from_counts(counts):
@@ -166,7 +169,7 @@ def statistic_of(ratings, needs, stratum=()):
 @pytest.mark.parametrize(("measure", "case"), list(cases()))
 def test_a_measure_gives_the_value_its_source_gives(measure, case, request):
     assert not set(case) - KNOWN
-    record = MEASURES[measure]
+    record = measure_named(measure)
     ratings = ratings_of(case, request)
     statistic = statistic_of(ratings, record.needs, case.get("stratum", ()))
     found = record(statistic)
@@ -181,8 +184,13 @@ def test_a_measure_gives_the_value_its_source_gives(measure, case, request):
             assert float(getattr(found, part)) == pytest.approx(case[part], abs=tolerance)
 
 
-def test_every_registered_measure_has_a_file_of_reference_values():
-    assert {path.stem for path in FILES} == set(MEASURES)
+def test_every_registered_measure_has_reference_values_and_every_family_of_every_distance():
+    """The values of a weighted form stand in the file of its family."""
+    named = {case.values[0] for case in cases()}
+    families = {name.removesuffix("_linear") for name in MEASURES if name.endswith("_linear")}
+    weighted = {f"{family}_{distance}" for family in families for distance in WEIGHTINGS}
+    assert named == set(MEASURES) | weighted
+    assert {path.stem for path in FILES} <= set(MEASURES) | families
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

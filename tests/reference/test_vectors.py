@@ -10,9 +10,9 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
+from agreement_pipeline.measures.weighting import Weighting
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, NumbersByRater
 
 VECTORS = Path(__file__).parents[2].parent / "shared" / "data" / "reference_vectors.json"

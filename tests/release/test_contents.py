@@ -16,7 +16,9 @@ from agreement_pipeline.release import (
     verify_release,
 )
 from agreement_pipeline.report import estimate_rows, round_table, round_text
-from agreement_pipeline.report.figures import history_figure, interval_figure
+from agreement_pipeline.report.details import interval_image
+from agreement_pipeline.report.drawing import image
+from agreement_pipeline.report.sections.rounds import course_figure
 from agreement_pipeline.store import Store
 from tests.release.rounds import LENIENT, RATERS, SCALE, bytes_of, make_ratings, released
 
@@ -172,10 +174,10 @@ def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, ori
     )
     assert [row["interval"] for row in estimate_rows(estimates)] == ["no limit … 1.00000"]
     rule = Rule("shah_s", scope="classifier")
-    for image in (
-        history_figure(rounds, rule),
-        interval_figure(estimates, Policy("p", 1, (rule,))),
+    for drawn in (
+        image(course_figure(rounds, rule)),
+        interval_image(estimates, Policy("p", 1, (rule,))),
     ):
-        kind, _, said = image.partition(",")
+        kind, _, said = drawn.partition(",")
         assert kind == "data:image/svg+xml;base64"
         assert b"no limit to 1.000" in b64decode(said)

@@ -10,14 +10,14 @@ from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, Sto
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.release import contents as release_contents
 from agreement_pipeline.release import (
-    deciding,
+    decisions,
     judge_round,
     lock,
     open_release,
     release_dataset,
     verify_release,
 )
-from agreement_pipeline.release.members import Member
+from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store import Store
 from tests.release.rounds import (
     CONTRACT,
@@ -141,7 +141,7 @@ def forge_names(path):
     found = verify_release(path)
     ratings = found.ratings["r1"].renamed({found.ratings["r1"].raters[0]: "rater-of-renown"})
     member = Member.assessed("r1", "0" * 64, ratings, POLICY, CONTRACT)
-    for name, data in release_contents.contents("demo", [member], POLICY, CONTRACT).items():
+    for name, data in release_contents.contents("demo", [member], POLICY, CONTRACT)[0].items():
         (path / name).write_bytes(data)
 
 
@@ -247,13 +247,13 @@ def test_an_edited_round_is_refused(store, original):
 
 def test_a_round_ingested_anew_while_it_is_judged_is_not_released(store, original, monkeypatch):
     store.ingest("r1", make_ratings(), original)
-    real = deciding.assess
+    real = decisions.assess
 
     def meanwhile(*arguments, **more):
         store.ingest("r1", make_ratings(disagreements=60), original)
         return real(*arguments, **more)
 
-    monkeypatch.setattr(deciding, "assess", meanwhile)
+    monkeypatch.setattr(decisions, "assess", meanwhile)
     with pytest.raises(StoreError, match="round r1: found another version, ingested meanwhile"):
         released(store)
     assert not (store.root / "releases").exists()

@@ -8,8 +8,8 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.policy import Waiver
-from agreement_pipeline.release import judge_round, reassess, reassessment, release_dataset
-from agreement_pipeline.release.deciding import today
+from agreement_pipeline.release import decisions, judge_round, reassess, release_dataset
+from agreement_pipeline.release.decisions import today
 from agreement_pipeline.store import Store, local
 from tests.killing import killed
 from tests.release.rounds import CONTRACT, POLICY, STRICTER, make_ratings, released
@@ -85,7 +85,7 @@ def test_other_terms_decide_all_anew(three, terms):
 
 
 def test_another_version_of_the_code_decides_all_anew(three, monkeypatch):
-    monkeypatch.setattr(reassessment, "__version__", "another")
+    monkeypatch.setattr(decisions, "__version__", "another")
     assert anew(three).keys() == {*NAMES}
 
 

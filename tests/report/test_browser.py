@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from agreement_pipeline.report import report_page
-from agreement_pipeline.report.sections import power
+from agreement_pipeline.report.sections import verdicts
 from tests.report.pages import HOSTILE, POLICY, a_round
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here to sh
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(power, "N_ROUNDS", 5)
+        patch.setattr(verdicts, "N_ROUNDS", 5)
         page = report_page(a_round(), POLICY, name="week 1", names={})
     path = tmp_path_factory.mktemp("pages") / "page.html"
     path.write_text(page, encoding="utf-8")

@@ -4,8 +4,7 @@ import pandas as pd
 
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.report import JudgedProject, charted, fallen_out
-from agreement_pipeline.report.control import control_rows
-from agreement_pipeline.report.sections.control import control
+from agreement_pipeline.report.sections.rounds import control, control_grid
 
 ALPHA = "krippendorff_alpha"
 POLICY = Policy("p", 1, (Rule(ALPHA, scope="without"), Rule(ALPHA)))
@@ -38,13 +37,16 @@ def test_rounds_come_in_the_order_of_their_numbers_with_their_standard_errors():
     assert {round(each.reading.error, 4) for each in chart} == {0.02}
     (said,) = fallen_out(chart)
     assert said.startswith("round week-10 is lower than before: 0.600, and 0.7")
-    assert list(control_rows(chart)["reads"])[-2:] == ["within the limits", "lower than before"]
+    assert [row[-1] for row in control_grid(chart).texts[:2]] == [
+        "lower than before",
+        "within the limits",
+    ]
 
 
 def test_rounds_without_limits_and_other_scopes_are_left_out():
     assert charted(ROUNDS.assign(low=None), POLICY) == ()
     assert charted(ROUNDS, Policy("p", 1, (Rule(ALPHA, scope="without"),))) == ()
-    assert control_rows(()).empty
+    assert not control_grid(()).rows
 
 
 def test_the_page_says_which_round_fell_out():

@@ -38,10 +38,10 @@ def test_of_a_large_panel_the_same_raters_stand_beside_themselves_and_the_others
     shown = Shown.of(ratings)
     section = details("intra-rater", ratings, POLICY, [], shown)
     often = [f"r{r:02}" for r in reversed(range(n))][:MOST_SHOWN]
-    joint = section["themselves_and_others"]
+    joint = section["themselves_and_others"].to_frame()
     assert [scope for scope in joint["scope"] if scope.startswith("rater")] == [
         f"rater {name}" for name in often
     ]
     assert not (joint["interval with the others"] == "").any()
-    assert set(section["self_agreement_towards_the_pool"]["rater"]) == set(often)
+    assert {row[0] for row in section["self_agreement_towards_the_pool"].texts} == set(often)
     assert section["left_out"].startswith(f"shown are {MOST_SHOWN} of {n} raters")

@@ -12,7 +12,13 @@ import pytest
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report.disputed import LONGEST_TEXT, MOST_NAMED, disputed, disputed_rows
+from agreement_pipeline.report.disputed import (
+    LONGEST_TEXT,
+    MOST_NAMED,
+    disputed,
+    disputed_rows,
+    said_of,
+)
 
 ALPHA = MEASURES["krippendorff_alpha"]
 NUMBERS = (1.0, 2.0, 4.0, 5.0)
@@ -130,11 +136,10 @@ def test_vectors_disagree_by_their_squared_distance():
 
 
 def test_gold_items_do_not_count_and_what_each_rater_said_is_shown():
-    found = disputed_rows(
-        ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 1.0]], "nominal", gold=("i02",))
-    )
+    ratings = ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 1.0]], "nominal", gold=("i02",))
+    found = disputed_rows(ratings)
     assert found[["id", "share", "resolution"]].values.tolist() == [["i00", 1.0, "tie"]]
-    assert found[["r0", "r1"]].values.tolist() == [["1", "2"]]
+    assert said_of(ratings, ["i00"]) == {"i00": "1: r0; 2: r1"}
 
 
 def test_the_most_disputed_items_are_shown_in_words():

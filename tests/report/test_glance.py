@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.report.decisions import decisions
-from agreement_pipeline.report.glance import LONGEST, LONGEST_NAME, MARKS, MOST_ROUNDS, glance
-from agreement_pipeline.report.history import COLUMNS
+from agreement_pipeline.report.glance import LONGEST, LONGEST_NAME, MOST_ROUNDS, SIGNS, glance
+from agreement_pipeline.report.history import COLUMNS, decisions
+from agreement_pipeline.report.sections.rounds import course_figure
 
 RULE = Rule("krippendorff_alpha", reliable=0.9, tentative=0.7)
 
@@ -36,7 +36,7 @@ def rounds_of(*rows):
 
 
 def drawn(rounds):
-    uri = glance(rounds, RULE)
+    uri = glance(course_figure(rounds, RULE))
     assert len(uri) <= LONGEST
     assert not re.search(r"[ <>()\"]", uri)
     return ElementTree.fromstring(unquote(uri.partition(",")[2]))
@@ -51,7 +51,7 @@ def test_each_decision_has_its_own_colour_sign_and_end_and_the_legend_names_thos
     assert "●admitted" in text
     assert "■held" in text
     assert "tentative" not in text
-    assert all(len({mark[part] for mark in MARKS.values()}) == 3 for part in range(3))
+    assert all(len({mark[part] for mark in SIGNS.values()}) == 3 for part in range(3))
 
 
 def test_cut_offs_are_those_of_the_rule_and_the_first_and_last_round_are_named():
@@ -79,7 +79,7 @@ def test_of_many_rounds_as_many_are_drawn_as_have_room(name):
 
 
 def test_without_a_value_there_is_no_picture():
-    assert glance(rounds_of().reindex(columns=list(COLUMNS)), RULE) is None
+    assert glance(course_figure(rounds_of().reindex(columns=list(COLUMNS)), RULE)) is None
 
 
 def test_the_decisions_name_what_holds_a_round_and_the_last_round_comes_first():
@@ -102,7 +102,7 @@ def test_the_names_of_the_first_and_the_last_round_stand_apart(n):
 
 def test_the_names_of_two_near_cut_offs_stand_apart():
     rule = Rule("krippendorff_alpha", reliable=0.8, tentative=0.667)
-    uri = glance(rounds_of(("w1", "held", -0.9)), rule)
+    uri = glance(course_figure(rounds_of(("w1", "held", -0.9)), rule))
     found = ElementTree.fromstring(unquote(uri.partition(",")[2]))
     high, low = (int(each.get("y")) for each in found.iter() if each.text in ("0.8", "0.667"))
     assert low - high >= 11

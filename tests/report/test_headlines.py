@@ -3,8 +3,7 @@ from dataclasses import replace
 
 from agreement_pipeline.estimates import Estimate, Scope
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.report import headlines
-from agreement_pipeline.report.headlines import headline_numbers
+from agreement_pipeline.report.details import headline_numbers
 
 
 def of(scope, low=0.7, high=0.9, undefined=None):
@@ -40,5 +39,5 @@ def test_a_measure_that_the_policy_does_not_ask_for_has_no_series():
 
 
 def test_what_is_undefined_has_no_numbers():
-    found = headlines([of(ROUND, undefined="no pair"), of(MODEL), of(ANA, undefined="no rating")])
+    found = [of(ROUND, undefined="no pair"), of(MODEL), of(ANA, undefined="no rating")]
     assert set(headline_numbers(found, ["m"])) == {"m gpt value", "m gpt low", "m gpt high"}

@@ -8,10 +8,9 @@ from agreement_pipeline.estimates import measure
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import report_page
-from agreement_pipeline.report.drawing.svg import svg
+from agreement_pipeline.report.drawing import svg
 from agreement_pipeline.report.judged import JudgedRound
-from agreement_pipeline.report.sections.moving import other_settings
-from agreement_pipeline.report.sections.objects import marked_objects
+from agreement_pipeline.report.sections.objects import marked_objects, other_settings
 from agreement_pipeline.units import (
     Box,
     Keypoints,

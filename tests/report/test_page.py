@@ -19,19 +19,19 @@ from agreement_pipeline.report import (
     page_of_round,
     report_page,
 )
-from agreement_pipeline.report.answer import Cell, Grid, grid
 from agreement_pipeline.report.drawing import svg
 from agreement_pipeline.report.figure import Figure, Kind, Mark, Series
 from agreement_pipeline.report.names import numbered
-from agreement_pipeline.report.sections import power, sections_of
-from agreement_pipeline.report.shares import shares_of_rater
+from agreement_pipeline.report.section import Cell, Grid, grid
+from agreement_pipeline.report.sections import sections_of, verdicts
+from agreement_pipeline.report.sections.raters import shares_of_rater
 from tests.report.pages import HOSTILE, POLICY, RATERS, a_round, rows
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_simulations():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(power, "N_ROUNDS", 5)
+        patch.setattr(verdicts, "N_ROUNDS", 5)
         yield
 
 
@@ -82,7 +82,7 @@ def test_the_decision_and_its_reasons_stand_first(judged, page):
 def test_every_figure_has_a_sentence_and_numbers_beside_it(answers):
     for name, answer in answers.items():
         # This round has neither strata nor a round before, and its labels are no objects.
-        if name in ("strata", "since", "marked-objects", "other-settings"):
+        if name in ("strata", "since-the-round-before", "marked-objects", "other-settings"):
             assert answer is None
             continue
         assert answer is not None, name
@@ -90,12 +90,11 @@ def test_every_figure_has_a_sentence_and_numbers_beside_it(answers):
         assert not answer.figures or answer.tables, name
 
 
-def test_what_to_talk_about_names_the_lowest_category_rater_pair_and_item(judged, answers):
+def test_what_to_talk_about_names_the_lowest_category_and_item_and_no_rater(judged, answers):
     (found,) = answers["where-to-look"].tables
     named = {row[0].text: row[1].text for row in found.rows}
     assert named["category"] == min(judged.categories, key=lambda each: each.value).scope.name
-    lowest = min(judged.with_others.values(), key=lambda each: each.value)
-    assert named["rater"] == lowest.scope.name
+    assert set(named) == {"category", "item"}
     assert named["item"] == judged.by_item[0][int(np.argmax(judged.disagreement))]
 
 

@@ -6,8 +6,9 @@ import io
 import pytest
 from PIL import Image
 
-from agreement_pipeline.report import pictures, report_page
-from agreement_pipeline.report.pictures import picture_of
+from agreement_pipeline.report import report_page
+from agreement_pipeline.report.sections import objects
+from agreement_pipeline.report.sections.objects import picture_of
 
 from .test_objects import POLICY, boxes, judged, marked_objects, ratings_of
 
@@ -71,10 +72,10 @@ def test_what_is_no_image_is_left_out(data, folder):
 
 
 def test_a_picture_that_is_too_large_is_left_out(folder, monkeypatch):
-    monkeypatch.setattr(pictures, "MOST_PIXELS", 900 * 300 - 1)
+    monkeypatch.setattr(objects, "MOST_PIXELS", 900 * 300 - 1)
     assert picture_of("d05", folder) is None
     monkeypatch.undo()
-    monkeypatch.setattr(pictures, "MOST_BYTES", 300)
+    monkeypatch.setattr(objects, "MOST_BYTES", 300)
     assert picture_of("d05", folder) is None
 
 

@@ -8,8 +8,7 @@ from agreement_pipeline.estimates import Shown
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import JudgedRound
-from agreement_pipeline.report.profiles import COLUMNS, profiles
-from agreement_pipeline.report.sections.profiles import rater_profiles
+from agreement_pipeline.report.sections.profiles import COLUMNS, profiles, rater_profiles
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 SCALE = Scale(("a", "b"))
@@ -46,7 +45,7 @@ def ratings():
 
 @pytest.fixture(scope="module")
 def shown(ratings):
-    return profiles(ratings, POLICY).set_index("rater")
+    return profiles(ratings, POLICY).to_frame().set_index("rater")
 
 
 def test_a_rater_who_differs_is_named_and_ten_labels_say_nothing(shown):
@@ -94,7 +93,7 @@ def test_agreement_with_themselves_is_drawn_towards_all(ratings):
     changed = again.index[again["rater"] == "new"][::2]
     again.loc[changed, "label"] = again.loc[changed, "label"].map({"a": "b", "b": "a"})
     both = Ratings.from_frame(pd.concat([first, again], ignore_index=True), SCALE)
-    shown = profiles(both, POLICY).set_index("rater")["same label again"]
+    shown = profiles(both, POLICY).to_frame().set_index("rater")["same label again"]
     assert shown["biased"] == ""
     assert 0.5 < float(shown["new"]) < float(shown["r1"]) < 1
 
@@ -110,8 +109,8 @@ def test_the_raters_who_are_shown_are_drawn_towards_the_whole_panel():
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     panel = Ratings.from_frame(frame, SCALE)
     lowest = Shown.of(panel, 10)
-    few = profiles(panel, POLICY, lowest).set_index("rater")
-    every = profiles(panel, POLICY).set_index("rater")
+    few = profiles(panel, POLICY, lowest).to_frame().set_index("rater")
+    every = profiles(panel, POLICY).to_frame().set_index("rater")
     assert sorted(few.index) == sorted(lowest.raters)
     assert list(few["reads"]) == list(every.loc[few.index, "reads"])
     assert "agrees: higher" in set(every["reads"])

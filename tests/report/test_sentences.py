@@ -11,8 +11,8 @@ from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import JudgedRound
 from agreement_pipeline.report.figure import Figure, Mark, Series
-from agreement_pipeline.report.plain import drawn
-from agreement_pipeline.report.sections import power, sections_of
+from agreement_pipeline.report.sections import sections_of, verdicts
+from agreement_pipeline.report.terminal import drawn
 from tests.report.pages import POLICY
 
 RULE = Rule("krippendorff_alpha")
@@ -20,7 +20,7 @@ RULE = Rule("krippendorff_alpha")
 
 @pytest.fixture(autouse=True)
 def _few_simulations(monkeypatch):
-    monkeypatch.setattr(power, "N_ROUNDS", 5)
+    monkeypatch.setattr(verdicts, "N_ROUNDS", 5)
 
 
 def judged(ratings, policy=POLICY):

@@ -7,7 +7,7 @@ import pytest
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import Before, JudgedRound, since
-from agreement_pipeline.report.sections.since import since as section_since
+from agreement_pipeline.report.sections.since import since_the_round_before
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 YES_NO = Scale(("0", "1"))
@@ -40,14 +40,16 @@ def test_the_difference_and_the_drift_stand_in_tables(worse):
     assert list(found) == ["since_last_round", "drift"]
     assert list(found["since_last_round"]["shared items"]) == ["60"]
     assert list(found["since_last_round"]["one"]) == ["krippendorff_alpha of w2"]
-    assert {"rater ana", "rater ben", "rater cleo", "category 0"} <= set(found["drift"]["of"])
+    assert {"rater ana", "rater ben", "rater cleo", "category 0"} <= {
+        row[0] for row in found["drift"].texts
+    }
 
 
 def test_a_round_that_is_worse_is_called_so(worse):
-    found = section_since(JudgedRound("p", "w2", worse, POLICY, None, BEFORE))
+    found = since_the_round_before(JudgedRound("p", "w2", worse, POLICY, None, BEFORE))
     assert found.sentences[0].startswith("Agreement is lower: it changed by -0.")
     assert found.sentences[0].endswith("since w1. They share 60 items.")
-    same = section_since(JudgedRound("p", "w2", GOOD, POLICY, None, BEFORE))
+    same = since_the_round_before(JudgedRound("p", "w2", GOOD, POLICY, None, BEFORE))
     assert same.sentences[0].startswith("Agreement may be the same")
 
 
@@ -56,7 +58,7 @@ def test_a_lower_round_with_another_prevalence_says_so():
     rows = [(item, who, 0 if item == "r003" and who == "ben" else said) for item, who, said in rows]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"]).astype({"label": str})
     rare = Ratings.from_frame(frame, YES_NO)
-    found = section_since(JudgedRound("p", "w2", rare, POLICY, None, BEFORE))
+    found = since_the_round_before(JudgedRound("p", "w2", rare, POLICY, None, BEFORE))
     ones = (GOOD.to_pandas()["label"] == "1").mean()
     shares = f"0 0.96 and {1 - ones:.2f}, 1 0.04 and {ones:.2f}"
     assert found.sentences[0].endswith(f" But prevalence differs: {shares}.")
@@ -76,4 +78,4 @@ def test_what_cannot_be_compared_is_said_in_words():
 
 def test_the_first_round_has_nothing_before_it():
     assert since(GOOD, "w1", None, POLICY) == {}
-    assert section_since(JudgedRound("p", "w1", GOOD, POLICY, None)) is None
+    assert since_the_round_before(JudgedRound("p", "w1", GOOD, POLICY, None)) is None

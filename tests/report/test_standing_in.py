@@ -12,7 +12,7 @@ from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.estimates import measure_ratings, values_of
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
-from agreement_pipeline.report.standing_in import compared_by, standing_rows
+from agreement_pipeline.report.sections.classifiers import beside_raters, compared_by
 
 MODELS = {"good": 0.9, "poor": 0.4, "perfect": 1.0}
 SCALE = Scale(CATEGORIES)
@@ -27,7 +27,7 @@ def ratings():
 
 
 @pytest.fixture(scope="module")
-def rows(ratings):
+def table(ratings):
     found = measure_ratings(
         ratings, ["schouten_kappa"], Inference(n_resamples=1000), scopes=("classifier",)
     )
@@ -36,7 +36,12 @@ def rows(ratings):
         name: alternative_annotator_test(OfRatings().labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
-    return standing_rows(found, band, tests).set_index("classifier")
+    return beside_raters(found, sorted(band), tests)
+
+
+@pytest.fixture(scope="module")
+def rows(table):
+    return table.to_frame().set_index("classifier")
 
 
 def test_each_model_has_its_place_and_its_verdict(rows):
@@ -52,38 +57,35 @@ def test_each_model_has_its_place_and_its_verdict(rows):
     ]
 
 
-def test_the_band_is_that_of_each_rater_against_the_rest(rows, ratings):
+def test_the_band_is_that_of_each_rater_against_the_rest(table, ratings):
     patterns = OfRatings().labels(ratings)
     others = []
     for j, rater in enumerate(patterns.raters):
         rest = [[*row[:j], *row[j + 1 :]] for row in patterns.codes]
-        table = pd.DataFrame({"own": patterns.codes[:, j], "weight": patterns.weights}).assign(
+        panel = pd.DataFrame({"own": patterns.codes[:, j], "weight": patterns.weights}).assign(
             rest=rest
         )
         p_o = (
             sum(
                 w * sum(x == h for x in row) / len(row)
-                for h, row, w in zip(table["own"], rest, table["weight"], strict=True)
+                for h, row, w in zip(panel["own"], rest, panel["weight"], strict=True)
             )
-            / table["weight"].sum()
+            / panel["weight"].sum()
         )
         share = [
-            table.loc[table["own"] == k, "weight"].sum() / table["weight"].sum() for k in range(3)
+            panel.loc[panel["own"] == k, "weight"].sum() / panel["weight"].sum() for k in range(3)
         ]
         use = [
-            sum(w * row.count(k) / len(row) for row, w in zip(rest, table["weight"], strict=True))
-            / table["weight"].sum()
+            sum(w * row.count(k) / len(row) for row, w in zip(rest, panel["weight"], strict=True))
+            / panel["weight"].sum()
             for k in range(3)
         ]
         p_e = sum(a * b for a, b in zip(share, use, strict=True))
         others.append((p_o - p_e) / (1 - p_e))
         assert rater in ratings.raters
-    assert rows["raters' lowest"].astype(float).tolist() == pytest.approx(
-        [min(others)] * 3, abs=1e-5
-    )
-    assert rows["raters' highest"].astype(float).tolist() == pytest.approx(
-        [max(others)] * 3, abs=1e-5
-    )
+    lowest, highest = (table.columns.index(f"raters' {end}") for end in ("lowest", "highest"))
+    assert [row[lowest].by for row in table.rows] == pytest.approx([min(others)] * 3, abs=1e-9)
+    assert [row[highest].by for row in table.rows] == pytest.approx([max(others)] * 3, abs=1e-9)
 
 
 def test_without_a_band_or_a_test_nothing_is_claimed():
@@ -95,12 +97,13 @@ def test_without_a_band_or_a_test_nothing_is_claimed():
     found = measure_ratings(
         two, ["schouten_kappa"], Inference(n_resamples=100), scopes=("classifier",)
     )
-    (row,) = standing_rows(
+    shown = beside_raters(
         found,
-        values_of(two, "schouten_kappa", "rater").values(),
+        sorted(values_of(two, "schouten_kappa", "rater").values()),
         {"m": alternative_annotator_test(OfRatings().labels(two, ("m",)).against("m"))},
-    ).to_dict("records")
-    assert (row["raters' lowest"], row["place"], row["winning rate"]) == ("", "", "")
+    )
+    (row,) = shown.to_frame().to_dict("records")
+    assert not {"raters' lowest", "place", "winning rate"} & {*row}
     assert row["alternative-annotator test"].startswith("undefined: no rater has 30 items")
 
 

@@ -27,7 +27,8 @@ def ratings_of(labels, **scale):
 
 
 def table_of(ratings):
-    return details("inter-rater", ratings, POLICY, [])["strata"]
+    found = details("inter-rater", ratings, POLICY, [])["strata"]
+    return found and found.to_frame()
 
 
 def test_the_lowest_stratum_comes_first_and_is_named():
@@ -40,7 +41,7 @@ def test_the_lowest_stratum_comes_first_and_is_named():
 
 def test_numbers_without_categories_have_no_common_ruler():
     shown = table_of(ratings_of((1.5, 2.5), categories=None, level="interval"))
-    assert list(shown["on the round's ruler"]) == [""] * 3
+    assert "on the round's ruler" not in shown
 
 
 def test_items_without_strata_have_no_table():

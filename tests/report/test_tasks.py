@@ -10,8 +10,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report.influence import influence_of_items
-from agreement_pipeline.report.tasks import FORMS, tasks, written_tasks
+from agreement_pipeline.report.disputed import FORMS, influence_of_items, tasks, written_tasks
 
 SCALE = Scale(("bad", "good"))
 

@@ -9,15 +9,13 @@ from agreement_pipeline.intervals import Inference, Interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale
-from agreement_pipeline.report.themselves_and_others import (
-    BY_CATEGORY,
-    BY_RATER,
-    COLUMNS,
+from agreement_pipeline.report.sections.raters import (
     comparisons,
     joint_rows,
     themselves_and_others,
 )
 
+BY_RATER, BY_CATEGORY = comparisons(Scale(CATEGORIES))
 RATERS = ("ana", "ben", "chloe", "dmitri", "esra", "fay", "gus")
 
 
@@ -28,8 +26,8 @@ def policy(*rules):
 
 
 def readings(estimates, compared, judged_by=None):
-    rows = joint_rows(estimates, compared, judged_by or policy())
-    return dict(zip(rows["scope"], rows["reading"], strict=True))
+    rows = joint_rows(estimates, compared, judged_by or policy()).texts
+    return {row[0]: row[-1] for row in rows}
 
 
 def of(measure, low, high, scope):
@@ -40,7 +38,7 @@ def simulated(**settings):
     frame = simulate_round("r", seed=5, n_items=900, raters=RATERS, classifiers={}, **settings)
     ratings = Ratings.from_frame(frame, Scale(CATEGORIES))
     compared = comparisons(ratings.scale)
-    measures = [name for each in compared for name in each.measures]
+    measures = [name for each in compared for name in each[1:]]
     return readings(
         measure_ratings(
             ratings, measures, Inference(n_resamples=500), scopes=("rater", "category")
@@ -147,9 +145,9 @@ def test_what_has_no_value_or_was_not_estimated_cannot_be_told_and_is_shown_empt
         [none, of("kappa_by_category", 0.7, 0.9, Scope("category", "no"))],
         [BY_RATER, BY_CATEGORY],
         policy(),
-    )
-    assert rows["with themselves"].tolist() == rows["interval with themselves"].tolist() == ["", ""]
-    assert rows["with the others"].tolist() == ["", "0.80000"]
+    ).to_frame()
+    assert "with themselves" not in rows
+    assert rows["with the others"].tolist() == ["", "0.800"]
     assert rows["reading"][0].startswith(
         "cannot tell: test_retest_kappa of rater ana: undefined, since no rater met an item twice; "
         "schouten_kappa of each rater"
@@ -165,7 +163,7 @@ def test_what_is_compared_is_in_the_same_terms_and_defined_on_the_scale(level):
         else Scale(("a", "b", "c"), level)
     )
     for each in comparisons(scale):
-        themselves, others = (MEASURES[name] for name in each.measures)
+        themselves, others = (MEASURES[name] for name in each[1:])
         assert themselves.question == "intra-rater"
         assert themselves.defined_on(scale)
         assert others.defined_on(scale)
@@ -184,8 +182,7 @@ def test_the_table_of_a_round_holds_every_rater_and_category():
     frame = simulate_round("r", seed=5, n_items=60, classifiers={}, replicated=0.5)
     ratings = Ratings.from_frame(frame.drop(columns="text"), Scale(CATEGORIES))
     rows = themselves_and_others(ratings, policy())
-    assert tuple(rows.columns) == COLUMNS
-    assert rows["scope"].tolist() == [
+    assert [row[0] for row in rows.texts] == [
         *(f"rater {name}" for name in sorted(ratings.raters)),
         *(f"category {name}" for name in CATEGORIES),
     ]

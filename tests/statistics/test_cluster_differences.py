@@ -5,14 +5,10 @@ import pytest
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.errors import AgreementError, RatingsError
 from agreement_pipeline.estimates import (
-    between_classifiers,
-    between_raters,
-    between_rounds,
+    compare,
     shrunken_self_agreement,
 )
-from agreement_pipeline.estimates.comparison import between_measures
-from agreement_pipeline.estimates.differences import difference
-from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.statistics import Clusters, LabelsByRater
@@ -50,22 +46,17 @@ def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():
 
 def test_both_sides_of_a_difference_are_drawn_by_cluster():
     frame = documents(9)
-    for compare in (
-        lambda each: between_raters(
-            each, "schouten_kappa", "r0", "r1", Inference(n_resamples=2000)
-        ),
-        lambda each: between_measures(
-            each, "krippendorff_alpha", "self_agreement", Inference(n_resamples=2000)
-        ),
-        lambda each: between_measures(
-            each, "krippendorff_alpha", "percent_agreement", Inference(n_resamples=2000)
-        ),
-        lambda each: between_classifiers(
-            each, "vanbelle_albert_kappa", "r2", "r3", Inference(n_resamples=2000)
-        ),
+    for measure, between in (
+        ("schouten_kappa", ("r0", "r1")),
+        ("vanbelle_albert_kappa", ("r2", "r3")),
     ):
         found, plain = (
-            compare(ratings(each, classifiers=("r2", "r3")))
+            compare(
+                ratings(each, classifiers=("r2", "r3")),
+                between=between,
+                measure=measure,
+                inference=Inference(n_resamples=2000),
+            )
             for each in (frame, without_clusters(frame))
         )
         assert found.value == pytest.approx(plain.value)
@@ -78,17 +69,17 @@ def test_two_rounds_are_paired_by_the_clusters_they_share():
     one = documents(10)
     again = one.assign(label=one["label"].where(one["rater"] != "r1", "no"))
     paired, plain = (
-        between_rounds(*(ratings(drop(each)) for each in (one, again)), "krippendorff_alpha")
+        compare(*(ratings(drop(each)) for each in (one, again)), measure="krippendorff_alpha")
         for drop in (lambda f: f, without_clusters)
     )
     assert (paired.n_shared, plain.n_shared) == (240, 240)
     assert width(paired) > 1.3 * width(plain)
     halves = [one[one["item"].str[-1].isin(list(digits))] for digits in ("0123", "4567")]
-    together = between_rounds(*map(ratings, halves), "krippendorff_alpha")
-    apart = between_rounds(
+    together = compare(*map(ratings, halves), measure="krippendorff_alpha")
+    apart = compare(
         ratings(halves[0]),
         ratings(halves[1].assign(cluster="other " + halves[1]["cluster"])),
-        "krippendorff_alpha",
+        measure="krippendorff_alpha",
     )
     assert (together.n_shared, apart.n_shared) == (0, None)
     assert together.method.endswith("whole clusters; paired by cluster")
@@ -102,22 +93,22 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
         RatingsError,
         match="found a round with clusters and one without; expected both or neither, since",
     ):
-        between_rounds(ratings(frame), ratings(without_clusters(frame)), "krippendorff_alpha")
+        compare(ratings(frame), ratings(without_clusters(frame)), measure="krippendorff_alpha")
     other = frame.assign(cluster=frame["cluster"].where(frame["item"] != "000-0", "document 1"))
     with pytest.raises(
         RatingsError,
         match=r"found item '000-0' in different clusters of the two rounds; "
         "expected one cluster for each item",
     ):
-        between_rounds(ratings(frame), ratings(other), "krippendorff_alpha")
+        compare(ratings(frame), ratings(other), measure="krippendorff_alpha")
     with pytest.raises(
         AgreementError,
         match="found 4 shared clusters; expected a measure of first labels on a list of categories",
     ):
-        between_rounds(
+        compare(
             ratings(frame[frame["item"].str[-1] < "4"]),
             ratings(frame[frame["item"].str[-1] >= "4"]),
-            "self_agreement",
+            measure="self_agreement",
         )
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import basis_of, estimate, measure_ratings
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy.items_needed import simulated_rounds
+from agreement_pipeline.policy.planning import simulated_rounds
 from agreement_pipeline.statistics import Clusters, LabelsByRater
 from tests.statistics.documents import TWO, documents, ratings, without_clusters
 

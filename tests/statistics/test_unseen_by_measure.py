@@ -8,17 +8,16 @@ import pytest
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.estimates.differences import difference
-from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
+from tests.forms import FORMS
 
 FIVE = Scale((1, 2, 3, 4, 5), "ordinal")
 SETS = Scale(("a|b|c|d|e", "a|b|c|d|e|f", "g", "h"))
 SPANS = [
     name
-    for name, record in MEASURES.items()
+    for name, record in FORMS.items()
     if name.startswith(("gwet_ac2_", "brennan_prediger_")) and "ordinal" in record.levels
 ]
 ROUNDS = 300
@@ -71,20 +70,12 @@ def test_a_round_of_few_items_near_each_other_differs_from_a_large_one_as_its_in
     assert found.low < -0.5 * (alone.value - alone.low)
 
 
-def test_what_was_not_seen_of_one_round_is_drawn_once_for_a_measure_and_itself():
-    patterns = LabelsByRater([(1, 1), (2, 2), (2, 3)], [40.0, 40.0, 10.0], scale=FIVE, raters="ab")
-    for name in ("gwet_ac2_quadratic", "krippendorff_alpha"):
-        assert not difference(
-            Side("one", name, patterns), Side("other", name, patterns), shared=90
-        ).draws.any()
-
-
 def test_limits_in_spans_of_the_scale_hold_where_raters_use_its_middle_and_seldom_guess():
     names = ["gwet_ac2_quadratic", "brennan_prediger_quadratic"]
     pairs = np.array([(one, other) for one in range(5) for other in range(5)])
     in_the_middle = np.isin(pairs, (2, 3)).all(1) / 4
     population = counts(pairs, FIVE).reweighted((0.1 / 25 + 0.9 * in_the_middle) * MANY)
-    truths = [float(MEASURES[name](population).value) for name in names]
+    truths = [float(FORMS[name](population).value) for name in names]
 
     def draw(rng, n):
         return np.where(
@@ -103,6 +94,6 @@ def test_limits_hold_on_sets_of_which_the_commonest_two_are_nearly_one():
         label = rng.choice(4, size=(n, 1), p=share)
         return np.where(rng.random((n, 1)) < 0.05, rng.choice(4, size=(n, 3), p=share), label)
 
-    truth = float(MEASURES["alpha_jaccard"](counts(draw(rng, 400_000), SETS)).value)
+    truth = float(FORMS["alpha_jaccard"](counts(draw(rng, 400_000), SETS)).value)
     assert truth == pytest.approx(0.949, abs=0.003)
     assert max(misses(["alpha_jaccard"], SETS, draw, [truth], 120)) < 0.05

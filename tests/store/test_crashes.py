@@ -15,18 +15,18 @@ from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale, parquet
 from agreement_pipeline.release import (
-    deciding,
+    decisions,
     judge_round,
     lock,
-    members,
     opening,
     release_dataset,
     release_round,
+    tables,
     verify_release,
 )
 from agreement_pipeline.release.proof import prove
-from agreement_pipeline.store import Store, files, local
-from agreement_pipeline.store.files import digest_of
+from agreement_pipeline.store import Store, local, storage
+from agreement_pipeline.store.storage import digest_of
 from tests.killing import killed
 from tests.releases import current_release
 
@@ -70,7 +70,7 @@ def remembered(monkeypatch):
 
         return step
 
-    for module in (deciding, members):
+    for module in (decisions, tables):
         monkeypatch.setattr(
             module,
             "assess",
@@ -188,7 +188,7 @@ def size(request, monkeypatch):
     """Tables that are in memory while they are written, or too large for it."""
     if request.param == "in files":
         monkeypatch.setattr(parquet, "ROW_GROUP", 50)
-        monkeypatch.setattr(files, "MOST_IN_MEMORY", 1000)
+        monkeypatch.setattr(storage, "MOST_IN_MEMORY", 1000)
 
 
 def test_a_process_killed_at_any_write_leaves_the_old_state_or_the_new_one(

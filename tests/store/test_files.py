@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from agreement_pipeline.store import files
+from agreement_pipeline.store import storage
 
 
 def test_the_digest_of_bytes_is_that_of_sha256sum(tmp_path):
@@ -12,13 +12,15 @@ def test_the_digest_of_bytes_is_that_of_sha256sum(tmp_path):
     said = subprocess.run(
         ["sha256sum", tmp_path / "file"], capture_output=True, text=True, check=True
     ).stdout
-    assert files.digest_of(b"bytes") == said.split()[0]
+    assert storage.digest_of(b"bytes") == said.split()[0]
 
 
 def test_the_digest_of_a_folder_knows_names_and_bytes_and_no_order():
-    assert files.digest_of({"a": b"1", "b/c": b"2"}) == files.digest_of({"b/c": b"2", "a": b"1"})
+    assert storage.digest_of({"a": b"1", "b/c": b"2"}) == storage.digest_of(
+        {"b/c": b"2", "a": b"1"}
+    )
     different = [{"a": b"1"}, {"b": b"1"}, {"a": b"2"}, {"a": b"1", "b": b""}, {"a/b": b"1"}, {}]
-    assert len({files.digest_of(each) for each in different}) == len(different)
+    assert len({storage.digest_of(each) for each in different}) == len(different)
 
 
 def test_every_file_is_found_and_a_link_is_a_file_wherever_it_leads(tmp_path):
@@ -26,17 +28,17 @@ def test_every_file_is_found_and_a_link_is_a_file_wherever_it_leads(tmp_path):
     (tmp_path / "in" / "empty").mkdir()
     (tmp_path / "in" / "deep" / "a").write_bytes(b"1")
     (tmp_path / "in" / ".b").write_bytes(b"2")
-    assert files.contents_of(tmp_path / "in") == {".b": b"2", "deep/a": b"1"}
+    assert storage.contents_of(tmp_path / "in") == {".b": b"2", "deep/a": b"1"}
     for name, target in (("to_folder", tmp_path), ("to_nothing", tmp_path / "nothing")):
         (tmp_path / "in" / name).symlink_to(target)
-    assert files.names_in(tmp_path / "in") == (".b", "deep/a", "to_folder", "to_nothing")
-    assert files.names_in(tmp_path / "nothing") == ()
+    assert storage.names_in(tmp_path / "in") == (".b", "deep/a", "to_folder", "to_nothing")
+    assert storage.names_in(tmp_path / "nothing") == ()
 
 
 def test_a_folder_that_cannot_be_listed_is_no_empty_one(tmp_path, monkeypatch):
     def denied(_):
         raise PermissionError("denied")
 
-    monkeypatch.setattr(files.os, "scandir", denied)
+    monkeypatch.setattr(storage.os, "scandir", denied)
     with pytest.raises(PermissionError):
-        files.names_in(tmp_path)
+        storage.names_in(tmp_path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.store import Store, files
+from agreement_pipeline.store import Store, digest_of
 from agreement_pipeline.store.local import LocalStorage
 from tests.events import record
 
@@ -136,7 +136,7 @@ def test_an_edited_entry_is_seen_even_where_its_seal_was_edited_with_it(store):
         record(store, "decided", "r", decision="held", ratings_digest=digest)
     path, seal = store.root / "log" / "00000001.json", next(store.root.glob("log/seals/00000001-*"))
     path.write_text(path.read_text().replace("held", "admitted"))
-    seal.rename(seal.with_name(f"00000001-{files.digest_of(path.read_bytes())}"))
+    seal.rename(seal.with_name(f"00000001-{digest_of(path.read_bytes())}"))
     with pytest.raises(StoreError, match="found entry 2, which does not follow"):
         store.history()
 

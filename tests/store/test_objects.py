@@ -17,8 +17,8 @@ from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, Sto
 from agreement_pipeline.large_files import LargeFile
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.release import deciding, members, open_release, release_round
-from agreement_pipeline.store import Store, files, objects, storage_at
+from agreement_pipeline.release import decisions, open_release, release_round, tables
+from agreement_pipeline.store import Store, digest_at, objects, storage_at
 from agreement_pipeline.store.objects import ObjectStorage
 from tests.events import record
 from tests.killing import killed
@@ -109,7 +109,7 @@ def test_an_empty_object_is_copied(bucket):
 def test_an_original_that_changed_since_it_was_digested_is_not_kept(bucket, tmp_path, other):
     storage, source = storage_at(bucket), tmp_path / "original"
     source.write_bytes(b"old")
-    digest = files.digest_at(source)
+    digest = digest_at(source)
     source.write_bytes(other)
     with storage.locked():
         assert not storage.keep_copy("originals/1", source, digest)
@@ -223,7 +223,7 @@ def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run
     """At every third put, since a process takes a second before it speaks to a bucket."""
     monkeypatch.setattr(objects, "LEASE_SECONDS", 0.2)
     decided = {POLICY.digest: assess(make_ratings(), POLICY, no_contract, version=1)}
-    for module in (deciding, members):
+    for module in (decisions, tables):
         monkeypatch.setattr(module, "assess", lambda _, policy, *__, **___: decided[policy.digest])
     for n in count(1, 3):
         place = f"{bucket}/{n}"

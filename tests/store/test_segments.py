@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.store import Store, files, local
+from agreement_pipeline.store import Store, digest_of, local
 from agreement_pipeline.store.local import LocalStorage
 from tests.events import record
 from tests.killing import killed
@@ -51,19 +51,19 @@ def test_older_entries_stand_in_segments_and_are_read_as_they_were_written(store
     digests = [entry["ratings_digest"] for entry in store.history()]
     assert digests == [str(number) for number in range(LONG)]
     assert [path.name[:8] for path in segments(store)] == ["00000032", "00000064"]
-    assert all(path.name[9:] == files.digest_of(path.read_bytes()) for path in segments(store))
+    assert all(path.name[9:] == digest_of(path.read_bytes()) for path in segments(store))
     assert [path.stem for path in sorted((store.root / "log").glob("*.json"))] == [
         f"{number:08}" for number in range(65, 71)
     ]
     lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
     entries = [*map(json.loads, lines)]
-    assert [entry["previous"] for entry in entries[1:]] == [*map(files.digest_of, lines[:-1])]
+    assert [entry["previous"] for entry in entries[1:]] == [*map(digest_of, lines[:-1])]
 
 
 def test_the_log_goes_on_from_every_seal_although_older_seals_are_gone(store):
     lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
     lines += [path.read_bytes() for path in sorted((store.root / "log").glob("*.json"))]
-    seals = [f"{number:08}-{files.digest_of(line)}" for number, line in enumerate(lines, 1)]
+    seals = [f"{number:08}-{digest_of(line)}" for number, line in enumerate(lines, 1)]
     assert len(seals) == LONG
     for number in (1, 32, 33, 64, 65, LONG):
         assert store.since(seals[number - 1]) == store.history()[number:]
@@ -75,7 +75,7 @@ def test_the_log_is_read_on_from_every_mark_and_only_from_there(store):
     history = store.history()
     lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
     lines += [path.read_bytes() for path in sorted((store.root / "log").glob("*.json"))]
-    marks = [f"{number:08}-{files.digest_of(line)}" for number, line in enumerate(lines, 1)]
+    marks = [f"{number:08}-{digest_of(line)}" for number, line in enumerate(lines, 1)]
     assert store.mark == marks[-1]
     for number, mark in enumerate(marks, 1):
         assert store.following(mark) == history[number:]
@@ -114,7 +114,7 @@ def edited(path):
 def renamed(path):
     """Edit a segment, and give it the name that its bytes ask for."""
     edited(path)
-    path.rename(path.with_name(f"{path.name[:8]}-{files.digest_of(path.read_bytes())}"))
+    path.rename(path.with_name(f"{path.name[:8]}-{digest_of(path.read_bytes())}"))
 
 
 def moved(path):
@@ -156,7 +156,7 @@ def test_segments_that_were_all_written_anew_do_not_lead_to_the_entries_after_th
     said = json.loads(index(store).read_bytes())
     said["segments"] = [path.name[9:] for path in segments(store)]
     data = json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
-    index(store).rename(index(store).with_name(f"00000064-{files.digest_of(data)}"))
+    index(store).rename(index(store).with_name(f"00000064-{digest_of(data)}"))
     index(store).write_bytes(data)
     for step in (store.history, lambda: record(store, "decided", "r99")):
         with pytest.raises(StoreError, match="found entr"):
@@ -169,7 +169,7 @@ def forged(store, hidden):
     del said["names"][hidden]
     data = json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
     index(store).unlink()
-    digest = files.digest_of(data)
+    digest = digest_of(data)
     (store.root / "index" / f"00000064-{digest}").write_bytes(data)
     return digest
 
@@ -201,7 +201,7 @@ def test_a_forged_index_is_refused_even_where_the_entry_that_names_it_was_edited
     entry = json.loads(path.read_text())
     path.write_text(json.dumps({**entry, "index": digest}) + "\n")
     (seal,) = (store.root / "log" / "seals").glob("00000065-*")
-    seal.rename(seal.with_name(f"00000065-{files.digest_of(path.read_bytes())}"))
+    seal.rename(seal.with_name(f"00000065-{digest_of(path.read_bytes())}"))
     for step in (Store(store.root).history, lambda: Store(store.root).history("r03")):
         with pytest.raises(StoreError, match="found entry 66, which does not follow"):
             step()
@@ -239,7 +239,7 @@ def test_an_end_that_was_cut_before_a_segment_is_missed_by_a_check_of_all(store)
     (other.root / "log" / "seals").mkdir(parents=True)
     for number in range(1, 31):
         (other.root / "log" / f"{number:08}.json").write_bytes(lines[number - 1])
-        digest = files.digest_of(lines[number - 1])
+        digest = digest_of(lines[number - 1])
         (other.root / "log" / "seals" / f"{number:08}-{digest}").touch()
     with pytest.raises(StoreError, match="found 30 entries where 64 were written"):
         other.history()

@@ -10,7 +10,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.ratings import TEXT, parquet_bytes
-from agreement_pipeline.store import Store, files, local
+from agreement_pipeline.store import Store, digest_of, local
 from agreement_pipeline.store.local import LocalStorage
 
 PATHS = [
@@ -139,7 +139,7 @@ def test_times_of_several_kinds_are_kept_as_the_text_that_they_print_as(
 
 
 def test_an_original_that_is_not_the_one_its_ratings_were_read_from_is_refused(store, original):
-    digest = files.digest_of(original.read_bytes())
+    digest = digest_of(original.read_bytes())
     original.write_bytes(b"delivered again")
     with pytest.raises(
         StoreError, match=r"export 1\.csv: found other bytes than when its ratings were read"
@@ -268,11 +268,11 @@ def test_edited_ratings_are_refused_even_where_the_log_was_edited_with_them(stor
     )
     table = pq.read_table(path)
     edited = parquet_bytes(table.set_column(3, "label", [["no"] * len(table)]))
-    (path.parent / f"{files.digest_of(edited)}.parquet").write_bytes(edited)
+    (path.parent / f"{digest_of(edited)}.parquet").write_bytes(edited)
     entry.write_text(
-        json.dumps({**json.loads(entry.read_text()), "table_digest": files.digest_of(edited)})
+        json.dumps({**json.loads(entry.read_text()), "table_digest": digest_of(edited)})
     )
-    seal.rename(seal.with_name(f"00000001-{files.digest_of(entry.read_bytes())}"))
+    seal.rename(seal.with_name(f"00000001-{digest_of(entry.read_bytes())}"))
     with pytest.raises(StoreError, match=r"found digest \w+ instead of \w+ when read back"):
         store.ratings("r")
 

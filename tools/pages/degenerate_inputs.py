@@ -36,12 +36,15 @@ class DegenerateInput:
         is a rater who met the item twice.
     n_categories
         How many of no, yes, unsure the scale declares.
+    in_full
+        True if the page shows the answer of every measure, and not of the headline measures alone.
     """
 
     title: str
     why: str
     table: str
     n_categories: int = 2
+    in_full: bool = True
 
     def ratings(self, level: Level) -> Ratings:
         """The round, with labels that fit the level.
@@ -169,27 +172,26 @@ def _labelled_twice() -> Ratings:
 INPUTS = (
     DegenerateInput(
         "All labels equal",
-        "Nothing varies. Chance computed from the labels would give full agreement, so agreement "
-        "beyond chance is 0/0. Where chance is fixed beforehand, or not corrected for, agreement "
-        "is perfect.",
+        "Chance computed from the labels would give full agreement, so agreement beyond chance is "
+        "0/0. Where chance is fixed beforehand, or not corrected for, agreement is perfect.",
         "a b model\nno/no no/no no\nno no no\nno no no",
     ),
     DegenerateInput(
         "All labels equal but one",
-        "The labels vary only once. Chance explains all the agreement that there is. Coefficients "
-        "that compute chance from the labels are 0 or near 0. The other coefficients are near 1.",
+        "Chance explains all the agreement that there is. Coefficients that compute chance from "
+        "the labels are near 0, and the others are near 1.",
         "a b model\nno/no no/no no\nno yes no\nno/no no/no no\nno no no",
     ),
     DegenerateInput(
         "One rater",
-        "There is no other rater to agree with. Measures of agreement between raters have no "
-        "value. A classifier can still be compared with the one rater.",
+        "Measures of agreement between raters have no value. A classifier can still be compared "
+        "with the one rater.",
         "a model\nno/no no\nyes/yes yes\nno/yes yes",
     ),
     DegenerateInput(
         "One item",
-        "The raters disagree on the only item. Coefficients have a value where the ratings vary. "
-        "The interval shows how little that value says.",
+        "Coefficients have a value where the ratings vary, and the interval shows how little it "
+        "says.",
         "a b model\nno/no yes/yes no",
     ),
     DegenerateInput(
@@ -199,46 +201,46 @@ INPUTS = (
     ),
     DegenerateInput(
         "Pairable part constant",
-        "The ratings vary, but not on items with two ratings. So no disagreement could be seen. "
-        "Measures that compute chance from the labels have no value. Measures that take chance "
-        "from the scale have one.",
+        "The ratings vary, but not on items with two ratings. So measures that compute chance "
+        "from the labels have no value, and those that take it from the scale have one.",
         "a b model\nno no no\nno no no\nyes . yes\n. yes yes",
     ),
     DegenerateInput(
         "Perfect agreement in two categories",
-        "This input is not degenerate. Every measure of agreement that applies has its greatest "
-        "value.",
+        "This input is not degenerate, and every measure of agreement has its greatest value.",
         "a b model\nno/no no/no no\nyes/yes yes/yes yes\nno/no no/no no\nyes/yes yes/yes yes",
+        in_full=False,
     ),
     DegenerateInput(
         "Perfect agreement, and a category that nobody used",
-        "A declared category counts although nobody used it. It matters where chance is spread "
-        "over the categories of the scale. It also matters where a measure is for two categories "
-        "only.",
+        "A declared category counts where chance is spread over the categories of the scale. It "
+        "also counts where a measure is for two categories only.",
         "a b model\nno/no no/no no\nyes/yes yes/yes yes\nno no no\nyes yes yes",
         n_categories=3,
     ),
     DegenerateInput(
         "Some disagreement, and a category that nobody used",
-        "The labels now disagree, so values are under 1. Compare with the next input.",
+        "Chance is spread over three categories. Compare with the next input.",
         "a b model\nno/no no/yes no\nyes/yes yes/yes yes\nno yes no\nyes yes yes",
         n_categories=3,
+        in_full=False,
     ),
     DegenerateInput(
         "Some disagreement",
         "These are the labels of the input above, on a scale of two categories.",
         "a b model\nno/no no/yes no\nyes/yes yes/yes yes\nno yes no\nyes yes yes",
+        in_full=False,
     ),
     DegenerateInput(
         "A rater who rated nothing",
-        "A rater is on the list and gave no rating. Without a row, that rater is not part of the "
-        "panel. All values are those of the two other raters.",
+        "A rater without a row is not part of the panel, so all values are those of the others.",
         "a b c model\nno/no no/no . no\nyes/yes yes/yes . yes\nno yes . no",
+        in_full=False,
     ),
     DegenerateInput(
         "Two raters of one category each",
-        "One always says no, the other always says yes. They never agree. Chance computed from "
-        "each rater's own labels expects exactly that, so the value is 0.",
+        "They never agree. Chance computed from each rater's own labels expects exactly that, so "
+        "the value is 0.",
         "a b model\nno/no yes/yes no\nno/no yes/yes no\nno yes no",
     ),
     DegenerateInput(
@@ -248,9 +250,9 @@ INPUTS = (
     ),
     DegenerateInput(
         "No replicates",
-        "No rater met an item again. So nothing shows how far raters agree with their own earlier "
-        "labels.",
+        "Nothing shows how far raters agree with their own earlier labels.",
         "a b model\nno no no\nyes yes yes\nno yes no",
+        in_full=False,
     ),
 )
 

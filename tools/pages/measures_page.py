@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from agreement_pipeline.measures import MEASURES, Measure
-from agreement_pipeline.measures._weights import IDENTITY, Weighting
+from agreement_pipeline.measures import MEASURES, WEIGHTINGS, Measure
 from agreement_pipeline.ratings import LEVELS
 from tools.pages.generated import write_or_check
 
@@ -31,10 +30,10 @@ WRITTEN = (
     f"<!-- Written by `python -m {COMMAND} docs/measures.md`; edit the docstrings instead. -->"
 )
 OVERLAPPING = re.compile(r"\\[^A-Za-z]|\*|(?<![A-Za-z0-9])_")
-WEIGHTED_BY = (
-    r", with the weight $w_{xy} = 1 - d_{xy} / \max d$ for two categories with scores x and y "
-    "(on the ordinal level, with places x and y)"
-)
+DISTANCES = r"""The name of a distance may follow that of a weighted measure, as in
+`gwet_ac2_circular`. Two categories with scores x and y, or places on the ordinal level, have the
+weight $w_{xy} = 1 - d_{xy} / \max d$.
+"""
 LIST = re.compile(r"(<!-- measures: written by .*? -->\n).*?(<!-- end of measures -->)", re.DOTALL)
 
 
@@ -58,9 +57,8 @@ def measures_pages(path: Path) -> dict[Path, str]:
 
 def list_of_measures(folder: str) -> str:
     """A table of measures for each question, with links to the family pages with formulas."""
-    return "\n".join(
-        _questions_table(question, title, folder) for question, title in QUESTIONS.items()
-    )
+    tables = (_questions_table(question, title, folder) for question, title in QUESTIONS.items())
+    return "\n".join([*tables, _list_of_distances()])
 
 
 def family_pages() -> dict[str, str]:
@@ -187,28 +185,36 @@ def _section(forms: Forms) -> str:
     )
 
 
+def _list_of_distances() -> str:
+    """The distances that may follow the name of a family, each with its formula and levels."""
+    lines = [
+        f"- `{name}`: $d_{{xy}} = {weighting.formula}$; {_levels(set(weighting.levels))}."
+        for name, weighting in WEIGHTINGS.items()
+    ]
+    return "\n".join(["### distances\n", DISTANCES, *lines, ""])
+
+
 def _list_of_forms(forms: Forms) -> list[str]:
-    """The names and weightings of the function, and where they are defined."""
+    """The other names of the function, and the distances that it takes."""
     if not forms.others:
         return []
-    weighted = any(_weights(record.weighting) for record in forms.records)
+    weighted = [record for record in forms.others if _is_weighted(record)]
+    family = weighted[0].name.rpartition("_")[0] if weighted else ""
     lines = [
         f"- `{record.name}`: {_form(record)}; {_levels(set(record.levels))}."
         for record in forms.records
     ]
-    return [f"Forms{WEIGHTED_BY if weighted else ''}:", "", *lines, ""]
+    others = [f"- `{family}_circular` and so on: any of the [distances](../measures.md#distances)."]
+    return ["Forms:", "", *lines, *(others if weighted else []), ""]
 
 
 def _form(record: Measure) -> str:
     """The difference of a form: another name, or its weights."""
-    if record.alias_of:
-        return f"another name of `{record.alias_of}`"
-    return ", ".join(part for part in (record.title, _weights(record.weighting)) if part)
+    return f"another name of `{record.alias_of}`" if record.alias_of else record.title
 
 
-def _weights(weighting: Weighting | None) -> str:
-    """How far apart two categories are; empty if all categories differ alike."""
-    return "" if weighting in (None, IDENTITY) else f"$d_{{xy}} = {weighting.formula}$"
+def _is_weighted(record: Measure) -> bool:
+    return record.weighting in WEIGHTINGS.values()
 
 
 def _prose(record: Measure) -> str:

@@ -9,10 +9,15 @@ from itertools import chain
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Drawn, Status, Submission, spans_in, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import (
+    Data,
+    Drawn,
+    Status,
+    Submission,
+    Tool,
+    spans_in,
+)
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
 
@@ -122,8 +127,8 @@ def rest(export: Export, kind: str = "") -> Iterator[Submission]:
                     _answers(values, where, kind),
                     f"response {each['id']}",
                     status=_status(each["status"], where),
-                    created=utc(each.get("inserted_at"), place),
-                    updated=utc(each.get("updated_at"), place),
+                    created=each.get("inserted_at"),
+                    updated=each.get("updated_at"),
                     fields=fields,
                 )
 

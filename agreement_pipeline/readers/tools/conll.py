@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Drawn, Submission
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Drawn, Submission, Tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 

@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Submission, grouped, has, plain, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Submission, Tool, grouped, has, plain
 
 CLASS = "class"
 
@@ -29,8 +27,8 @@ def submissions(export: Export) -> Iterator[Submission]:
                 {CLASS: tuple(each["label"] for each in made), **attributes},
                 f"{place}, {maker}",
                 status="rejected" if is_issue else "submitted",
-                created=utc(made[0].get("createdAt"), place),
-                updated=utc(made[-1].get("updatedAt"), place),
+                created=made[0].get("createdAt"),
+                updated=made[-1].get("updatedAt"),
                 assisted=any(system.get("automated") for system in systems),
                 fields={**plain(item), "stem": PurePosixPath(item["name"]).stem},
             )

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Drawn, Submission, has, spans_in
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Drawn, Submission, Tool, has, spans_in
 from agreement_pipeline.units import Span
 
 POOLED = "all"

@@ -3,17 +3,22 @@
 from collections.abc import Iterator
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Status, Submission, grouped, has, plain, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import (
+    Status,
+    Submission,
+    Tool,
+    grouped,
+    has,
+    plain,
+)
 
 STATUSES: dict[str, Status] = {"NOT_LABELLED": "draft", "LABEL_IN_PROGRESS": "draft"}
 
 
 def submissions(export: Export) -> Iterator[Submission]:
     """The classifications of all label rows, one submission for each maker and data unit."""
-    for place, row in export.records():
+    for _, row in export.records():
         for unit in row["data_units"].values():
             classes = unit["labels"].get("classifications") or ()
             for maker, made in grouped(classes, lambda each: each.get("createdBy")).items():
@@ -30,8 +35,8 @@ def submissions(export: Export) -> Iterator[Submission]:
                     {each["name"]: _answer(each["answers"]) for each in questions},
                     f"label row {row['label_hash']}, unit {unit['data_hash']}, {maker}",
                     status=STATUSES.get(row.get("label_status", ""), "submitted"),
-                    created=utc(made[0].get("createdAt"), place),
-                    updated=utc(made[-1].get("lastEditedAt"), place),
+                    created=made[0].get("createdAt"),
+                    updated=made[-1].get("lastEditedAt"),
                     assisted=not all(each.get("manualAnnotation", True) for each in made),
                     fields=plain({**row, **unit}),
                 )

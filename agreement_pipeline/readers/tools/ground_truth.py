@@ -5,14 +5,12 @@ The output manifest alone has consolidated labels, and no raters.
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, kind_of
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Submission, plain, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.files import kind_of
+from agreement_pipeline.readers.submissions import Data, Submission, Tool, plain
 
 MANIFEST = "output.manifest"
 
@@ -34,44 +32,30 @@ def submissions(export: Export) -> Iterator[Submission]:
             f"{export.name}: found consolidated labels, and no worker; expected who answered. "
             "Copy the folder annotations/worker-response of the job too."
         )
-    for path in responses:
-        yield from _responses(path, export, items)
-    for path in requests if not responses else ():
-        yield from _requests(path, export, items)
+    for path in responses or requests:
+        for where, record in export.records_in(path):
+            known = {"text": (record.get("dataObject") or {}).get("content")}
+            item = path.parent.name if responses else str(record["datasetObjectId"])
+            fields = plain({**known, **items.get(item, {})}, str)
+            fields = {"text": fields["source"], **fields} if "source" in fields else fields
+            for number, answer in enumerate(record["answers" if responses else "annotations"], 1):
+                content = answer["answerContent"] if responses else _content(answer)
+                yield Submission(
+                    item,
+                    answer["workerId"],
+                    {name: _answer(value) for name, value in content.items()},
+                    f"{where}, answer {number}",
+                    created=answer.get("acceptanceTime"),
+                    updated=answer.get("submissionTime"),
+                    seconds=answer.get("timeSpentInSeconds"),
+                    fields=fields,
+                )
 
 
-def _responses(path: Path, export: Export, items: Mapping[str, Data]) -> Iterator[Submission]:
-    item, place = path.parent.name, export.place(path)
-    for _, record in export.records_in(path):
-        for number, answer in enumerate(record["answers"], 1):
-            yield Submission(
-                item,
-                answer["workerId"],
-                _answers(answer["answerContent"]),
-                f"{place}, answer {number}",
-                created=utc(answer.get("acceptanceTime"), place),
-                updated=utc(answer.get("submissionTime"), place),
-                seconds=answer.get("timeSpentInSeconds"),
-                fields=_fields(items.get(item, {})),
-            )
-
-
-def _requests(path: Path, export: Export, items: Mapping[str, Data]) -> Iterator[Submission]:
-    for where, record in export.records_in(path):
-        item = str(record["datasetObjectId"])
-        known = {"text": (record.get("dataObject") or {}).get("content"), **items.get(item, {})}
-        for number, answer in enumerate(record["annotations"], 1):
-            yield Submission(
-                item,
-                answer["workerId"],
-                _answers(json.loads(answer["annotationData"]["content"])),
-                f"{where}, answer {number}",
-                fields=_fields(known),
-            )
-
-
-def _answers(content: Data) -> dict[str, Any]:
-    return {name: _answer(value) for name, value in content.items()}
+def _content(annotation: Data) -> Data:
+    """What an annotation of a consolidation request says."""
+    said: Data = json.loads(annotation["annotationData"]["content"])
+    return said
 
 
 def _answer(value: Any) -> Any:
@@ -81,11 +65,6 @@ def _answer(value: Any) -> Any:
         return frozenset(value["labels"])
     on = (name for name, said in value.items() if said is True or said == {"on": True})
     return value["label"] if "label" in value else next(on, None)
-
-
-def _fields(row: Data) -> dict[str, Any]:
-    named = plain(row, str)
-    return {**({"text": named["source"]} if "source" in named else {}), **named}
 
 
 def _is_job(export: Export) -> bool:

@@ -14,11 +14,17 @@ from xml.etree import ElementTree as Xml
 from xml.parsers import expat
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.files import START, start_of
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import DECIMALS, Data, Drawn, Submission, has
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.submissions import (
+    DECIMALS,
+    Data,
+    Drawn,
+    Submission,
+    Tool,
+    has,
+    refuse_rotation,
+)
 from agreement_pipeline.units import Box, Keypoints, LabelObject, Polygon
 
 TAG, KEYPOINTS = "tag", "keypoints"
@@ -43,11 +49,6 @@ def elements(path: Path, place: str) -> Iterator[Xml.Element]:
     """The elements of a file, each when it ends.
 
     A document that declares anything is refused: entities can grow endlessly.
-
-    Raises
-    ------
-    RatingsError
-        The file is no whole XML, or it has a DOCTYPE.
     """
     try:
         _refuse_declarations(path, place)
@@ -133,11 +134,7 @@ def _shapes(image: Xml.Element, kind: str, where: str) -> Drawn:
 
 def _shape(shape: Xml.Element, kind: str, where: str) -> LabelObject:
     said = shape.attrib
-    if float(said.get("rotation", 0)):
-        raise RatingsError(
-            f"{where}: found a rotation of {said['rotation']} degrees; expected an upright box. "
-            "Draw a polygon instead."
-        )
+    refuse_rotation(said.get("rotation"), where)
     if kind == "boxes":
         left, top, right, bottom = (float(said[name]) for name in ("xtl", "ytl", "xbr", "ybr"))
         return _box((left, top, right, bottom), said["label"], where)

@@ -21,11 +21,9 @@ from pathlib import Path
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.files import start_of
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Drawn, Submission, has
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.submissions import Data, Drawn, Submission, Tool, has
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 
@@ -95,13 +93,7 @@ class Characters:
         self.length, self._places = len(text), {unit: place for place, unit in enumerate(units)}
 
     def at(self, unit: int, where: str) -> int:
-        """The character that begins at a code unit.
-
-        Raises
-        ------
-        RatingsError
-            None begins there.
-        """
+        """The character that begins at a code unit."""
         if unit not in self._places:
             raise RatingsError(
                 f"{where}: found offset {unit}, where no character begins in a text of "

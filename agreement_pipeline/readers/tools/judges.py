@@ -4,17 +4,12 @@ An item is an output. A rater is a person, a scorer or an assertion. Inspect and
 say which of these are models, so a project names them in `classifiers`.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Kind, Submission, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Data, Kind, Submission, Tool
 
 HEADER = "header.json"
 LANGFUSE = {
@@ -40,9 +35,10 @@ def inspect(export: Export) -> Iterator[Submission]:
     """The scores of all samples of all logs: of a task, answered by a model in an epoch."""
     packed = {path.parent for path in export.files if path.name == HEADER}
     for folder in sorted(packed):
-        header = _json(folder / HEADER, export)
+        ((_, header),) = export.records_in(folder / HEADER)
         for path in sorted((folder / "samples").glob("*.json")):
-            yield from _sample(_json(path, export), header["eval"], export.place(path))
+            for _, sample in export.records_in(path):
+                yield from _sample(sample, header["eval"], export.place(path))
     for path in export.files:
         if not any(folder in path.parents for folder in packed):
             for place, log in export.records_in(path):
@@ -63,21 +59,9 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
             scorer,
             {**value} if isinstance(value, Mapping) else {"score": value},
             f"{place}: {name}, {scorer}",
-            created=utc(run.get("created"), place),
+            created=run.get("created"),
             fields=fields,
         )
-
-
-def _json(path: Path, export: Export) -> Data:
-    export.at = export.place(path)
-    try:
-        found: Data = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise RatingsError(
-            f"{export.at}: found text that is not readable as JSON ({error}); expected a part of a "
-            "log. Export the log again."
-        ) from None
-    return found
 
 
 def _is_inspect(export: Export) -> bool:
@@ -97,7 +81,7 @@ register(
 
 def langfuse(export: Export) -> Iterator[Submission]:
     """All scores. One of the source ANNOTATION is a person's. Others are models' or programs'."""
-    for place, record in export.records():
+    for _, record in export.records():
         for score in record["data"] if isinstance(record.get("data"), list) else [record]:
             is_person = score["source"] == "ANNOTATION"
             trace, observation = _of(score, "trace"), _of(score, "observation")
@@ -108,8 +92,8 @@ def langfuse(export: Export) -> Iterator[Submission]:
                 {score["name"]: score["value"] if is_number else _of(score, "text")},
                 f"score {score['id']}",
                 kind="human" if is_person else "model",
-                created=utc(_of(score, "created"), place),
-                updated=utc(_of(score, "updated"), place),
+                created=_of(score, "created"),
+                updated=_of(score, "updated"),
                 fields={"trace": trace, "observation": observation, "source": score["source"]},
             )
 
@@ -145,7 +129,7 @@ register(
 
 def traces(export: Export) -> Iterator[Submission]:
     """The assessments of all traces. Traces say who assessed them: people or models."""
-    for place, record in export.records():
+    for _, record in export.records():
         info = record.get("info", record)
         name = info.get("trace_id") or info["request_id"]
         fields = {key: value for key, value in info.items() if not isinstance(value, (list, dict))}
@@ -161,8 +145,8 @@ def traces(export: Export) -> Iterator[Submission]:
                 {named: None if isinstance(answer, (list, dict)) else answer},
                 where,
                 kind="gold" if expected else MLFLOW[source["source_type"]],
-                created=utc(each.get("create_time"), place),
-                updated=utc(each.get("last_update_time"), place),
+                created=each.get("create_time"),
+                updated=each.get("last_update_time"),
                 fields=fields,
             )
 
@@ -235,10 +219,10 @@ def promptfoo(export: Export) -> Iterator[Submission]:
     for place, record in export.records():
         run, results = record.get("evalId") or place, record["results"]
         for each in results["results"]:
-            yield from _output(each, str(run), utc(results.get("timestamp"), place))
+            yield from _output(each, str(run), results.get("timestamp"))
 
 
-def _output(result: Data, run: str, time: str | None) -> Iterator[Submission]:
+def _output(result: Data, run: str, time: object) -> Iterator[Submission]:
     provider = result["provider"]
     model = provider.get("label") or provider["id"]
     name = f"{run}/{result['testIdx']}/{result['promptIdx']}/{model}"

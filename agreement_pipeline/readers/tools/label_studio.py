@@ -14,10 +14,17 @@ from typing import Any, Literal
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Drawn, Status, Submission, has, pixels, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import (
+    Data,
+    Drawn,
+    Status,
+    Submission,
+    Tool,
+    has,
+    pixels,
+    refuse_rotation,
+)
 from agreement_pipeline.units import (
     Box,
     LabelObject,
@@ -68,8 +75,8 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 name,
                 status=_status(each),
                 kind="gold" if _says(each, "ground_truth") else "human",
-                created=utc(each.get("created_at"), where),
-                updated=utc(each.get("updated_at"), where),
+                created=each.get("created_at"),
+                updated=each.get("updated_at"),
                 seconds=each.get("lead_time"),
                 assisted=_is_assisted(each),
                 fields=fields,
@@ -82,7 +89,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 answers(each.get("result"), where),
                 where,
                 status="draft",
-                created=utc(each.get("created_at"), place),
+                created=each.get("created_at"),
                 fields=fields,
             )
         for each in (task.get("predictions") or ()) if is_task else ():
@@ -94,7 +101,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 answers(each.get("result"), where),
                 name,
                 kind="model",
-                created=utc(each.get("created_at"), where),
+                created=each.get("created_at"),
                 confidence=each.get("score"),
                 fields=fields,
             )
@@ -141,13 +148,7 @@ def _is_assisted(annotation: Data) -> bool:
 
 
 def before_review(annotation: Data, where: str) -> object:
-    """What the rater answered, before a reviewer changed it.
-
-    Raises
-    ------
-    RatingsError
-        A reviewer changed it, and the export does not tell what it was.
-    """
+    """What the rater answered, before a reviewer changed it."""
     reviews = annotation.get("reviews") or ()
     said = [each for each in reviews if each.get("fixed_annotation_history")]
     fixed = sorted(said, key=lambda each: str(each.get("created_at")))
@@ -212,11 +213,7 @@ def _segment(part: Data, label: str, where: str) -> LabelObject:
 
 def _box(part: Data, label: str, where: str) -> LabelObject:
     value, (width, height) = part["value"], _extent(part)
-    if value.get("rotation"):
-        raise RatingsError(
-            f"{where}: found a rotation of {value['rotation']} degrees; expected an upright box. "
-            "Draw a polygon instead."
-        )
+    refuse_rotation(value.get("rotation"), where)
     return Box(
         pixels(value["x"], width),
         pixels(value["y"], height),
@@ -269,9 +266,9 @@ def of_tables(export: Export) -> Iterator[Submission]:
             row["annotator"],
             _own_answers(row, place),
             f"annotation {row['annotation_id']}",
-            created=utc(row.get("created_at"), place),
-            updated=utc(row.get("updated_at"), place),
-            seconds=float(row["lead_time"]) if row["lead_time"] else None,
+            created=row.get("created_at"),
+            updated=row.get("updated_at"),
+            seconds=row["lead_time"],
             fields={name: cell for name, cell in row.items() if not isinstance(cell, (list, dict))},
         )
 

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Submission, has, plain, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Data, Submission, Tool, has, plain
 
 
 def submissions(export: Export) -> Iterator[Submission]:
@@ -45,8 +43,8 @@ def _submission(label: Data, item: object, is_gold: bool, fields: Data, place: s
         record,
         status="skipped" if work.get("skipped") else "submitted",
         kind="gold" if is_gold else "human",
-        created=utc(details.get("created_at"), where),
-        updated=utc(details.get("updated_at"), where),
+        created=details.get("created_at"),
+        updated=details.get("updated_at"),
         seconds=work.get("seconds_to_create"),
         fields=fields,
     )

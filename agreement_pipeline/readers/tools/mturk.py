@@ -4,10 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Data, Submission, has, part, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Data, Submission, Tool, has, part
 
 INPUT, ANSWER, WHOLE = "Input.", "Answer.", "Answer.taskAnswers"
 LABEL, LABELS = ".label", ".labels"
@@ -15,17 +13,16 @@ LABEL, LABELS = ".label", ".labels"
 
 def submissions(export: Export) -> Iterator[Submission]:
     """The assignments of all HITs."""
-    for place, row in export.records():
-        seconds = row.get("WorkTimeInSeconds")
+    for _, row in export.records():
         yield Submission(
             row["HITId"],
             row["WorkerId"],
             _answers(row),
             f"assignment {row['AssignmentId']}",
             status="rejected" if row["AssignmentStatus"] == "Rejected" else "submitted",
-            created=utc(row.get("AcceptTime"), place),
-            updated=utc(row.get("SubmitTime"), place),
-            seconds=float(seconds) if seconds else None,
+            created=row.get("AcceptTime"),
+            updated=row.get("SubmitTime"),
+            seconds=row.get("WorkTimeInSeconds"),
             fields={**row, **part(row, INPUT)},
         )
 

@@ -9,18 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.submissions import (
     Data,
     Drawn,
     Submission,
+    Tool,
     has,
     plain,
     spans_in,
-    utc,
 )
-from agreement_pipeline.readers.tool import Tool
 from agreement_pipeline.units import Box, LabelObject, Polygon
 
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
@@ -42,7 +40,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             place,
             status="submitted" if record["answer"] in labels else "skipped",
             kind="reviewer" if "versions" in record else "human",
-            created=utc(record.get("_timestamp"), place),
+            created=record.get("_timestamp"),
             fields={**plain(record), **(record.get("meta") or {})},
         )
 

@@ -4,18 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
+from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.submissions import (
     Data,
     Status,
     Submission,
+    Tool,
     grouped,
     has,
     plain,
-    utc,
 )
-from agreement_pipeline.readers.tool import Tool
 
 TAG = "tag"
 STATUSES: dict[str, Status] = {
@@ -41,8 +39,8 @@ def submissions(export: Export) -> Iterator[Submission]:
                 f"{place}, {email}",
                 status=STATUSES.get(about.get("status", ""), "submitted"),
                 kind="reviewer" if role in REVIEWERS else "human",
-                created=utc(min((each["createdAt"] for each in made), default=None), place),
-                updated=utc(max((each["updatedAt"] for each in made), default=None), place),
+                created=min((each["createdAt"] for each in made), default=None),
+                updated=max((each["updatedAt"] for each in made), default=None),
                 assisted=any(each.get("creationType", "Manual") != "Manual" for each in made),
                 fields=plain(about),
             )

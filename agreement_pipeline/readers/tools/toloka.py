@@ -4,10 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.registry import register
-from agreement_pipeline.readers.submissions import Status, Submission, has, part, utc
-from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.submissions import Status, Submission, Tool, has, part
 
 INPUT, OUTPUT, GOLDEN, OWN = "INPUT:", "OUTPUT:", "GOLDEN:", "ASSIGNMENT:"
 STATUSES: dict[str, Status] = {
@@ -21,7 +19,7 @@ STATUSES: dict[str, Status] = {
 def submissions(export: Export) -> Iterator[Submission]:
     """The tasks of all assignments, and the known answers of control tasks once each."""
     known: set[object] = set()
-    for place, row in export.records():
+    for _, row in export.records():
         task = row.get(f"{OWN}task_id") or row[f"{OWN}assignment_id"]
         fields = {**row, **part(row, INPUT)}
         golden = {name: value for name, value in part(row, GOLDEN).items() if value}
@@ -34,8 +32,8 @@ def submissions(export: Export) -> Iterator[Submission]:
             {name: _answer(cell) for name, cell in part(row, OUTPUT).items()},
             f"assignment {row[f'{OWN}assignment_id']}, task {task}",
             status=STATUSES.get(row.get(f"{OWN}status", ""), "submitted"),
-            created=utc(row.get(f"{OWN}started"), place),
-            updated=utc(row.get(f"{OWN}submitted"), place),
+            created=row.get(f"{OWN}started"),
+            updated=row.get(f"{OWN}submitted"),
             fields=fields,
         )
 

@@ -1,21 +1,109 @@
-"""Units of marked objects: where they lie, and who dissents."""
+"""Units of marked objects: where they lie, who dissents, and what other settings would give."""
 
+import base64
+import io
 import json
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from agreement_pipeline.report.answer import Answer, Grid, grid
-from agreement_pipeline.report.drawn_units import Kind, Unit, figure_of, kind_of
-from agreement_pipeline.report.figure import Figure
-from agreement_pipeline.report.judged import JudgedRound
-from agreement_pipeline.report.pictures import picture_of
-from agreement_pipeline.report.sections.record import section
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import TEXT
+from agreement_pipeline.report.figure import Figure, Mark, Picture, Series, Tone
+from agreement_pipeline.report.judged import JudgedRound, measured
+from agreement_pipeline.report.section import (
+    Answer,
+    Row,
+    grid,
+    section,
+    title_of,
+    value_and_interval,
+)
 from agreement_pipeline.text import counted
-from agreement_pipeline.units import NONE, document_of, place_of
+from agreement_pipeline.units import (
+    NONE,
+    at_each,
+    document_of,
+    numbers_named,
+    objects_of,
+    place_of,
+    points_named,
+)
 
-MOST_ITEMS = 3
-"""How many items are drawn."""
-COLUMNS = ("unit", "what raters said", "who dissents")
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MOST_ITEMS, MOST_UNITS = 3, 60
+"""How many items are drawn, and how many units of each."""
+MOST_RATINGS = 20_000
+"""The units of a larger round are not made again."""
+
+Kind = Literal["spans", "frames", "outlines", "bodies"]
+KINDS: Mapping[tuple[str, ...], Kind] = {
+    ("start", "end"): "spans",
+    ("x", "y", "width", "height"): "frames",
+}
+KINDS_OF_POINTS: Mapping[str, Kind] = {"corners": "outlines", "keypoints": "bodies"}
+IN_IMAGE = (
+    "A thick edge: raters differ on the {one}. Beside a label stands how many gave it. "
+    "Broken lines: {many} of single raters that lie elsewhere."
+)
+SAYS: Mapping[Kind, str] = {
+    "spans": "A low bar: the rater marks what most do. A tall bar: the rater dissents there.",
+    "frames": IN_IMAGE.format(one="box", many="boxes"),
+    "outlines": IN_IMAGE.format(one="polygon", many="polygons"),
+    "bodies": IN_IMAGE.format(one="body", many="bodies"),
+}
+NOT_SET = (-1, -1)
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
+WIDEST, TALLEST = 480, 480
+MOST_PIXELS, MOST_BYTES = 50_000_000, 80_000
+QUALITIES = (70, 45, 20)
+SIMILARITIES, STEPS = (0.3, 0.5, 0.7, 0.9), (1.0, 2.0, 5.0, 10.0)
+MEASURES = ("krippendorff_alpha", "percent_agreement")
+MOVED = {
+    "at_least": "Objects are matched again at each similarity, by the area of both over the area "
+    "of either (of keypoints: COCO's similarity). A value that moves much says that raters mark "
+    "the same things with other edges.",
+    "step": "Positions are taken together by each number of steps of the round. A value that moves "
+    "much says that raters mark the same things with other ends.",
+}
+
+
+class Unit(NamedTuple):
+    """A unit, what its raters said, and where each of them drew it."""
+
+    name: str
+    place: tuple[float, ...]
+    said: Mapping[str, str]
+    drawn: Mapping[str, tuple[float, ...]]
+
+    @property
+    def agreed(self) -> str | None:
+        """What more raters said than anything else; None if there is a tie."""
+        (label, most), *others = Counter(self.said.values()).most_common()
+        return None if others and others[0][1] == most else label
+
+    @property
+    def dissenters(self) -> list[str]:
+        """The raters who said something else. All of them if there is a tie."""
+        return [rater for rater, label in self.said.items() if label != self.agreed]
+
+    @property
+    def counts(self) -> str:
+        """Each label and how many gave it."""
+        counted_labels = Counter(self.said.values()).most_common()
+        return ", ".join(f"{label} {times}" for label, times in counted_labels)
+
+    @property
+    def words(self) -> str:
+        """Each label and who gave it."""
+        raters: defaultdict[str, list[str]] = defaultdict(list)
+        for rater, label in self.said.items():
+            raters[label].append(rater)
+        return "; ".join(f"{label}: {', '.join(names)}" for label, names in raters.items())
 
 
 @section("Marked objects", "Where do raters mark differently?", place=52)
@@ -26,19 +114,27 @@ def marked_objects(judged: JudgedRound) -> Answer | None:
     kind, disputed = kind_of(judged.by_item[0]), _disputed(judged)
     if kind is None or not disputed:
         return None
-    items = _worst_items(disputed)
+    of_item: defaultdict[str, float] = defaultdict(float)
+    for name, part in disputed.items():
+        of_item[document_of(name)] += part
+    items = sorted(of_item, key=lambda item: (-of_item[item], item))[:MOST_ITEMS]
     units = _units(judged, {*items}, {*disputed})
     drawn = [item for item in items if any(unit.place for unit in units[item])]
     figures = tuple(_figure(judged, kind, item, units[item]) for item in drawn)
-    every = {unit.name: unit for of_item in units.values() for unit in of_item}
-    said = f"Raters differ on {counted(len(disputed), 'unit')}. {_which(drawn)}"
-    return Answer((said,), figures, (_table([every[name] for name in disputed if name in every]),))
-
-
-def _which(drawn: Sequence[str]) -> str:
-    if not drawn:
-        return "None is drawn, since the ratings do not say where objects lie."
-    return f"The most disputed {'is' if len(drawn) == 1 else 'are'} drawn: {', '.join(drawn)}."
+    which = "None is drawn, since the ratings do not say where objects lie."
+    if drawn:
+        are = "is" if len(drawn) == 1 else "are"
+        which = f"The most disputed {are} drawn: {', '.join(drawn)}."
+    every = {unit.name: unit for found in units.values() for unit in found}
+    rows = [
+        [name, every[name].words, ", ".join(every[name].dissenters)]
+        for name in disputed
+        if name in every
+    ]
+    columns = ("unit", "what raters said", "who dissents")
+    title = "The units on which raters differ most, of these items"
+    said = f"Raters differ on {counted(len(disputed), 'unit')}. {which}"
+    return Answer((said,), figures, (grid(title, columns, rows, "units"),))
 
 
 def _disputed(judged: JudgedRound) -> dict[str, float]:
@@ -51,16 +147,11 @@ def _disputed(judged: JudgedRound) -> dict[str, float]:
     return dict(sorted(shares.items(), key=lambda each: (-each[1], each[0])))
 
 
-def _worst_items(disputed: Mapping[str, float]) -> list[str]:
-    """The items that hold most of the disagreement, the worst first."""
-    share: defaultdict[str, float] = defaultdict(float)
-    for unit, of_unit in disputed.items():
-        share[document_of(unit)] += of_unit
-    return sorted(share, key=lambda item: (-share[item], item))[:MOST_ITEMS]
-
-
 def _units(judged: JudgedRound, items: set[str], disputed: set[str]) -> dict[str, list[Unit]]:
-    """The units of these items that somebody marked, in the order of their places."""
+    """The units of these items that somebody marked, in the order of their places.
+
+    A unit lies where its name says, or where the first of its objects does.
+    """
     ratings = judged.ratings
     names = [name for name in ratings.items()["item"].to_pylist() if document_of(name) in items]
     columns = ["item", "rater", "label", *({"drawn"} & ratings.has)]
@@ -68,28 +159,163 @@ def _units(judged: JudgedRound, items: set[str], disputed: set[str]) -> dict[str
     said: defaultdict[str, dict[str, str]] = defaultdict(dict)
     drawn: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
     for row in rows:
-        name, rater, at = row["item"], row["rater"], row.get("drawn")
-        said[name][rater] = str(row["label"])
-        drawn[name] |= {} if at is None else {rater: tuple(json.loads(at))}
+        said[row["item"]][row["rater"]] = str(row["label"])
+        if row.get("drawn") is not None:
+            drawn[row["item"]][row["rater"]] = tuple(json.loads(row["drawn"]))
     found: dict[str, list[Unit]] = {item: [] for item in sorted(items)}
     for name, labels in said.items():
         if name in disputed or {*labels.values()} != {NONE}:
-            unit = Unit(name, _place(name, drawn[name]), labels, drawn[name])
-            found[document_of(name)].append(unit)
+            place = place_of(name) or min(drawn[name].values(), default=())
+            found[document_of(name)].append(Unit(name, place, labels, drawn[name]))
     return {item: sorted(each, key=lambda unit: unit.place) for item, each in found.items()}
 
 
-def _place(name: str, drawn: Mapping[str, tuple[float, ...]]) -> tuple[float, ...]:
-    """Where a unit lies: as its name says, or as the first of its objects, by which it is named."""
-    return place_of(name) or min(drawn.values(), default=())
+def kind_of(units: Iterable[str]) -> Kind | None:
+    """How units are drawn, by their names. None if the names say too little.
+
+    >>> kind_of(["d 0-3"]), kind_of(["i 10,20 with 4 corners"]), kind_of(["i 4"])
+    ('spans', 'outlines', None)
+    """
+    names = list(units)
+    points = points_named(names)
+    return KINDS_OF_POINTS[points] if points else KINDS.get(numbers_named(names))
 
 
 def _figure(judged: JudgedRound, kind: Kind, item: str, units: Sequence[Unit]) -> Figure:
-    folder = judged.images if kind != "spans" else None
-    picture = None if folder is None else picture_of(item, folder)
-    return figure_of(kind, item, units, judged.raters, picture)
+    """The figure of an item."""
+    shown, raters = units[:MOST_UNITS], judged.raters
+    more = f" The first {MOST_UNITS} units are drawn." if len(units) > MOST_UNITS else ""
+    says = SAYS[kind] + more
+    if kind == "spans":
+        lines = tuple(Series(rater, _spans(rater, shown)) for rater in raters)
+        return Figure(kind, item, says, lines, axis="position")
+    drawn = (
+        _mark(kind, unit.counts, unit.place, _tone(bool(unit.dissenters)))
+        for unit in shown
+        if unit.place
+    )
+    series = (Series("units", tuple(drawn)), *_elsewhere(kind, raters, shown))
+    picture = None if judged.images is None else picture_of(item, judged.images)
+    return Figure(kind, item, says, series, axis="pixels across and down", picture=picture)
 
 
-def _table(units: Sequence[Unit]) -> Grid:
-    rows = [[unit.name, unit.words, ", ".join(unit.dissenters)] for unit in units]
-    return grid("The units on which raters differ most, of these items", COLUMNS, rows, "units")
+def _spans(rater: str, units: Sequence[Unit]) -> tuple[Mark, ...]:
+    return tuple(
+        Mark(unit.said[rater], None, start, end, tone=_tone(rater in unit.dissenters))
+        for unit in units
+        for start, end in [unit.place]
+        if unit.said.get(rater, NONE) != NONE or rater in unit.dissenters
+    )
+
+
+def _elsewhere(kind: Kind, raters: Sequence[str], units: Sequence[Unit]) -> Iterator[Series]:
+    """The objects of each rater that are not where their units are drawn."""
+    for rater in raters:
+        marks = tuple(
+            _mark(kind, f"{rater}: {unit.said[rater]}", unit.drawn[rater], "plain")
+            for unit in units
+            if unit.drawn.get(rater, unit.place) != unit.place
+        )
+        if marks:
+            yield Series(rater, marks)
+
+
+def _mark(kind: Kind, label: str, place: tuple[float, ...], tone: Tone) -> Mark:
+    if kind == "frames":
+        x, y, width, height = place
+        return Mark(label, None, y, y + height, across_low=x, across_high=x + width, tone=tone)
+    numbers = place[:-1] if kind == "bodies" else place
+    each = zip(numbers[::2], numbers[1::2], strict=True)
+    points = tuple(point for point in each if point != NOT_SET)
+    (left, right), (top, foot) = ((min(ends), max(ends)) for ends in zip(*points, strict=True))
+    return Mark(
+        label, None, top, foot, across_low=left, across_high=right, tone=tone, points=points
+    )
+
+
+def _tone(differs: bool) -> Tone:
+    return "bad" if differs else "good"
+
+
+def picture_of(item: str, folder: Path) -> Picture | None:
+    """A small picture of an item, from the image in a folder that has its name.
+
+    It is drawn anew from the pixels. So nothing else of the file comes with it, such as its place
+    or its camera. None if the folder has none, or if it is broken or too large.
+
+    Raises
+    ------
+    RatingsError
+        The library that reads images is not installed.
+    """
+    path = _image(item, folder)
+    return None if path is None else _drawn_anew(path)
+
+
+def _image(item: str, folder: Path) -> Path | None:
+    """The file of the item's whole name or last name. No name leads out of the folder."""
+    home = folder.resolve()
+    for name in (item, PurePosixPath(item).name):
+        try:
+            path = (home / name).resolve()
+            if path.is_relative_to(home) and path.is_file():
+                return path
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _drawn_anew(path: Path) -> Picture | None:
+    try:
+        from PIL import Image, ImageOps, UnidentifiedImageError
+    except ImportError as cause:
+        raise RatingsError(
+            "images: found no Pillow, which reads images; expected it. "
+            "Install agreement-pipeline[images], or leave the images out."
+        ) from cause
+    try:
+        with Image.open(path, formats=FORMATS) as image:
+            if image.width * image.height > MOST_PIXELS:
+                return None
+            upright = ImageOps.exif_transpose(image)
+            width, height = upright.size
+            upright.thumbnail((WIDEST, TALLEST))
+            address = _address(upright.convert("RGB"))
+    except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError):
+        return None
+    return None if address is None else Picture(address, width, height)
+
+
+def _address(image: "Image") -> str | None:
+    """The pixels alone as a data URI, at the best quality that is small enough."""
+    from PIL.Image import frombytes
+
+    bare = frombytes("RGB", image.size, image.tobytes())
+    for quality in QUALITIES:
+        bytes_of = io.BytesIO()
+        bare.save(bytes_of, "JPEG", quality=quality)
+        if bytes_of.tell() <= MOST_BYTES:
+            return f"data:image/jpeg;base64,{base64.b64encode(bytes_of.getvalue()).decode()}"
+    return None
+
+
+@section("Other settings of units", "How do values move with the similarity or the step?", place=53)
+def other_settings(judged: JudgedRound) -> Answer | None:
+    """Agreement on the units made anew with other settings. None if there are no units."""
+    if len(judged.ratings) > MOST_RATINGS:
+        return None
+    found = objects_of(judged.ratings)
+    if found is None:
+        return None
+    name, head, values = "at_least", "similarity", SIMILARITIES
+    if found.settings.rule == "positions":
+        name, head, values = "step", "steps", STEPS
+    rows: list[Row] = []
+    for value, units in at_each(found.marked, found.settings, values, judged.ratings.scale):
+        clusters = units.rows["cluster"].astype(TEXT).map(found.clusters)
+        moved = replace(units, rows=units.rows.assign(cluster=clusters)).ratings
+        estimates = measured(moved, MEASURES, judged.policy, ["round"])
+        rows.append([f"{value:g}", *(c for each in estimates for c in value_and_interval(each))])
+    columns = [column for name in MEASURES for column in (title_of(name), "interval")]
+    table = grid(f"Agreement by {head}", (head, *columns), rows, "settings")
+    return Answer((MOVED[name],), (), (table,))

@@ -3,15 +3,23 @@
 import numpy as np
 
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.report.anchors import pair_anchor, told_pairs
-from agreement_pipeline.report.answer import Answer, Cell, Detail, Grid, Row, grid
-from agreement_pipeline.report.cells import differ, interval_cell, title_of, value_cell
-from agreement_pipeline.report.figure import Figure, Mark, Series
-from agreement_pipeline.report.judged import JudgedRound
-from agreement_pipeline.report.sections.record import section
-from agreement_pipeline.text import PERCENT, SENTENCE, counted, in_words, number
+from agreement_pipeline.report.figure import Figure, matrix
+from agreement_pipeline.report.judged import JudgedRound, differ
+from agreement_pipeline.report.section import (
+    Answer,
+    Cell,
+    Detail,
+    Grid,
+    Row,
+    grid,
+    section,
+    share,
+    title_of,
+    value_and_interval,
+)
+from agreement_pipeline.text import SENTENCE, counted, number
 
-MOST_ITEMS = 8
+MOST_ITEMS, MOST_COMBINATIONS = 8, 10
 
 
 @section("Pairs of raters", "Who disagrees with whom, and on which items?", place=45)
@@ -23,7 +31,7 @@ def pairs(judged: JudgedRound) -> Answer | None:
         (_lowest(judged),),
         () if judged.ratings.scale.continuous else (_matrix(judged),),
         (_table(judged),),
-        tuple(_detail(judged, *pair) for pair in told_pairs(judged)),
+        tuple(_detail(judged, *pair) for pair in judged.told_pairs),
     )
 
 
@@ -36,34 +44,27 @@ def _lowest(judged: JudgedRound) -> str:
         return f"{first.scope.name} are the only pair ({value})."
     if not differ(judged.pairs):
         return f"All pairs agree alike ({value})."
-    return f"{first.scope.name} agree least ({value})."
+    return f"The lowest agreement of a pair is {value}."
 
 
 def _matrix(judged: JudgedRound) -> Figure:
-    n = len(judged.raters)
+    names, n = judged.raters, len(judged.raters)
     same = 1.0 - judged.apart.of_pairs[:n, :n]
-    left_out = (
-        ""
-        if len(judged.raters) == len(judged.ratings.raters)
-        else (f" The {len(judged.raters)} raters who agree least are drawn.")
-    )
+    known = same[~np.isnan(same)]
+    # The tenth under the lowest share, so that shades tell raters apart.
+    lowest = min(0.9, np.floor(10 * known.min()) / 10) if len(known) else 0.0
+    left_out = ""
+    if n < len(judged.ratings.raters):
+        left_out = f" The {n} raters who agree least are drawn."
     order = beside_the_alike(same)
-    series = tuple(
-        Series(
-            judged.raters[i],
-            tuple(Mark(judged.raters[j], _known(same[i, j])) for j in order),
-        )
-        for i in order
-    )
-    return Figure(
-        "matrix",
+    return matrix(
         "Share of items with the same label",
         "Raters who agree stand beside each other, so camps show as blocks. "
-        "A row of low numbers is a rater who differs from many. "
         f"Chance is not taken off here; the table does that.{left_out}",
-        series,
-        axis="share of items with the same label",
-        bounds=(_lower_end(same), 1.0),
+        [names[i] for i in order],
+        same[np.ix_(order, order)],
+        "share of items with the same label",
+        lowest,
     )
 
 
@@ -80,30 +81,15 @@ def beside_the_alike(same: Array) -> list[int]:
     return [int(at) for at in np.argsort(-main, kind="stable")]
 
 
-def _lower_end(same: Array) -> float:
-    """The tenth under the lowest share, so that shades tell raters apart."""
-    known = same[~np.isnan(same)]
-    return min(0.9, np.floor(10 * known.min()) / 10) if len(known) else 0.0
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
 def _table(judged: JudgedRound) -> Grid:
-    anchors = {" and ".join(sorted(pair)): pair for pair in told_pairs(judged)}
-    rows: list[Row] = [
-        [
-            Cell(each.scope.name, to=pair_anchor(judged, *anchors[each.scope.name]))
-            if each.scope.name in anchors
-            else each.scope.name,
-            value_cell(each),
-            interval_cell(each),
-            Cell(str(each.n_used), each.n_used),
-            each.undefined or "",
-        ]
-        for each in judged.pairs
-    ]
+    anchors = {" and ".join(sorted(pair)): pair for pair in judged.told_pairs}
+    rows: list[Row] = []
+    for found in judged.pairs:
+        pair = anchors.get(found.scope.name)
+        anchor = judged.anchor_of_pair(*pair) if pair else ""
+        numbers = value_and_interval(found)
+        name = Cell(found.scope.name, to=anchor)
+        rows.append([name, *numbers, found.n_used, found.undefined])
     return grid(
         "Pairs of raters, those who agree least first",
         ("raters", title_of(judged.pairs[0].measure), "interval", "items", "note"),
@@ -114,37 +100,28 @@ def _table(judged: JudgedRound) -> Grid:
 
 
 def _detail(judged: JudgedRound, one: str, other: str) -> Detail:
-    i, j = judged.labellers.index(one), judged.labellers.index(other)
-    places = judged.labels.apart(i, j)
+    labels, i, j = judged.labels, judged.labellers.index(one), judged.labellers.index(other)
+    places = labels.apart(i, j)
     said = f"They differ on {counted(len(places), 'item')}."
-    tables = [
-        *([_against(judged, i, j)] if judged.labels.numbers is None and len(places) else []),
-        *([_items(judged, i, j)] if len(places) else []),
-    ]
-    return Detail(
-        pair_anchor(judged, one, other), f"{one} and {other}", Answer((said,), tables=tuple(tables))
-    )
+    against = [_against(judged, i, j)] if labels.numbers is None else []
+    tables = (*against, _items(judged, i, j)) if len(places) else ()
+    anchor = judged.anchor_of_pair(one, other)
+    return Detail(anchor, f"{one} and {other}", Answer((said,), tables=tables))
 
 
 def _against(judged: JudgedRound, i: int, j: int) -> Grid:
     """Which labels the two give to the items on which they differ."""
     labels = judged.labels
-    places = labels.apart(i, j)
-    first, second = labels.codes[places, i], labels.codes[places, j]
-    n = len(labels.names)
-    both = np.bincount(first * n + second, minlength=n * n)
+    places, n = labels.apart(i, j), len(labels.names)
+    both = np.bincount(labels.codes[places, i] * n + labels.codes[places, j], minlength=n * n)
     order = [int(at) for at in np.argsort(-both, kind="stable") if both[at]]
     rows: list[Row] = [
-        [
-            labels.names[at // n],
-            labels.names[at % n],
-            Cell(str(both[at]), int(both[at])),
-            Cell(in_words(both[at] / len(places), PERCENT), both[at] / len(places)),
-        ]
+        [labels.names[at // n], labels.names[at % n], int(both[at]), share(both[at] / len(places))]
         for at in order
     ]
     columns = (labels.raters[i], labels.raters[j], "items", "share")
-    return grid("What the two say where they differ", columns, rows, "combinations", 10)
+    title = "What the two say where they differ"
+    return grid(title, columns, rows, "combinations", MOST_COMBINATIONS)
 
 
 def _items(judged: JudgedRound, i: int, j: int) -> Grid:

@@ -1,23 +1,28 @@
-"""Items that came back to a rater, and how much later."""
+"""Items that came back to a rater: how much later, and how far each agrees with themselves."""
 
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings import Array, Codes, in_pandas, is_clock, seconds
-from agreement_pipeline.report.answer import Answer, Cell, Row, grid
-from agreement_pipeline.report.figure import Figure, Mark, Series
+from agreement_pipeline.counting import counting_of
+from agreement_pipeline.estimates import Shown, shrunken_self_agreement
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Array, Codes, Ratings, in_pandas, is_clock, seconds
+from agreement_pipeline.report.figure import bars_of_shares
 from agreement_pipeline.report.judged import JudgedRound
-from agreement_pipeline.report.sections.record import section
-from agreement_pipeline.text import PERCENT, counted, in_words
+from agreement_pipeline.report.section import Answer, Grid, Row, grid, section, share
+from agreement_pipeline.report.tables import interval_text, note
+from agreement_pipeline.statistics import seed_of
+from agreement_pipeline.text import PERCENT, counted, in_words, number
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
-SPANS = (
-    ("in less than a minute", MINUTE),
-    ("in less than an hour", HOUR),
-    ("in less than a day", DAY),
-    ("in less than a week", 7 * DAY),
-    ("after a week or more", np.inf),
-)
+SPANS = {
+    "in less than a minute": MINUTE,
+    "in less than an hour": HOUR,
+    "in less than a day": DAY,
+    "in less than a week": 7 * DAY,
+    "after a week or more": np.inf,
+}
 NO_TIMES = (
     "The ratings have no times that tell minutes, so the spacing is not known. "
     "A rater who sees an item again at once may remember the label."
@@ -37,13 +42,23 @@ def replicates(judged: JudgedRound) -> Answer | None:
     apart = _apart(found, again) if times else None
     if apart is None:
         return Answer((said, NO_TIMES))
-    shares = _shares(apart)
-    rows: list[Row] = [[name, Cell(in_words(share, PERCENT), share)] for name, share in shares]
-    return Answer(
-        (said, _soonest(shares)),
-        (_figure(shares),),
-        (grid("When items came back", ("time", "share of replicates"), rows),),
+    places = np.searchsorted([*SPANS.values()], apart, side="right")
+    counts = np.bincount(places, minlength=len(SPANS))
+    shares = dict(zip(SPANS, (counts / len(apart)).tolist(), strict=False))
+    soon = float((apart < HOUR).mean())
+    memory = "Memory may last longer than that."
+    if soon >= 0.05:
+        memory = "Raters may remember what they said."
+    figure = bars_of_shares(
+        "When items came back to the same rater",
+        "The later an item comes back, the less a rater remembers their label.",
+        shares.items(),
+        "share of replicates",
     )
+    rows: list[Row] = [[name, share(value)] for name, value in shares.items()]
+    table = grid("When items came back", ("time", "share of replicates"), rows)
+    hour = f"{in_words(soon, PERCENT)} came back within the hour. {memory}"
+    return Answer((said, hour), (figure,), (table,))
 
 
 def repeats(found: pa.Table) -> Codes:
@@ -62,29 +77,26 @@ def _apart(found: pa.Table, again: Codes) -> Array | None:
     return known if len(known) else None
 
 
-def _shares(apart: Array) -> list[tuple[str, float]]:
-    ends = [end for _, end in SPANS]
-    counts = np.bincount(np.searchsorted(ends, apart, side="right"), minlength=len(SPANS))
-    return [
-        (name, float(count / len(apart))) for (name, _), count in zip(SPANS, counts, strict=False)
+def towards_the_pool(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Grid | None:
+    """The agreement of raters with themselves, drawn towards that of all.
+
+    A row for each rater who met an item twice; None if the scale lists no categories.
+    """
+    if ratings.scale.continuous:
+        return None
+    again = counting_of(ratings).replicated_labels(ratings)
+    inference = Inference(policy.confidence_level, policy.n_resamples, seed=seed_of(again))
+    rows: list[Row] = [
+        [
+            found.scope.name,
+            number(found.value),
+            interval_text(found),
+            str(found.n_used),
+            found.method,
+            note(found),
+        ]
+        for found in shrunken_self_agreement(again, inference)
+        if shown is None or found.scope.name in shown.again
     ]
-
-
-def _soonest(shares: list[tuple[str, float]]) -> str:
-    soon = shares[0][1] + shares[1][1]
-    share = in_words(soon, PERCENT)
-    if soon < 0.05:
-        return f"{share} came back within the hour. Memory may last longer than that."
-    return f"{share} came back within the hour. Raters may remember what they said."
-
-
-def _figure(shares: list[tuple[str, float]]) -> Figure:
-    return Figure(
-        "bars",
-        "When items came back to the same rater",
-        "The later an item comes back, the less a rater remembers their label.",
-        (Series("replicates", tuple(Mark(name, share) for name, share in shares)),),
-        axis="share of replicates",
-        bounds=(0.0, 1.0),
-        form=PERCENT,
-    )
+    columns = ("rater", "value", "interval", "items", "how", "note")
+    return grid("Agreement of raters with themselves", columns, rows, "raters")

@@ -1,21 +1,102 @@
-"""The rounds of a project: which were held, and why."""
+"""The rounds of a project: which were held and why, and how agreement moves over them."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from statistics import NormalDist
 from typing import Any
 
 import pandas as pd
 
-from agreement_pipeline.report.answer import MOST_ROWS, Answer, Cell, Grid, Row, grid
-from agreement_pipeline.report.cells import title_of, without_numbers
-from agreement_pipeline.report.course import course_figure
-from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series
-from agreement_pipeline.report.judged import JudgedProject
-from agreement_pipeline.report.sections.record import section
-from agreement_pipeline.text import SENTENCE, counted, in_words, interval
+from agreement_pipeline.estimates import FEWEST_BEFORE, Charted, Reading, control_chart
+from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.report.drawing import image
+from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
+from agreement_pipeline.report.glance import glance
+from agreement_pipeline.report.history import decisions, health, round_counts
+from agreement_pipeline.report.judged import JudgedProject, headline
+from agreement_pipeline.report.section import (
+    MOST_ROWS,
+    Answer,
+    Cell,
+    Grid,
+    Row,
+    Section,
+    grid,
+    section,
+    share,
+    title_of,
+)
+from agreement_pipeline.report.tables import without_numbers
+from agreement_pipeline.text import SENTENCE, counted, in_words, interval, natural, number
 
-COLUMNS = ("round", "decision", "release", "measure", "value", "interval", "why")
-MOST_NAMED = 8
+MOST_SHOWN, MOST_CHARTED, MOST_NAMED = 40, 60, 8
+"""Of so many rounds, the last ones, each is shown, and each is charted."""
+
+DECISIONS: tuple[tuple[Tone, str], ...] = (
+    ("good", "admitted"),
+    ("partly", "admitted (tentative)"),
+    ("bad", "held"),
+    ("unknown", "not decided"),
+)
+CHANGES: tuple[tuple[Tone, str], ...] = (
+    ("plain", "within the limits"),
+    ("bad", "lower than before"),
+    ("partly", "higher than before"),
+)
+CHART = (
+    "This is a control chart. Each round is compared with those before it. "
+    "Its limits follow its own standard error, so a small round has wide limits."
+)
+OF_SHARES = (
+    "Chance agreement depends on the shares. "
+    "If they move, a change of alpha may come from the items and not from the raters."
+)
 One = Mapping[Hashable, Any]
+
+
+def history(
+    rounds: pd.DataFrame, policy: Policy, chart: Sequence[Charted], late: str = ""
+) -> Section:
+    """The last rounds at a glance, the decision on each and why, then all the rest.
+
+    Of many rounds the last ones are shown, and the numbers count all. The plots show the measure of
+    the policy's first rule that can hold a release. `chart` is their control chart, and `late`
+    says why the next round is overdue.
+    """
+    first = next(rule for rule in policy.rules if rule.effect == "hold")
+    names = rounds["round"].unique()
+    latest = rounds[rounds["round"].isin(names[-MOST_SHOWN:])]
+    more = f"the last {MOST_SHOWN} of {len(names)} rounds" if len(names) > MOST_SHOWN else None
+
+    def larger() -> str | None:
+        figure = course_figure(rounds, first)
+        return None if figure is None else image(figure)
+
+    return {
+        "picture": lambda: glance(course_figure(rounds, first)),
+        "decisions": decisions(latest),
+        "shown": more,
+        "health": health(rounds, late),
+        **round_counts(rounds),
+        "larger_plot": larger,
+        "rules": _numbers(latest),
+        "control_chart": control_grid(chart),
+    }
+
+
+def _numbers(rounds: pd.DataFrame) -> Grid:
+    """A row for each rule that can hold a release, in every round. The last round first."""
+    judged = rounds[rounds["measure"] != ""].sort_values("round", kind="stable")
+    rows: list[Row] = [
+        [
+            str(row["round"]),
+            title_of(row["measure"]),
+            *_numbers_of(row),
+            str(row["verdict"]).replace("_", " "),
+        ]
+        for row in judged.to_dict("records")[::-1]
+    ]
+    columns = ("round", "measure", "value", "interval", "verdict")
+    return grid("The numbers of the figures, the last round first", columns, rows, "values")
 
 
 @section(
@@ -26,12 +107,10 @@ def rounds(judged: JudgedProject) -> Answer:
     if judged.rounds.empty:
         return Answer(("The store has no round.",))
     deciding = _deciding(judged.rounds)
-    rows = [_row(judged, row) for row in deciding]
-    shown = rows[::-1][:MOST_ROWS]
-    return Answer(
-        _said(deciding),
-        tables=(grid("Rounds, the last one first", COLUMNS, shown, "rounds", n=len(rows)),),
-    )
+    rows = [_row(judged, row) for row in deciding[::-1][:MOST_ROWS]]
+    columns = ("round", "decision", "release", "measure", "value", "interval", "why")
+    table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(deciding))
+    return Answer(_said(deciding), tables=(table,))
 
 
 def _deciding(found: pd.DataFrame) -> Sequence[One]:
@@ -43,12 +122,12 @@ def _deciding(found: pd.DataFrame) -> Sequence[One]:
 
 
 def _said(deciding: Sequence[One]) -> tuple[str, ...]:
-    admitted = [row for row in deciding if str(row["decision"]).startswith("admitted")]
-    others = [str(row["round"]) for row in deciding if row not in admitted]
+    decided = {str(row["round"]): str(row["decision"]) for row in deciding}
+    others = [name for name, decision in decided.items() if not decision.startswith("admitted")]
     withdrawn = [str(row["round"]) for row in deciding if row["release"] == "withdrawn"]
-    first = f"{len(admitted)} of {counted(len(deciding), 'round')} may be trained on."
+    n, n_admitted = len(decided), len(decided) - len(others)
     return (
-        first,
+        f"{n_admitted} of {counted(n, 'round')} may be trained on.",
         *([f"Held or not judged: {_named(others)}."] if others else []),
         *([f"The release was withdrawn of {_named(withdrawn)}."] if withdrawn else []),
     )
@@ -62,28 +141,32 @@ def _named(names: list[str]) -> str:
 
 
 def _row(judged: JudgedProject, row: One) -> Row:
-    name, decision, known = str(row["round"]), str(row["decision"]), pd.notna(row["value"])
-    limits: str = interval(row["low"], row["high"]) if known else ""
+    name, decision, reason = str(row["round"]), str(row["decision"]), str(row["reason"])
     return [
         Cell(name, page=judged.pages.get(name, "")),
         Cell(decision, tone=NAMES_OF_TONES.get(decision, "unknown")),
         str(row["release"]),
         title_of(row["measure"]) if row["measure"] else "",
-        Cell(in_words(row["value"]), row["value"]) if known else "",
-        Cell(limits, _known(row["low"])),
-        without_numbers(str(row["reason"])) if row["measure"] else str(row["reason"]),
+        *_numbers_of(row),
+        without_numbers(reason) if row["measure"] else reason,
     ]
+
+
+def _numbers_of(row: One) -> tuple[Cell, Cell]:
+    """The value and the interval of a row; empty if it has none."""
+    if pd.isna(row["value"]):
+        return Cell(""), Cell("")
+    low = None if pd.isna(row["low"]) else row["low"]
+    limits = Cell(interval(row["low"], row["high"]), low)
+    return Cell(in_words(row["value"]), row["value"]), limits
 
 
 @section("Agreement over rounds", "Is agreement getting better or worse?", place=20, of="project")
 def course(judged: JudgedProject) -> Answer | None:
     """The measures of the rules that can hold a release, round by round, with their limits."""
-    holding = [rule for rule in judged.policy.rules if rule.effect == "hold"]
-    figures = [
-        figure
-        for rule in {rule.measure: rule for rule in holding}.values()
-        if (figure := course_figure(judged.rounds, rule))
-    ]
+    holding = {rule.measure: rule for rule in judged.policy.rules if rule.effect == "hold"}
+    drawn = (course_figure(judged.rounds, rule) for rule in holding.values())
+    figures = tuple(figure for figure in drawn if figure is not None)
     if not figures:
         return None
     which = "lower" if "tentative" in judged.policy.admit else "upper"
@@ -92,27 +175,125 @@ def course(judged: JudgedProject) -> Answer | None:
         "The line is the interval. A round needs every rule that can hold a release, enough "
         "evidence for each, and the data contract."
     )
-    return Answer((said, rest), tuple(figures), (_numbers(judged.rounds),))
+    known = judged.rounds[judged.rounds["value"].notna()]
+    return Answer((said, rest), figures, (_numbers(known),))
 
 
-def _known(value: float) -> float | None:
-    return None if pd.isna(value) else value
+def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
+    """The measure of a rule by round, with its intervals. None if no round has a value.
+
+    Of many rounds the last 40 are drawn.
+    """
+    mine = rounds[rounds["measure"] == rule.measure].drop_duplicates("round")
+    shown = mine.sort_values("round", kind="stable").tail(MOST_SHOWN)
+    if shown["value"].isna().all():
+        return None
+    more = len(mine) > len(shown)
+    last = f" The last {len(shown)} of {len(mine)} rounds are drawn." if more else ""
+    title = title_of(rule.measure)
+    cutoffs = {
+        rule.tentative: f"tentative from {rule.tentative:g}",
+        rule.reliable: f"reliable from {rule.reliable:g}",
+    }
+    return Figure(
+        "course",
+        f"{title} by round",
+        f"Colour and shape say what was decided on the round, by all of its rules.{last}",
+        (Series(rule.measure, tuple(map(_mark, shown.to_dict("records")))),),
+        axis=title,
+        cutoffs=tuple(sorted(cutoffs.items(), reverse=True)),
+        legend=DECISIONS,
+    )
 
 
-def _numbers(found: pd.DataFrame) -> Grid:
-    known = found[found["value"].notna()]
+def _mark(row: One) -> Mark:
+    numbers = [row[name] for name in ("value", "low", "high")]
+    value, low, high = (None if pd.isna(each) else float(each) for each in numbers)
+    tone = NAMES_OF_TONES.get(str(row["decision"]), "unknown")
+    crossed = row.get("release") == "withdrawn"
+    return Mark(str(row["round"]), value, low, high, tone=tone, crossed=crossed)
+
+
+def charted(
+    rounds: pd.DataFrame, policy: Policy, known: Sequence[Charted] = ()
+) -> tuple[Charted, ...]:
+    """The rounds on a control chart of the measure of the first rule that reads whole rounds.
+
+    Rounds without a value or without limits are left out. The standard error of a round is half of
+    its recorded interval, divided by the normal quantile of its level. `known` is a chart that
+    was made before, of the same rounds or fewer.
+    """
+    read = rounds[(rounds["measure"] == headline(policy)) & (rounds["scope"] == "round")]
+    readable = read.dropna(subset=["value", "low", "high"]).drop_duplicates("round", keep="last")
+    rows = sorted(readable.to_dict("records"), key=lambda row: natural(str(row["round"])))
+    return control_chart((_reading(row) for row in rows if row["low"] < row["high"]), known)
+
+
+def _reading(row: One) -> Reading:
+    quantile = NormalDist().inv_cdf((1 + row["confidence_level"]) / 2)
+    return Reading(str(row["round"]), row["value"], (row["high"] - row["low"]) / 2 / quantile)
+
+
+def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
+    """The rounds that fall out of the chart, in words. The latest come first."""
+    return tuple(
+        f"round {each.reading.round} is {dict(CHANGES)[_change(each)]}: "
+        f"{number(each.reading.value, SENTENCE)}, and {_limits(each)} was expected"
+        for each in reversed(chart)
+        if each.out
+    )
+
+
+def _change(each: Charted) -> Tone:
+    """Whether a round is within its limits, under them, or above them."""
+    if not each.out:
+        return "plain"
+    return "bad" if each.lower else "partly"
+
+
+def _limits(each: Charted) -> str:
+    return "" if each.limits is None else interval(*each.limits)
+
+
+def control_grid(chart: Sequence[Charted]) -> Grid:
+    """A row for each round on the chart, the latest first."""
     rows: list[Row] = [
         [
-            str(row["round"]),
-            title_of(row["measure"]),
-            Cell(in_words(row["value"], SENTENCE), row["value"]),
-            Cell(interval(row["low"], row["high"]), row["low"]),
-            str(row["verdict"]).replace("_", " "),
+            each.reading.round,
+            number(each.reading.value, SENTENCE),
+            number(each.centre, SENTENCE),
+            _limits(each),
+            f"fewer than {FEWEST_BEFORE} rounds before"
+            if each.limits is None
+            else dict(CHANGES)[_change(each)],
         ]
-        for row in known.sort_values("round", kind="stable").to_dict("records")[::-1]
+        for each in chart[::-1]
     ]
-    columns = ("round", "measure", "value", "interval", "verdict")
-    return grid("The numbers of the figures, the last round first", columns, rows, "values")
+    columns = ("round", "value", "expected", "limits", "reads")
+    return grid("Each round against those before, the latest first", columns, rows, "rounds")
+
+
+@section("Change over time", "Does a round differ from those before?", place=25, of="project")
+def control(judged: JudgedProject) -> Answer | None:
+    """The control chart of the headline measure. None if no rule reads whole rounds."""
+    measure, chart = headline(judged.policy), charted(judged.rounds, judged.policy)
+    if measure is None or not chart:
+        return None
+    marks = (
+        Mark(each.reading.round, each.reading.value, low, high, tone=_change(each))
+        for each in chart[-MOST_CHARTED:]
+        for low, high in [each.limits or (None, None)]
+    )
+    figure = Figure(
+        "course",
+        f"{title_of(measure)} of each round",
+        "The line of a round is what the rounds before let one expect.",
+        (Series("rounds", tuple(marks)),),
+        axis=title_of(measure),
+        legend=CHANGES,
+    )
+    said = fallen_out(chart) or ("No round falls out of the chart.",)
+    return Answer((*said, CHART), (figure,), (control_grid(chart),))
 
 
 @section("Prevalence over rounds", "Do rounds hold the same categories?", place=30, of="project")
@@ -120,42 +301,28 @@ def prevalence(judged: JudgedProject) -> Answer | None:
     """The share of each category, round by round."""
     if len(judged.shares) < 2:
         return None
-    used: dict[str, float] = {}
-    for shares in judged.shares.values():
-        for name, share in shares.items():
-            used[name] = used.get(name, 0.0) + share
-    names = sorted(used, key=lambda name: -used[name])[:MOST_NAMED]
+    shares = pd.DataFrame.from_dict(dict(judged.shares), orient="index").fillna(0.0)
+    names = list(shares.sum().sort_values(ascending=False, kind="stable").index[:MOST_NAMED])
     rows: list[Row] = [
-        [each, *(Cell(in_words(shares.get(name, 0.0), ".1%"), shares.get(name)) for name in names)]
-        for each, shares in judged.shares.items()
+        [name, *map(share, values)]
+        for name, values in zip(shares.index, shares[names].to_numpy(), strict=True)
     ]
-    said = (
-        "Chance agreement depends on the shares. "
-        "If they move, a change of alpha may come from the items and not from the raters."
-    )
-    return Answer(
-        (said,),
-        (_shares(judged, names),),
-        (grid("Share of each category by round", ("round", *names), rows, "rounds"),),
-    )
-
-
-def _shares(judged: JudgedProject, names: list[str]) -> Figure:
-    series = tuple(
-        Series(
-            name,
-            tuple(
-                Mark(each, shares.get(name, 0.0), across=float(place))
-                for place, (each, shares) in enumerate(judged.shares.items())
-            ),
-        )
-        for name in names
-    )
-    return Figure(
+    figure = Figure(
         "lines",
         "Share of each category by round",
         "Labels of the panel are counted, without classifiers and without gold items.",
-        series,
+        tuple(
+            Series(
+                name,
+                tuple(
+                    Mark(each, float(value), across=float(place))
+                    for place, (each, value) in enumerate(shares[name].items())
+                ),
+            )
+            for name in names
+        ),
         axis="share of labels",
         bounds=(0.0, 1.0),
     )
+    table = grid("Share of each category by round", ("round", *names), rows, "rounds")
+    return Answer((OF_SHARES,), (figure,), (table,))

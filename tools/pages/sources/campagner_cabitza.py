@@ -3,14 +3,14 @@
 import numpy as np
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._random_choice import random_choice
+from agreement_pipeline.measures.reliability import random_choice
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 from tools.pages.sources._figure import Figure, Source
 
 ABNORMAL = Scale(("no", "yes"))
 REPETITIONS = 6
-NOT_PUBLIC = "the 13 radiologists' labels of MRNet are not public"
+NOT_PUBLIC = "the labels are not public"
 
 
 def self_agreement(yes: int) -> float:
@@ -46,7 +46,6 @@ def _met_again(counts: list[list[int]], first: LabelsByRater) -> ReplicatedLabel
 def _self_agreement() -> list[Figure]:
     possible = sorted({round(self_agreement(yes), 12) for yes in range(REPETITIONS + 1)})
     gini = 1 - (1 / 6) ** 2 - (5 / 6) ** 2
-    lacking = f"an average over raters: {NOT_PUBLIC}"
     return [
         Figure(
             "2",
@@ -72,8 +71,8 @@ def _self_agreement() -> list[Figure]:
             "0.64",
             (possible[1] + possible[2]) / 2,
         ),
-        Figure("3, first case", "SA: mean", "0.58", None, why=lacking),
-        Figure("3, second case", "SA: mean", "0.51", None, why=lacking),
+        Figure("3, first case", "SA: mean", "0.58", None, why=NOT_PUBLIC),
+        Figure("3, second case", "SA: mean", "0.51", None, why=NOT_PUBLIC),
         Figure(
             "3, both cases together", "SA: mean of the two printed means", "0.54", (0.58 + 0.51) / 2
         ),
@@ -109,15 +108,14 @@ def _reliability() -> list[Figure]:
             "the largest x from 12 repetitions of 2 balanced classes",
             "0.5",
             most,
-            why="the text says x was near to 0.5 in most cases. On two balanced classes, equation "
-            "1 at its greatest entropy gives at most a third",
+            why="the text says that x was near to 0.5. Equation 1 gives at most a third",
         ),
         Figure(
             "3",
             "ρ: the least that raters who agree on 0.82 of two balanced classes can have",
             "0.46",
             least,
-            why=f"{NOT_PUBLIC}. With x at most a third, the robust form cannot be lower than this",
+            why=f"{NOT_PUBLIC}. The robust form cannot be lower than this",
         ),
         Figure(
             "4",
@@ -135,4 +133,5 @@ SOURCE = Source(
     "agreement to assess the reliability of medical ground truth. Studies in Health Technology and "
     "Informatics 270. https://doi.org/10.3233/SHTI200167",
     (*_self_agreement(), *_reliability()),
+    note="The labels of the 13 radiologists of MRNet are not public.",
 )

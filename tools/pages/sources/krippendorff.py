@@ -164,13 +164,9 @@ SOURCES = (
         "https://doi.org/10.1007/s11135-015-0266-1",
         _of_2016(),
         "We do not have the paper. The continuum is the example in the program of "
-        "lindanna/unitized_alpha, which follows it. Its README prints these figures. It also "
-        "prints that cuα covers 38.33% of the continuum, 95.45% of the units of category 1 and "
-        "59.52% of those of category 2. The continuum has these shares. The spans beside the "
-        "figures in the README are others, and do not have them. Where chance is computed for "
-        "cuα, the program squares what a unit shares with each rater. Here what it shares with all "
-        "of them is squared. Both round to the figures here. Of figure 12.11 below, only the "
-        "second gives the printed cuα.",
+        "lindanna/unitized_alpha, which follows it, and its README prints these figures. For the "
+        "chance of cuα, the program squares what a unit shares with each rater. Here what it "
+        "shares with all of them is squared, and only that gives the printed cuα of figure 12.11.",
     ),
     Source(
         "Krippendorff (2019)",

@@ -126,8 +126,7 @@ def _two_raters() -> list[Figure]:
             rf"chance {SHOWN}, $\bar{{P_e}} = \sum_j p_j$",
             float(mean.sum()),
             float(mean @ mean),
-            "The square is missing in the formula, and present in the words above it. As printed, "
-            "chance is 1 on any table, and kappa is 0/0.",
+            "The square is missing in the formula, and present in the words above it.",
         ),
     ]
 
@@ -147,8 +146,7 @@ def _information() -> list[Figure]:
             rf"the joint distribution's sum {SHOWN}, over $\sum_i \sum_i A_{{ij}}$",
             float((A / np.trace(A)).sum()),
             float(p.sum()),
-            r"It should be $\sum_i \sum_j$. Two sums over one index cover the diagonal at most, so "
-            "probabilities do not add up to 1.",
+            r"It should be $\sum_i \sum_j$, since probabilities must add up to 1.",
         ),
         *(
             _beside(
@@ -168,6 +166,5 @@ SOURCE = Source(
     "General notions and measures.",
     (*_two_raters(), *_information()),
     note="The source prints formulas and no figures. Each formula is computed as printed, and by "
-    "the measure. Of $k$ columns, $l$ are not null. Of $k$ rows, $m$ are not null. The definition "
-    "of IA mentions an $\\epsilon$ that only its extension has.",
+    "the measure. Of $k$ rows and columns, $m$ and $l$ are not null.",
 )

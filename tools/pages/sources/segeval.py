@@ -92,7 +92,7 @@ def agreement(chapters: Chapters) -> tuple[float, float, float]:
 
 
 def _figures() -> tuple[Figure, ...]:
-    why = "the formula is segeval's own, and it is not Fleiss' kappa of the positions"
+    why = "by segeval's own formula"
     printed = {"5": "0.2399575652", "2": "0.4083169766"}
     groups: dict[str, Chapters] = {"5": GROUP_5, "2": GROUP_2}
     return tuple(
@@ -112,9 +112,8 @@ SOURCE = Source(
     "Fournier, C. (2013). Evaluating text segmentation using boundary edit distance. ACL 2013, "
     "1702-1712. The segmentations and the figures stand in the package and its tests.",
     _figures(),
-    "segeval calls it Fleiss' π, but it is another statistic. Observed agreement is the boundary "
-    "similarity B: common boundaries count 1, boundaries at neighbouring positions 1/2, and all "
-    "others 0. Chance is the squared mean share of positions that are boundaries. So two raters "
-    "who set no boundary at a position do not agree there. Position by position, Fleiss' kappa of "
-    "group 5 is 0.20082. No measure of this package counts neighbours by half.",
+    "segeval calls it Fleiss' π, but it is another statistic, which no measure of this package "
+    "is. Observed agreement is the boundary similarity B, in which neighbours count by half. "
+    "Chance is the squared mean share of positions that are boundaries. Position by position, "
+    "Fleiss' kappa of group 5 is 0.20082.",
 )

@@ -101,10 +101,7 @@ def _hypothetical() -> list[Figure]:
     chance = {
         name: _of("shah_kappa_s", hypo(name))["expected"] for name in ("Hypo0", "Hypo4", "Hypo4a")
     }
-    opposite = (
-        "in Hypo2, E1 and E2 say L2 and then L1, which is the opposite. So three experts never "
-        "agree on an instance"
-    )
+    opposite = "in Hypo2, E1 and E2 say L2 and then L1, so three experts never agree on an instance"
     return [
         _panel(
             "Hypo0", "κ_F < 0, and A_e = 0 for κ_S", of["Hypo0"][1] < 0 and chance["Hypo0"] == 0
@@ -142,9 +139,8 @@ def _guessing() -> Figure:
         "Hypo1, experts who guess: mean κ_S, κ_F",
         "not in the source",
         (s[0], f[0]),
-        why=f"κ_S is 0 on average. The means are over {DRAWS} panels of four experts. The experts "
-        "choose 200 labels independently, each category with the same probability. The standard "
-        f"errors are {s[1]:.4f} and {f[1]:.4f}",
+        why=f"{DRAWS} panels of four experts guess 200 labels. The standard errors are "
+        f"{s[1]:.4f} and {f[1]:.4f}",
         holds=abs(s[0]) < 3 * s[1],
     )
 
@@ -155,7 +151,7 @@ def _serology() -> list[Figure]:
     divided = "dividing by r² where equation 4 divides by r(r-1)"
     a_e, kappa = _by_r_squared(s)
     no_cohen = (
-        "With r², the statistic for two experts would not be Cohen's kappa. The text says it is."
+        "With r², the statistic for two experts would not be Cohen's kappa, as the text says it is."
     )
     return [
         Figure(panel, "κ_F and κ_S: A_o", "0.81", f["observed"]),
@@ -211,8 +207,7 @@ def _against_t() -> list[Figure]:
             "a classifier of one class only: κ_va, S (here: RE on table 1)",
             "κ_va is 0, S is not",
             (trivial[0] + 0.0, trivial[1]),
-            why="κ_va of a constant classifier is 0, whatever the panel says. The bars of the "
-            "figure use classifiers whose labels are not published",
+            why="κ_va of a constant classifier is 0, whatever the panel says",
             holds=abs(trivial[0]) < 1e-12 < abs(trivial[1]),
         ),
     ]
@@ -223,8 +218,7 @@ SOURCE = Source(
     "Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD "
     "2011, LNAI 6913, 191-206. https://doi.org/10.1007/978-3-642-23808-6_13",
     (*_hypothetical(), *_serology(), *_against_t()),
-    note="Figures 1 and 2 are bars without numbers. The bars for the UCI data use the labels of "
-    "trained classifiers. Those labels are not published. Theorem 1 is about large samples. It "
-    "says that κ_S has no more chance agreement and no more variance than κ_F. The first statement "
-    "holds on any complete ratings, and a test checks it. A simulation shows the second.",
+    note="Figures 1 and 2 are bars without numbers, and the labels of the trained classifiers are "
+    "not published. By theorem 1, κ_S has no more chance agreement and no more variance than κ_F. "
+    "Tests check both.",
 )

@@ -19,7 +19,7 @@ def images() -> CategoryCounts:
 def _figures() -> tuple[Figure, ...]:
     neither, contains = (float(value) for value in MEASURES["category_agreement"](images()).value)
     dice = tuple(float(value) for value in MEASURES["specific_agreement"](images()).value)
-    swapped = "taking the other category (the text exchanges the two names)"
+    swapped = "taking the other category (the text exchanges the names)"
     where = "Calculations, example"
     return (
         Figure(
@@ -49,9 +49,8 @@ def _figures() -> tuple[Figure, ...]:
             "Uebersax's proportions of specific agreement on the same images",
             "these definitions do not agree precisely with those of Uebersax",
             dice,
-            why="R_j divides the pairs in which both raters name the category by the pairs in "
-            "which at least one does (Jaccard). Uebersax's proportion is 2a / (2a + b + c) (Dice). "
-            "The first is `category_agreement`, and the second is `specific_agreement`",
+            why="R_j is Jaccard's share (`category_agreement`), and Uebersax's proportion is "
+            "Dice's (`specific_agreement`)",
             holds=dice != (neither, contains),
         ),
     )

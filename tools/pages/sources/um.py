@@ -70,7 +70,7 @@ def _compared() -> list[Figure]:
             "R at m = 0 … 5",
             "R increases when the disagreement increases to m = 1",
             tuple(r),
-            why="by equations 2 to 4, R falls at every step on the data of the text, as φ does",
+            why="R falls at every step, as φ does",
             holds=r[1] > r[0],
         ),
         Figure(
@@ -78,7 +78,7 @@ def _compared() -> list[Figure]:
             "φ - R at m = 0 … 5",
             "φ and R are similar at m = 3",
             tuple(np.subtract(phi, r)),
-            why="φ and R are nearest at m = 1. They are further apart at m = 3",
+            why="φ and R are nearest at m = 1",
             holds=int(apart.argmin()) == 3,
         ),
         Figure(
@@ -118,9 +118,9 @@ def _tables() -> list[Figure]:
             "0.859",
             children["value"],
             why=f"d_0 is {children['observed']:.5g}, and d_e is {children['expected']:.5g}. All "
-            "ratings but one sum to 40, so their points lie on one line. The exception is observer "
-            f"3 on child 2 (35, 15). With (35, 5) in its place, φ would have no value: {why}. "
-            f"Berry and Mielke's R of the table is {of('berry_mielke_r', TABLE_3)['value']:.5f}",
+            "ratings but one sum to 40. With (35, 5) instead of (35, 15) of observer 3 on child 2, "
+            f"φ would have no value: {why}. "
+            f"Berry and Mielke's R is {of('berry_mielke_r', TABLE_3)['value']:.5f}",
         ),
         Figure(
             "3, after equation 9",

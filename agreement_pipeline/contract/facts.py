@@ -1,0 +1,400 @@
+"""Facts about a whole round, each a number and words. Contracts ask for them in the table `round`.
+
+A function under `@fact` is enough to add one.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from agreement_pipeline.contract.panel import Codes, Pairs, Panel, some
+from agreement_pipeline.ratings import (
+    TEXT,
+    described,
+    in_pandas,
+    is_clock,
+    lookalikes,
+    parts,
+    printed,
+    seconds,
+)
+from agreement_pipeline.text import listed
+
+SHOWN = 3
+MOST_TEXTS, AT_ONCE = 50_000, 8_192
+LAST = 6
+LETTERS = np.arange(256)
+SPREAD = np.where(ord(" ") < LETTERS, (LETTERS | 32) ** 2, 0).astype(np.uint32)
+MET = 30
+NEAR, TENTH = 0.05, 0.1
+FEWEST_EXPECTED = 20
+BY_CHANCE = 1e-3
+SURE = 3.29
+USUAL, FEWEST_ITEMS = 0.7, 30
+"""The share of items with one number of raters that makes it usual, and of how many items."""
+MINUTE = 60
+READ = 200_000
+NUMBERED = "are not numbered 1, 2, … by rater and item"
+NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
+
+
+class Fact(NamedTuple):
+    """A number about a round.
+
+    Attributes
+    ----------
+    value
+        The number. None if the round has nothing that it could be about.
+    words
+        What was found, or why there is nothing.
+    """
+
+    value: float | None
+    words: str
+
+
+FACTS: dict[str, Callable[[Panel], Fact]] = {}
+"""From the name of a fact to the function that finds it in a round."""
+
+
+def fact(function: Callable[[Panel], Fact]) -> Callable[[Panel], Fact]:
+    """Register a function as a fact under its own name.
+
+    Contracts can then ask for it as a column of the table `round`.
+    """
+    FACTS[function.__name__] = function
+    return function
+
+
+@fact
+def items_with_a_shared_text(panel: Panel) -> Fact:
+    """The share of items whose text another item has too. The first item of a text is no copy."""
+    texts = panel.contents("text")
+    if texts is None:
+        return Fact(None, "column text was not delivered, so nothing was checked")
+    known = texts.notna().to_numpy()
+    return _copies(texts if known.all() else texts[known], "text")
+
+
+@fact
+def items_that_print_alike(panel: Panel) -> Fact:
+    """The share of items whose identifier prints as that of another item. The first is no copy."""
+    items, rated = panel.items, panel.rated
+    names = items if len(rated) == len(items) else items[rated]
+    return _copies(pd.Series(names.astype(TEXT), index=names), "identifier")
+
+
+def _copies(texts: pd.Series, what: str) -> Fact:
+    """The share of copies. Of very many items, a sample is compared, in which copies stay
+    together.
+    """
+    some = (texts if len(texts) <= MOST_TEXTS else _sample(texts)).astype(TEXT)
+    alike = printed(some)
+    alike = alike[alike != ""]
+    again = alike.duplicated()
+    n_copies = int(again.sum())
+    if not len(alike):
+        return Fact(None, f"no item has a {what}, so nothing was checked")
+    words = f"{n_copies} of {len(alike)} items have the {what} of another one"
+    return Fact(n_copies / len(alike), words + (_shown(alike, again) if n_copies else ""))
+
+
+def _shown(alike: pd.Series, again: pd.Series) -> str:
+    firsts, copies = alike[~again], alike[again].iloc[:SHOWN]
+    origin = pd.Series(firsts.index, index=firsts.array)[copies.array]
+    pairs = zip(copies.index, origin, strict=True)
+    return ", such as " + " and ".join(f"{copy!a} that of {first!a}" for copy, first in pairs)
+
+
+def _sample(texts: pd.Series) -> pd.Series:
+    """The items whose text falls into one of several parts: equal texts fall into the same.
+
+    A few texts are in memory at once.
+    """
+    n_parts, found = -(-len(texts) // MOST_TEXTS), []
+    for part in parts(len(texts), AT_ONCE):
+        sums = _sums(texts.iloc[part].astype(TEXT))
+        found.append(part.start + np.flatnonzero(sums % n_parts == 0))
+    return texts.iloc[np.concatenate(found)]
+
+
+def _sums(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    """A number for each text: of its last letters, without capitals and the blanks after them."""
+    column = pa.chunked_array(pa.array(texts, pa.large_string()), pa.large_string())
+    given = pc.ascii_rtrim_whitespace(column).combine_chunks()
+    _, offsets, data = given.buffers()
+    stops = np.frombuffer(offsets, dtype=np.int64)[: len(given) + 1]
+    letters = np.frombuffer(data, dtype=np.uint8)
+    sums = np.zeros(len(texts), dtype=np.uint32)
+    for back in range(1, LAST + 1):
+        places = stops[1:] - back
+        sums += SPREAD[np.where(places >= stops[:-1], letters[places], 0)]
+    return sums
+
+
+@fact
+def pairs_of_identical_raters(panel: Panel) -> Fact:
+    """How many pairs never differ, though both differ from everybody else.
+
+    Pairs that by chance never differ are told apart by their number: among all pairs there is less
+    than a thousandth of one.
+    """
+    pairs, expected = _compared(panel)
+    by_chance = len(expected) * np.exp(-expected)
+    told = (expected >= TENTH * pairs.met) & (by_chance <= BY_CHANCE)
+    never = (pairs.differed == 0) & told
+    return _told(panel, pairs, expected, never, "never differ")
+
+
+@fact
+def pairs_of_raters_too_near(panel: Panel) -> Fact:
+    """How many pairs differ less than a tenth as often as both differ from everybody else.
+
+    Nothing can be told of raters who differ from somebody else on less than a tenth of the items.
+    """
+    pairs, expected = _compared(panel)
+    apart = (expected >= TENTH * pairs.met) & (expected >= FEWEST_EXPECTED)
+    near = (pairs.differed < TENTH * expected) & apart
+    return _told(panel, pairs, expected, near, "differ too seldom")
+
+
+@fact
+def raters_that_print_alike(panel: Panel) -> Fact:
+    """How many raters have a name that prints as that of another rater."""
+    names = panel.raters
+    alike = lookalikes(names)
+    if len(alike) > 1:
+        alike = lookalikes(names[place] for place in pd.unique(panel.columns["place"]))
+    words = "; ".join(described(group) for group in alike[:SHOWN])
+    count = sum(len(group) for group in alike)
+    return Fact(
+        count,
+        f"{count} of {len(names)} raters have a name that prints as another"
+        f"{f': {words}' if alike else ''}",
+    )
+
+
+def _compared(panel: Panel) -> tuple[Pairs, Codes]:
+    """The pairs that can be told, and on how many items they should differ.
+
+    Raters who work independently differ about as often from each other as from a third.
+
+    They should differ as often as the nearer of the two differs from the nearest rater who is no
+    near copy.
+    """
+    pairs = panel.pairs
+    pairs = pairs.where(pairs.met >= MET)
+    nearest = np.full(len(panel.raters), np.inf)
+    far = pairs.where(pairs.share > NEAR)
+    for raters in (far.first, far.second):
+        np.minimum.at(nearest, raters, far.share)
+    expected = pairs.met * np.minimum(nearest[pairs.first], nearest[pairs.second])
+    telling = np.isfinite(expected)
+    return pairs.where(telling), expected[telling]
+
+
+def _told(panel: Panel, pairs: Pairs, expected: Codes, which: Codes, what: str) -> Fact:
+    found, count = pairs.where(which), int(which.sum())
+    words = f"{count} of {len(pairs.met)} pairs of raters {what}"
+    shown = [
+        f"{panel.raters[a]!a} and {panel.raters[b]!a} on {differed} of {met} items "
+        f"instead of about {about:.0f}"
+        for a, b, met, differed, about in zip(
+            found.first, found.second, found.met, found.differed, expected[which], strict=True
+        )
+    ][:SHOWN]
+    return Fact(count, words + (f", such as {'; '.join(shown)}" if shown else ""))
+
+
+@fact
+def items_with_fewer_raters(panel: Panel) -> Fact:
+    """The share of items that have fewer raters than is usual in the round.
+
+    A rating that is missing may be the one that differs. No measure can tell.
+    """
+    each = panel.n_raters[panel.rated][~panel.gold[panel.rated]]
+    usual = int(np.bincount(each).argmax()) if len(each) else 0
+    if len(each) < FEWEST_ITEMS or (each == usual).mean() < USUAL:
+        return Fact(None, "no number of raters is usual, so nothing was checked")
+    fewer = int((each < usual).sum())
+    words = f"{fewer} of {len(each)} items have fewer raters than {usual}, as most items have"
+    return Fact(fewer / len(each), words)
+
+
+@fact
+def share_of_gold(panel: Panel) -> Fact:
+    """The share of rated items that are gold, on which agreement is not read."""
+    gold = panel.gold[panel.rated]
+    count = int(gold.sum())
+    if not len(gold):
+        return Fact(None, "no item was rated, so nothing was checked")
+    return Fact(count / len(gold), f"{count} of {len(gold)} items are gold")
+
+
+@fact
+def dispute_on_gold(panel: Panel) -> Fact:
+    """By how much more raters differ on gold items than on the rest, as a share.
+
+    It is 0 if chance alone gives such a difference in one of a thousand rounds.
+    """
+    if not panel.gold.any():
+        return Fact(None, "no item is gold, so nothing was checked")
+    disputed, met = _disputed(panel)
+    gold = panel.gold[met]
+    n_gold, n_rest = int(gold.sum()), int((~gold).sum())
+    if not n_gold or not n_rest:
+        return Fact(None, "not both gold and other items have two raters, so nothing was checked")
+    on_gold, on_rest = float(disputed[gold].mean()), float(disputed[~gold].mean())
+    error = math.sqrt(float(disputed.var()) * (1 / n_gold + 1 / n_rest))
+    beyond = on_gold - on_rest
+    words = (
+        f"raters differ on {on_gold:.1%} of {n_gold} gold items, and on {on_rest:.1%} of "
+        f"{n_rest} others"
+    )
+    return Fact(beyond if beyond > SURE * error else 0.0, words)
+
+
+def _disputed(panel: Panel) -> tuple[Codes, Codes]:
+    """For each item that two raters met: how much they differ, and the item's code.
+
+    It is the share of pairs of raters who differ. On a scale of numbers it is 1 if the variance is
+    higher than that of most items, and 0 if not. Neither grows with the number of raters.
+    """
+    item, label = some(panel.item, panel.first), some(panel.label, panel.first)
+    each = np.bincount(item, minlength=len(panel.items)).astype(float)
+    met = np.flatnonzero(each > 1)
+    n = each[met]
+    scale = panel.ratings.scale
+    if scale.numeric and scale.dimensions == 1:
+        apart = label - (np.bincount(item, label, len(each)) / np.maximum(each, 1))[item]
+        variance = np.bincount(item, apart**2, len(each))[met] / (n - 1)
+        return (variance > np.median(variance)).astype(float), met
+    order = np.lexsort((label, item))
+    item, label = item[order], label[order]
+    begins = np.flatnonzero(np.append(True, (np.diff(item) != 0) | (np.diff(label) != 0)))
+    alike = np.diff(np.append(begins, len(item))).astype(float)
+    same = np.bincount(item[begins], alike * (alike - 1), len(each))[met]
+    return 1 - same / (n * (n - 1)), met
+
+
+@fact
+def replicates_of_the_same_minute(panel: Panel) -> Fact:
+    """The share of replicates that follow the rating before within a minute."""
+    apart, clock = panel.apart
+    if not clock:
+        return Fact(None, NO_TIMES)
+    return _share(np.abs(apart) < MINUTE, "were given within a minute of the rating before")
+
+
+@fact
+def replicates_back_in_time(panel: Panel) -> Fact:
+    """The share of replicates that are dated before the rating that they repeat."""
+    apart, _ = panel.apart
+    if not len(apart):
+        return Fact(None, "replicates have no times, so nothing was checked")
+    return _share(apart < 0, "are dated before the rating that they repeat")
+
+
+@fact
+def replicates_back_to_back(panel: Panel) -> Fact:
+    """The share of replicates between which and the rating before the rater rated nothing else."""
+    again = panel.again
+    if "timestamp" not in panel.ratings.has or not len(again):
+        return Fact(None, NO_TIMES)
+    ratings_of = np.bincount(panel.rater, minlength=len(panel.raters))
+    raters = np.unique(panel.rater[again])
+    read = raters[: max(1, int(np.searchsorted(np.cumsum(ratings_of[raters]), READ)))]
+    rows = np.flatnonzero(np.isin(panel.rater, read))
+    batches = panel.ratings.every(["place", "timestamp"])
+    some = [batch.filter(pa.array(np.isin(batch["place"], read))) for batch in batches]
+    times = seconds(in_pandas(pa.Table.from_batches(some))["timestamp"])
+    if not is_clock(times):
+        return Fact(None, NO_TIMES)
+    order = np.lexsort((times, panel.rater[rows]))
+    place = np.empty(len(panel.rater), dtype=np.int64)
+    place[rows[order]] = np.arange(len(rows))
+    known = np.zeros(len(panel.rater), dtype=bool)
+    known[rows] = ~np.isnan(times)
+    again = again[known[again] & known[again - 1]]
+    return _share(np.abs(place[again] - place[again - 1]) == 1, "follow with nothing in between")
+
+
+@fact
+def change_in_replicates(panel: Panel) -> Fact:
+    """How often replicates change, as a share of how often two raters differ on an item.
+
+    Raters who look again change their mind now and then.
+    """
+    again, pairs = panel.again, panel.pairs
+    met = int(pairs.met.sum())
+    expected = len(again) * int(pairs.differed.sum()) / met if met else 0.0
+    if expected < FEWEST_EXPECTED:
+        return Fact(None, "too few replicates to tell if raters looked again")
+    changed = int((panel.label[again] != panel.label[again - 1]).sum())
+    words = (
+        f"{changed} of {len(again)} replicates change the label, and two raters differ on about "
+        f"{expected:.0f} of as many items"
+    )
+    return Fact(changed / expected, words)
+
+
+@fact
+def occurrences_out_of_order(panel: Panel) -> Fact:
+    """The share of ratings whose occurrence is not how often the rater has met the item."""
+    occurrence = panel.occurrence
+    if not len(panel.again):
+        return _share(occurrence != 1, NUMBERED, "ratings")
+    starts = np.flatnonzero(panel.begins)
+    sizes = np.diff(np.append(starts, len(occurrence)))
+    number = np.arange(len(occurrence)) - np.repeat(starts, sizes) + 1
+    return _share(occurrence != number, NUMBERED, "ratings")
+
+
+def _share(which: Codes, what: str, of: str = "replicates") -> Fact:
+    if not len(which):
+        return Fact(None, f"there are no {of} to look at, so nothing was checked")
+    count = int(which.sum())
+    return Fact(count / len(which), f"{count} of {len(which)} {of} {what}")
+
+
+@fact
+def share_of_unused_categories(panel: Panel) -> Fact:
+    """The share of declared categories that no rater of the panel uses."""
+    scale = panel.ratings.scale
+    if scale.categories is None or not scale.declared:
+        return Fact(None, "the scale declares no categories, so nothing was checked")
+    if not len(panel.label):
+        return Fact(None, "there is no rating, so nothing was checked")
+    given = set(pd.unique(panel.label).tolist())
+    names = scale.categories if scale.numeric else scale.names
+    unused = [
+        name for place, name in enumerate(names) if (name if scale.numeric else place) not in given
+    ]
+    words = f"{len(unused)} of {len(names)} categories are never used"
+    return Fact(len(unused) / len(names), words + (f", {listed(unused)}" if unused else ""))
+
+
+@fact
+def items_of_a_cluster(panel: Panel) -> Fact:
+    """How many items a cluster has, on average. If it is 1, clusters change no interval."""
+    clusters = panel.contents("cluster")
+    if clusters is None:
+        return Fact(None, "column cluster was not delivered, so nothing was checked")
+    n_clusters = int(clusters.nunique())
+    if not n_clusters:
+        return Fact(None, "no rated item has a cluster, so nothing was checked")
+    return Fact(len(clusters) / n_clusters, f"{len(clusters)} items are in {n_clusters} clusters")
+
+
+@fact
+def share_assisted(panel: Panel) -> Fact:
+    """The share of the panel's labels that began as a suggestion."""
+    if not panel.ratings.says_assisted:
+        return Fact(None, "it is not known which labels began as a suggestion")
+    count, n = panel.ratings.n_assisted, panel.ratings.n_of_panel
+    return Fact(count / n, f"{count} of {n} labels began as a suggestion")

@@ -1,0 +1,252 @@
+"""The panel's ratings in codes, as facts about a round read them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from agreement_pipeline.ratings import TEXT, Ratings, counts, in_pandas, is_clock, seconds, taken
+
+MEETINGS = 400_000
+CROWD = 500
+Codes = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of raters, with an entry for each pair that met.
+
+    Attributes
+    ----------
+    first, second
+        The codes of the two raters. The first is the smaller one.
+    met, differed
+        On how many items they met, and on how many of these their labels differ.
+    """
+
+    first: Codes
+    second: Codes
+    met: Codes
+    differed: Codes
+
+    @classmethod
+    def of(cls, item: Codes, rater: Codes, label: Codes) -> "Pairs":
+        """The pairs in first ratings, which are in the order of item and rater."""
+        keys, differs, n_raters = [], [], int(rater.max(initial=0)) + 1
+        for apart in range(1, len(item)):
+            here = np.flatnonzero(item[apart:] == item[:-apart])
+            if not len(here):
+                break
+            keys.append(rater[here].astype(np.int64) * n_raters + rater[here + apart])
+            differs.append(label[here] != label[here + apart])
+        if not keys:
+            return cls(*(np.empty(0, dtype=np.int64) for _ in range(4)))
+        pairs, places = np.unique(np.concatenate(keys), return_inverse=True)
+        return cls(
+            pairs // n_raters,
+            pairs % n_raters,
+            np.bincount(places),
+            np.bincount(places, np.concatenate(differs)).astype(np.int64),
+        )
+
+    def where(self, which: Codes) -> "Pairs":
+        """Some of the pairs."""
+        return Pairs(self.first[which], self.second[which], self.met[which], self.differed[which])
+
+    @property
+    def share(self) -> Codes:
+        """The share of items on which the two differ."""
+        return np.asarray(self.differed / self.met)
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """The ratings of a round by its panel, those of earlier rounds included.
+
+    They are in the order of item, rater and occurrence. What is read of them is kept.
+
+    Parameters
+    ----------
+    ratings
+        The ratings of the round.
+    """
+
+    ratings: Ratings
+
+    @cached_property
+    def columns(self) -> dict[str, Codes]:
+        """What is known of each rating, also of those by classifiers, in little memory.
+
+        `label` is a number or a vector of them, or the place of a category on the scale.
+        """
+        scale, n_rows = self.ratings.scale, len(self.ratings)
+        label = "label" if scale.numeric else "code"
+        kinds: dict[str, Any] = {
+            "at": np.int32,
+            "place": np.min_scalar_type(-len(self.raters)),
+            label: float if scale.numeric else np.min_scalar_type(-len(scale.names)),
+            "occurrence": np.int32,
+            "earlier": bool,
+        }
+        width = {label: (scale.dimensions,)} if scale.dimensions > 1 else {}
+        found = {
+            name: np.empty((n_rows, *width.get(name, ())), kind) for name, kind in kinds.items()
+        }
+        start = 0
+        for batch in self.ratings.every([*kinds]):
+            stop = start + len(batch)
+            for name, column in zip(kinds, batch.columns, strict=True):
+                values = column.flatten() if name in width else column
+                part = found[name][start:stop]
+                part[:] = values.to_numpy(zero_copy_only=False).reshape(part.shape)
+            start = stop
+        return {"label": found.pop(label), **found}
+
+    @cached_property
+    def people(self) -> Codes:
+        """True for each rater who is no classifier."""
+        return np.array([name not in self.ratings.classifiers for name in self.raters], dtype=bool)
+
+    @cached_property
+    def item(self) -> Codes:
+        """The code of each rating's item."""
+        return self._of_panel(self.columns["at"])
+
+    @cached_property
+    def rater(self) -> Codes:
+        """The code of each rating's rater."""
+        return self._of_panel(self.columns["place"])
+
+    @cached_property
+    def label(self) -> Codes:
+        """The label of each rating: a number if labels are numbers, else a code."""
+        several = self.ratings.scale.dimensions > 1
+        return self._of_panel(self.vectors[1] if several else self.columns["label"])
+
+    @cached_property
+    def vectors(self) -> tuple[Codes, Codes]:
+        """The different vectors that are labels, sorted, and the place of each rating's."""
+        label = self.columns["label"]
+        places: Codes = np.zeros(len(label), dtype=np.int64)
+        for numbers in label.T:
+            codes, distinct = pd.factorize(numbers, sort=True)
+            places = pd.factorize(places * len(distinct) + codes, sort=True)[0]
+        found = np.empty((places.max(initial=-1) + 1, label.shape[1]))
+        found[places] = label
+        return found, places
+
+    @property
+    def occurrence(self) -> Codes:
+        """Which time it was that the rater met the item, as delivered."""
+        return self._of_panel(self.columns["occurrence"])
+
+    @cached_property
+    def items(self) -> pd.Index:
+        """The names of the items. A code is a place among them."""
+        names: pd.Index = pd.Index(pd.array(self.ratings.rated(), dtype=TEXT))
+        return names
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """The names of the raters. A code is a place among them."""
+        return self.ratings.everyone
+
+    @cached_property
+    def begins(self) -> Codes:
+        """True for the first rating of each rater and item."""
+        return begins(self.item, self.rater)
+
+    @cached_property
+    def again(self) -> Codes:
+        """The places of the replicates. The rating before stands before each."""
+        return np.flatnonzero(~self.begins)
+
+    @cached_property
+    def apart(self) -> tuple[Codes, bool]:
+        """The seconds between each replicate and the rating before, and if times tell minutes."""
+        if "timestamp" not in self.ratings.has or not len(self.again):
+            return np.empty(0), False
+        met = self.ratings.again(["at", "place", "timestamp"], gold=True)
+        met = met.filter(pa.array(self.people[met["place"]]))
+        again = np.flatnonzero(~begins(met["at"].to_numpy(), met["place"].to_numpy()))
+        times = seconds(in_pandas(met["timestamp"].take(np.concatenate([again - 1, again]))))
+        apart = times[len(again) :] - times[: len(again)]
+        return apart[~np.isnan(apart)], is_clock(times)
+
+    @cached_property
+    def first(self) -> Codes:
+        """The places of the round's own first ratings: what agreement between raters rests on."""
+        earlier = self._of_panel(self.columns["earlier"])
+        if not earlier.any():
+            return _places(self.begins)
+        own = _places(~earlier)
+        return np.asarray(own[begins(self.item[own], self.rater[own])])
+
+    @cached_property
+    def n_raters(self) -> Codes:
+        """How many raters rated each item in this round."""
+        return counts(some(self.item, self.first), len(self.items))
+
+    @cached_property
+    def rated(self) -> Codes:
+        """The codes of the items that the panel rated in this round."""
+        return np.flatnonzero(self.n_raters)
+
+    @cached_property
+    def gold(self) -> Codes:
+        """True for each item that is gold."""
+        gold = self.ratings.gold
+        if not gold:
+            return np.zeros(len(self.items), dtype=bool)
+        return np.asarray(self.items.isin(gold))
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs of raters, and how often they differ on items that are not gold.
+
+        If raters met very often, a sample of the items is read. The draw follows from the digest
+        of the ratings, so nobody can leave copies out of it. An item with a crowd of raters is left
+        out.
+        """
+        each = np.where(self.gold, 0, self.n_raters)
+        meetings = np.where(each > CROWD, 0, each * (each - 1) // 2)
+        share = MEETINGS / max(int(meetings.sum()), MEETINGS)
+        drawn = meetings > 0
+        if share < 1:
+            seed = int(self.ratings.digest[:16], 16)
+            drawn &= np.random.default_rng(seed).random(len(each)) < share
+        places = self.first[taken(drawn, some(self.item, self.first))]
+        return Pairs.of(*(some(column, places) for column in (self.item, self.rater, self.label)))
+
+    def contents(self, name: str) -> pd.Series | None:
+        """A column of what is known of the rated items; None if it was not delivered."""
+        if name not in self.ratings.has:
+            return None
+        known: pd.Series = in_pandas(self.ratings.items([name])).set_index("item")[name]
+        items = self.items[self.rated]
+        return known if known.index.equals(items) else known.reindex(items)
+
+    def _of_panel(self, column: Codes) -> Codes:
+        """A column without the ratings by classifiers."""
+        return column if self.people.all() else column[taken(self.people, self.columns["place"])]
+
+
+def begins(item: Codes, rater: Codes) -> Codes:
+    """True for each rating of another item or by another rater than the one before it."""
+    other = (item[1:] != item[:-1]) | (rater[1:] != rater[:-1])
+    return np.append(np.ones(min(1, len(item)), dtype=bool), other)
+
+
+def some(column: Codes, places: Codes) -> Codes:
+    """A column at some different places, in order."""
+    return column if len(places) == len(column) else taken(column, places)
+
+
+def _places(held: Codes) -> Codes:
+    """The places where something holds, in half the memory that NumPy takes."""
+    if held.all():
+        return np.arange(len(held), dtype=np.int32)
+    return np.flatnonzero(held).astype(np.int32)

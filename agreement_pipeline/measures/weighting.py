@@ -1,0 +1,158 @@
+"""How much two different categories agree: the weights of weighted coefficients, after Gwet."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.ratings import Array, Level, Scale
+
+_ORDERED: frozenset[Level] = frozenset({"ordinal", "interval", "ratio"})
+
+
+class Weighting(NamedTuple):
+    """A rule that gives every pair of categories a weight.
+
+    The weight is 0 for the pair furthest apart, and 1 for a category with itself.
+
+    Attributes
+    ----------
+    title
+        What it adds to the title of a measure.
+    formula
+        The distance of categories of scores x and y, up to its unit.
+    distance
+        A function from the scores of the categories, shape (K,), to how far apart they are in any
+        unit, shape (K, K).
+    levels
+        The levels of measurement it is defined on.
+    """
+
+    title: str
+    formula: str
+    distance: Callable[[Array], Array]
+    levels: frozenset[Level] = _ORDERED
+
+    def matrix(self, scale: Scale) -> Array:
+        """The weights on a scale; shape (K, K).
+
+        >>> LINEAR.matrix(Scale(("low", "middle", "high"), "ordinal")).tolist()
+        [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
+        """
+        return 1 - self.distances(scale)
+
+    def distances(self, scale: Scale) -> Array:
+        """The distances of every two categories, as shares of the largest one; shape (K, K)."""
+        distance = self.distance(scale.scores)
+        return distance / float(distance.max())
+
+    def apart(self, scale: Scale, given: Array) -> "Apart":
+        """The distances, and the largest of them in use.
+
+        `given` says how often each category is given; shape (..., K).
+        """
+        distances = self.distances(scale)
+        return Apart(distances, widest(distances, given))
+
+
+class Apart(NamedTuple):
+    """How far apart categories are.
+
+    Attributes
+    ----------
+    distances
+        Between every two categories, as shares of the largest distance on the scale; shape (K, K).
+    unit
+        The largest distance between two categories that are given; shape (...). A category that
+        nobody gave may be far away. Measured by it, all other categories would seem equal.
+    """
+
+    distances: Array
+    unit: Array
+
+    def agreement(self, disagreement: Array) -> Array:
+        """The agreement that a mean distance leaves, 0 for one unit; shape (...)."""
+        return np.asarray(1 - disagreement / self.unit)
+
+
+def widest(distances: Array, given: Array) -> Array:
+    """The largest distance between two categories that are given; shape (...).
+
+    `given` says how often each category is given; shape (..., K). The distance is 1 where no two
+    are given.
+    """
+    used = given > 0
+    from_each = [
+        np.where(used & used[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))
+    ]
+    unit = np.max(from_each, axis=0)
+    return np.where(unit > 0, unit, 1.0)
+
+
+def _differences(x: Array) -> Array:
+    return np.abs(x[:, None] - x)
+
+
+def _ordinal(x: Array) -> Array:
+    """The number of pairs of categories from one to the other, both included.
+
+    Only ranks count, whatever the scores.
+    """
+    between = _differences(np.argsort(np.argsort(x)).astype(float)) + 1
+    return between * (between - 1) / 2
+
+
+def _ratio(x: Array) -> Array:
+    sums = x[:, None] + x
+    return (_differences(x) / np.where(sums == 0, 1, sums)) ** 2
+
+
+def _circular(x: Array) -> Array:
+    """The squared chord between two places on a circle.
+
+    On the circle, the highest category is one place from the lowest.
+    """
+    return np.sin(np.pi * _differences(x) / (np.ptp(x) + 1)) ** 2
+
+
+def _bipolar(x: Array) -> Array:
+    """Squared differences that count more towards the poles; 0 for a category with itself."""
+    sums = x[:, None] + x
+    from_poles = (sums - 2 * x.min()) * (2 * x.max() - sums)
+    return _differences(x) ** 2 / np.where(np.eye(len(x)), 1, from_poles)
+
+
+IDENTITY = Weighting(
+    "",
+    r"1_{x \ne y}",
+    lambda x: (_differences(x) > 0).astype(float),
+    frozenset({"nominal", "ordinal"}),
+)
+LINEAR = Weighting(", linear weights", r"|x - y|", _differences)
+QUADRATIC = Weighting(", quadratic weights", r"(x - y)^2", lambda x: _differences(x) ** 2)
+RADICAL = Weighting(", radical weights", r"\sqrt{|x - y|}", lambda x: np.sqrt(_differences(x)))
+ORDINAL = Weighting(
+    ", ordinal weights", r"\binom{|\mathrm{rank}(x) - \mathrm{rank}(y)| + 1}{2}", _ordinal
+)
+RATIO = Weighting(
+    ", ratio weights", r"\left(\frac{x - y}{x + y}\right)^2", _ratio, frozenset({"ratio"})
+)
+CIRCULAR = Weighting(
+    ", circular weights",
+    r"\sin^2 \frac{\pi (x - y)}{x_{max} - x_{min} + 1}",
+    _circular,
+    frozenset({"ordinal"}),
+)
+BIPOLAR = Weighting(
+    ", bipolar weights", r"\frac{(x - y)^2}{(x + y - 2 x_{min}) (2 x_{max} - x - y)}", _bipolar
+)
+
+WEIGHTINGS = {
+    "linear": LINEAR,
+    "quadratic": QUADRATIC,
+    "radical": RADICAL,
+    "ordinal": ORDINAL,
+    "ratio": RATIO,
+    "circular": CIRCULAR,
+    "bipolar": BIPOLAR,
+}

@@ -1,0 +1,550 @@
+"""Decisions on rounds: judged again from their stored bytes, recorded, and acted upon.
+
+A decision follows from the ratings, the policy, the contract, the waivers, the settings and the
+code. The log has the digest of each of them. So `reassess` decides a round anew only where one
+differs, or where its releases do not fit its decision.
+
+A release is withdrawn by a notice in it, and then by an entry in the log.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Any
+
+from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.errors import AgreementError, StoreError
+from agreement_pipeline.policy import (
+    OF_THE_GATE,
+    Decision,
+    Policy,
+    Waiver,
+    Waivers,
+    assess,
+    for_round,
+)
+from agreement_pipeline.ratings import Adjudicated, Ratings
+from agreement_pipeline.release.contents import WITHDRAWN, as_json
+from agreement_pipeline.store import DECIDING, RoundVersion, Store, are_texts
+from agreement_pipeline.version import __version__
+
+IN_THE_LOG = "the store's log has the reasons"
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What rounds are judged by.
+
+    Attributes
+    ----------
+    policy, contract
+        The policy and the data contract.
+    waivers
+        The waivers of all rounds.
+    on
+        The day on which a waiver must hold.
+    settings_digest
+        SHA-256 of the settings that rounds must have been read under. None: any settings.
+    adjudicated
+        The labels that adjudicators chose, by the round. No decision reads them.
+    """
+
+    policy: Policy
+    contract: Contract
+    waivers: tuple[Waiver, ...]
+    on: date
+    settings_digest: str | None = None
+    adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
+
+    def of(self, round_name: str) -> Waivers:
+        """The waivers of one round."""
+        return for_round(self.waivers, round_name, self.on)
+
+    def read_otherwise(self, version: RoundVersion) -> bool:
+        """True if a version was read under other settings than rounds must have been."""
+        return self.settings_digest not in (None, version.settings_digest)
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What this process kept of a delivery, and what the contract found in it.
+
+    Attributes
+    ----------
+    version, ratings
+        The version, and the ratings that were kept as this version.
+    contract_digest, findings
+        The contract that they were checked by, and what it found.
+    """
+
+    version: RoundVersion
+    ratings: Ratings
+    contract_digest: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A version of a round, and the decision that was taken on it.
+
+    Attributes
+    ----------
+    version, decision
+        The version and the decision.
+    number
+        How many different ratings came under the round's name, up to this version.
+    """
+
+    version: RoundVersion
+    decision: Decision
+    number: int
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the log keeps of the decision."""
+        settings = {"settings_digest": self.version.settings_digest}
+        return {**self.decision.to_mapping(), **settings}
+
+
+@dataclass(frozen=True, eq=False)
+class Judged(Taken):
+    """A version of a round with its ratings, and the decision on them."""
+
+    ratings: Ratings
+
+    @property
+    def taken(self) -> Taken:
+        """The decision without the ratings, which need much memory."""
+        return Taken(self.version, self.decision, self.number)
+
+
+def decide(
+    store: Store,
+    rounds: Sequence[str],
+    terms: Terms,
+    *,
+    checked_later: bool = False,
+    kept: Checked | None = None,
+) -> tuple[list[Judged], bool]:
+    """Judge the present versions of rounds, record the decisions, and withdraw releases.
+
+    A release is withdrawn if it contains a version of a round that is held now. If the caller
+    checks later that nothing changed meanwhile, nothing is locked for decisions that the log
+    has already. A version that this process `kept` is judged without being read again.
+
+    Returns
+    -------
+    (list of Judged, bool)
+        The decisions. True if a release was withdrawn.
+    """
+    with store.reading():
+        refuse_reused(store, terms.policy)
+        judged = [_judge(store, store.present(name), terms, kept) for name in rounds]
+        former = {
+            version: _held_since(store, version, terms)
+            for version in _released_before(store, judged)
+        }
+        if checked_later and _is_recorded(store, judged, former):
+            return judged, False
+    with store.locked():
+        reconcile(store, rounds)
+        refuse_replaced(store, judged)
+        for version in _released_before(store, judged):
+            if version not in former:
+                raise StoreError(
+                    f"round {version.round}: found a release of a former version, made meanwhile; "
+                    "expected none. Judge the round again.",
+                    may_pass=True,
+                )
+        for each in judged:
+            store.record(
+                "decided", each.version.round, policy=terms.policy.to_mapping(), **each.facts
+            )
+        outdated = [
+            withdraw_versions(
+                store,
+                version.round,
+                [version],
+                reasons,
+                partial(_reworded, store, version, terms),
+            )
+            for version, reasons in former.items()
+            if reasons
+        ]
+        held = [
+            withdraw_versions(
+                store,
+                each.version.round,
+                store.versions(each.version.round),
+                each.decision.reasons,
+                partial(_reworded, store, each.version, terms, each.ratings),
+            )
+            for each in judged
+            if not each.decision.admitted
+        ]
+    return judged, any(outdated + held)
+
+
+def is_last_decision(store: Store, judged: Taken) -> bool:
+    """True if the last decision on the round rests on the same facts."""
+    decided = [
+        entry for entry in store.history(judged.version.round) if entry["event"] == "decided"
+    ]
+    facts = judged.facts
+    return bool(decided) and all(decided[-1][name] == facts[name] for name in DECIDING)
+
+
+def refuse_replaced(store: Store, judged: Iterable[Taken]) -> None:
+    """Refuse decisions on rounds that were ingested again meanwhile."""
+    for each in judged:
+        if store.present(each.version.round) != each.version:
+            raise StoreError(
+                f"round {each.version.round}: found another version, ingested meanwhile; "
+                "expected the version that was judged. Judge it again.",
+                may_pass=True,
+            )
+
+
+def refuse_reused(store: Store, policy: Policy) -> None:
+    """Refuse a policy if the log has another one under the same name and version."""
+    first = store.first_under(policy.policy, policy.version)
+    if first is not None and first["policy_digest"] != policy.digest:
+        raise StoreError(
+            f"policy {policy.policy}, version {policy.version}: found other rules than those that "
+            f"round {first['round']} was first judged by, under this name and version; "
+            "expected the same rules. Give the policy a new version."
+        )
+
+
+def today() -> date:
+    """The day in UTC."""
+    return datetime.now(UTC).date()
+
+
+def _judge(
+    store: Store, version: RoundVersion, terms: Terms, kept: Checked | None = None
+) -> Judged:
+    mine = kept if kept and kept.version == version else None
+    ratings = mine.ratings if mine else store.ratings_of(version)
+    same = mine is not None and mine.contract_digest == terms.contract.digest
+    number = _number_of(store, version)
+    found = assess(
+        ratings,
+        terms.policy,
+        terms.contract,
+        terms.of(version.round),
+        _read_otherwise(version, terms),
+        version=number,
+        checked=mine.findings if mine and same else None,
+    )
+    return Judged(version, found.decision, number, ratings)
+
+
+def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
+    if not terms.read_otherwise(version):
+        return []
+    words = (
+        "found ratings that were read under other settings than the project has now; "
+        "expected the same columns, scale, classifiers, layout, replicates and limits. "
+        "Put the round's file into the inbox, so that it is read again."
+    )
+    return [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
+
+
+def _number_of(store: Store, version: RoundVersion) -> int:
+    """How many different ratings came under the round's name, up to this version's last arrival."""
+    arrived = [
+        entry["ratings_digest"]
+        for entry in store.history(version.round)
+        if entry["event"] == "ingested"
+    ]
+    later = arrived[::-1].index(version.ratings_digest)
+    return len(set(arrived[: len(arrived) - later]))
+
+
+def _reworded(
+    store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None = None
+) -> Sequence[str]:
+    """Why a version is held, in words that are made from the pseudonyms of its raters.
+
+    Empty if it cannot be read, or cannot be judged under them.
+    """
+    try:
+        ratings = store.ratings_of(version) if ratings is None else ratings
+        names = store.pseudonyms(ratings)
+    except StoreError:
+        return ()
+    waivers, also = terms.of(version.round).renamed(names), _read_otherwise(version, terms)
+    number = _number_of(store, version)
+    renamed = ratings.renamed(names)
+    found = assess(renamed, terms.policy, terms.contract, waivers, also, version=number)
+    return () if found.decision.admitted else found.decision.reasons
+
+
+def _is_recorded(
+    store: Store, judged: Sequence[Judged], former: Mapping[RoundVersion, Sequence[str]]
+) -> bool:
+    """True if the log and the releases already say all that follows from the decisions."""
+    rounds = [each.version.round for each in judged]
+    return (
+        all(each.decision.admitted and is_last_decision(store, each) for each in judged)
+        and not any(former.values())
+        and agrees(store, rounds)
+    )
+
+
+def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersion]:
+    """The former versions of the rounds in releases in force, one for each digest."""
+    found: dict[tuple[str, str], RoundVersion] = {}
+    for each in judged:
+        name, present = each.version.round, each.version.ratings_digest
+        released = {
+            entry["rounds"][name] for entry in store.in_force(store.releases_with(name))
+        } - {present}
+        for version in store.versions(name) if released else ():
+            if version.ratings_digest in released:
+                found[name, version.ratings_digest] = version
+    return list(found.values())
+
+
+def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
+    """Why a former version is held today. Empty if it is admitted.
+
+    A version that cannot be read is held.
+    """
+    try:
+        decision = _judge(store, version, terms).decision
+    except StoreError as cause:
+        return [str(cause)]
+    return () if decision.admitted else decision.reasons
+
+
+def withdraw_versions(
+    store: Store,
+    round_name: str,
+    versions: Sequence[RoundVersion],
+    reasons: Sequence[str],
+    reworded: Callable[[], Sequence[str]],
+) -> bool:
+    """Withdraw every release in force that contains one of these versions of the round.
+
+    True if there was one. Call only while the store is locked.
+
+    The data stay in place, with a notice that gives the reasons `reworded`: releases have no
+    names of raters. If there are none, the notice points to the log.
+
+    The notices are written first, and the log entry last. If a writer is killed in between,
+    the next decision adds the log entry.
+    """
+    digests = {version.ratings_digest for version in versions}
+    found = list(
+        dict.fromkeys(
+            entry["release"]
+            for entry in store.in_force(store.releases_with(round_name))
+            if entry["rounds"][round_name] in digests
+        )
+    )
+    said = (reworded() or [IN_THE_LOG]) if found else []
+    for called in found:
+        _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
+    if found:
+        store.record("withdrawn", round_name, releases=found, reasons=list(reasons))
+    return bool(found)
+
+
+def reconcile(store: Store, rounds: Iterable[str]) -> None:
+    """Make the notices and the log agree on the releases with these rounds.
+
+    A notice that the log does not have gets its log entry. A removed notice that the log has
+    is written again. Call only while the store is locked.
+    """
+    for entry, withdrawal in _disagreeing(store, rounds):
+        if withdrawal is None:
+            round_name, reasons = _noticed(store, entry)
+            store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
+        else:
+            _notice(store, entry["release"], withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
+
+
+def agrees(store: Store, rounds: Iterable[str]) -> bool:
+    """True if the notices and the log agree on the releases with these rounds."""
+    return not _disagreeing(store, rounds)
+
+
+def _disagreeing(
+    store: Store, rounds: Iterable[str]
+) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+    """The last entry of each release with only one of notice and withdrawal; its withdrawal."""
+    released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
+    withdrawn = store.withdrawn(list(released))
+    notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
+    return [
+        (entry, withdrawn.get(called))
+        for (called, entry), notice in zip(released.items(), notices.values(), strict=True)
+        if (notice is None) == (called in withdrawn)
+    ]
+
+
+def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The round and the reasons in the notice of a release.
+
+    If the notice cannot be read, the round is the first round of the release.
+    """
+    try:
+        notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
+    except (ValueError, RecursionError):
+        notice = None
+    said = notice if isinstance(notice, dict) else {}
+    round_name, reasons = said.get("round"), said.get("reasons")
+    known = (
+        round_name
+        if isinstance(round_name, str) and round_name in entry["rounds"]
+        else next(iter(entry["rounds"]))
+    )
+    return known, reasons if isinstance(reasons, list) and are_texts(reasons) else [
+        f"a {WITHDRAWN} that cannot be read"
+    ]
+
+
+def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
+    """Write into a release that it was withdrawn, and why. An earlier notice stays."""
+    store.storage.keep(
+        f"releases/{called}/{WITHDRAWN}",
+        as_json({"round": round_name, "reasons": list(reasons), "time": time}),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Reassessed:
+    """What became of a round when it was looked at again.
+
+    Attributes
+    ----------
+    round
+        Its name.
+    before
+        Its last decision, in a word. Empty if there was none.
+    decision
+        The new decision. None if the last one stands, or if the round could not be judged.
+    withdrawn
+        True if a release was withdrawn.
+    error
+        Why the round could not be judged.
+    """
+
+    round: str
+    before: str
+    decision: Decision | None = None
+    withdrawn: bool = False
+    error: AgreementError | None = None
+
+    @property
+    def changed(self) -> bool:
+        """True if the decision is another one than before, or a release was withdrawn."""
+        now = self.decision
+        if now is None:
+            return False
+        return self.withdrawn or self.before != ("admitted" if now.admitted else "held")
+
+
+def reassess(
+    store: Store,
+    policy: Policy,
+    contract: Contract,
+    *,
+    waivers: Sequence[Waiver] = (),
+    settings_digest: str | None = None,
+) -> Iterator[Reassessed]:
+    """Look at every round of a store again, and judge it as `judge_round` does where that is due.
+
+    An error of one round ends nothing: the others are looked at all the same.
+
+    Raises
+    ------
+    StoreError
+        The log was edited, or it has another policy of the same name and version.
+    """
+    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    with store.reading():
+        refuse_reused(store, policy)
+        known = _known(store)
+    for name, round_ in sorted(known.items()):
+        before = str(round_.decided.get("decision", ""))
+        try:
+            if _stands(round_, terms):
+                store.refuse_edited(round_.arrived[-1])
+                yield Reassessed(name, before)
+            else:
+                judged, withdrawn = decide(store, [name], terms)
+                yield Reassessed(name, before, judged[0].decision, withdrawn)
+        except AgreementError as error:
+            yield Reassessed(name, before, error=error)
+
+
+@dataclass(eq=False)
+class _Known:
+    """What the log says of a round.
+
+    Attributes
+    ----------
+    arrived
+        Its versions, each time that one came.
+    decided
+        Its last decision.
+    released
+        The digests of its ratings in releases in force.
+    torn
+        True if a release with it is withdrawn in the log or by its notice, and not by the other.
+    """
+
+    arrived: list[RoundVersion] = field(default_factory=list)
+    decided: Mapping[str, Any] = field(default_factory=dict)
+    released: set[str] = field(default_factory=set)
+    torn: bool = False
+
+
+def _known(store: Store) -> dict[str, _Known]:
+    """What the log says of each round that was ingested."""
+    history, withdrawn = store.history(), store.withdrawn()
+    names = store.storage.names("releases")
+    noticed = {name.removesuffix(f"/{WITHDRAWN}") for name in names if name.endswith(WITHDRAWN)}
+    found: dict[str, _Known] = {}
+    for entry in history:
+        if entry["event"] == "ingested":
+            said = {name: entry[name] for name in RoundVersion.__dataclass_fields__}
+            found.setdefault(entry["round"], _Known()).arrived.append(RoundVersion(**said))
+    for entry in history:
+        if entry["event"] == "decided" and entry["round"] in found:
+            found[entry["round"]].decided = entry
+        for name in entry["rounds"] if entry["event"] == "released" else ():
+            if name in found:
+                called = entry["release"]
+                found[name].torn |= (called in withdrawn) != (called in noticed)
+                if called not in withdrawn:
+                    found[name].released.add(entry["rounds"][name])
+    return found
+
+
+def _stands(known: _Known, terms: Terms) -> bool:
+    """True if the last decision rests on what the round would be judged by today."""
+    present, decided = known.arrived[-1], known.decided
+    facts = {
+        "ratings_digest": present.ratings_digest,
+        "policy_digest": terms.policy.digest,
+        "contract_digest": terms.contract.digest,
+        "settings_digest": present.settings_digest,
+        "code_version": __version__,
+        "waivers": [],
+        "version": len({each.ratings_digest for each in known.arrived}),
+    }
+    checks = {finding["check"] for finding in decided.get("findings", ())}
+    admitted = {present.ratings_digest} if decided.get("decision") == "admitted" else set()
+    return (
+        all(decided.get(name) == fact for name, fact in facts.items())
+        and not terms.of(present.round).written
+        and ("read_otherwise" in checks) == terms.read_otherwise(present)
+        and known.released <= admitted
+        and not known.torn
+    )

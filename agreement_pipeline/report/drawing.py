@@ -1,0 +1,387 @@
+"""Figures drawn as SVG: a function a kind of figure.
+
+What raters differ on is tall, or has a thick edge. So no colour is needed to see it.
+"""
+
+import base64
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+from agreement_pipeline.report.figure import COLOURS, SHADES, Figure, Kind, Mark, Tone, cut
+from agreement_pipeline.report.sheet import SIZE, WIDTH, Axis, Sheet, bounds_of, spread
+from agreement_pipeline.text import SENTENCE, number
+
+STYLE = Path(__file__).with_name("templates") / "figures.css"
+DISPLAYED = 600
+"""How wide an image is on a screen."""
+
+LEFT, RIGHT, TOP, SIDE = 34.0, 8.0, 26.0, 10.0
+"""The margins of a figure with an upright axis, and those of one without."""
+
+LETTER, LINE, GAP = 6.4, 11.0, 7.0
+"""How wide a letter is, how tall a line of text, and how far it lies from its mark."""
+
+MOST_NAMED, MOST_WITH_NUMBERS = 14, 8
+"""Of so many marks each has its name, and of so many columns each cell has its number."""
+
+TALLEST_CELL, LOWEST_IMAGE, TALLEST_IMAGE = 34.0, 60.0, 420.0
+ELSEWHERE: Tone = "plain"
+"""The tone of what a single rater drew elsewhere. It lies below the units."""
+
+BEYOND = 1.05
+"""How much of a frame without an image lies beyond its marks."""
+
+Box = tuple[float, float, float, float]
+
+
+def svg(figure: Figure, name: str) -> str:
+    """The figure as SVG, for a page whose style sheet has the colours.
+
+    Parameters
+    ----------
+    figure
+        What to draw.
+    name
+        The beginning of the identifiers in it. No other figure of a page may have it.
+    """
+    return _named(DRAWN[figure.kind](figure), figure, name)
+
+
+def image(figure: Figure) -> str:
+    """The figure as a file of its own in a data URI, with its colours and its key."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(file_of(figure).encode()).decode()}"
+
+
+def file_of(figure: Figure) -> str:
+    """The figure as an SVG file, with its colours and its key."""
+    sheet = DRAWN[figure.kind](figure)
+    _add_key(sheet, figure)
+    paper = Xml.Element("rect", {"class": "paper", "width": "100%", "height": "100%"})
+    style = Xml.Element("style")
+    style.text = _style()
+    sheet.root[:0] = [style, paper]
+    sheet.root.set("xmlns", "http://www.w3.org/2000/svg")
+    sheet.root.set("width", f"{DISPLAYED}")
+    sheet.root.set("height", f"{sheet.height * DISPLAYED / WIDTH:g}")
+    return _named(sheet, figure, "f")
+
+
+def key_of(sign: str) -> str:
+    """The sign of a key, beside its meaning."""
+    sheet = Sheet(16)
+    sheet.sign(8, 8, sign)
+    sheet.root.attrib.clear()
+    sheet.root.attrib |= {"class": "key", "viewBox": "0 0 16 16", "aria-hidden": "true"}
+    return Xml.tostring(sheet.root, encoding="unicode")
+
+
+def _named(sheet: Sheet, figure: Figure, name: str) -> str:
+    """The sheet as text, with the title and the sentence of the figure for screen readers."""
+    for place, (tag, words) in enumerate((("title", figure.title), ("desc", figure.says))):
+        made = Xml.Element(tag, {"id": f"{name}-{tag}"})
+        made.text = words
+        sheet.root.insert(place, made)
+    sheet.root.set("aria-labelledby", f"{name}-title {name}-desc")
+    sheet.root.set("viewBox", f"0 0 {WIDTH:g} {sheet.height:g}")
+    return Xml.tostring(sheet.root, encoding="unicode")
+
+
+def _add_key(sheet: Sheet, figure: Figure) -> None:
+    """Below the figure: each sign with its meaning."""
+    x, y = SIDE, sheet.height + 9
+    for sign, words in figure.key:
+        wide = 30 + LETTER * len(words)
+        if x > SIDE and x + wide > WIDTH:
+            x, y = SIDE, y + 18
+        sheet.sign(x, y - 4, sign, size=SIZE - 1)
+        sheet.text(x + 10, y, words, "label")
+        x += wide
+    sheet.height = y + 9
+
+
+@cache
+def _style() -> str:
+    return STYLE.read_text(encoding="utf-8")
+
+
+def _intervals(figure: Figure) -> Sheet:
+    """A row for each mark: its name, its number, and its limits on one axis."""
+    axis = Axis(*bounds_of(figure), SIDE, WIDTH - SIDE)
+    sheet, bottom = _in_rows(figure, [mark.label for mark in figure.marks], 36, 34)
+    for tick, said in axis.ticks:
+        sheet.line(axis.at(tick), 0, axis.at(tick), bottom + 4, "grid")
+        sheet.text(axis.at(tick), bottom + 18, said, anchor="middle")
+    for at, _ in figure.cutoffs:
+        sheet.line(axis.at(at), 0, axis.at(at), bottom + 4, "cutoff")
+    for place, mark in enumerate(figure.marks):
+        y = place * 36 + 25
+        sheet.text(WIDTH - SIDE, y - 12, mark.said, "number", "end")
+        for nth, cutoff in enumerate(mark.cutoffs):
+            half = 5 + 4 * nth
+            sheet.line(axis.at(cutoff), y - half, axis.at(cutoff), y + half, "cutoff")
+        if mark.value is not None:
+            low, high = axis.span(mark.low, mark.high)
+            sheet.line(low, y, high, y, f"span {mark.tone}")
+            sheet.sign(axis.at(mark.value), y, mark.tone, f"{mark.label}: {mark.said}")
+    return sheet
+
+
+def _bars(figure: Figure) -> Sheet:
+    """A bar for each mark from zero, with its name above."""
+    bounds = figure.bounds or (0.0, _highest(mark.value for mark in figure.marks))
+    axis = Axis(*bounds, SIDE, WIDTH - SIDE)
+    sheet, _ = _in_rows(figure, [mark.label for mark in figure.marks], 32, 20)
+    for place, mark in enumerate(figure.marks):
+        y = place * 32 + 17
+        said = number(mark.value, figure.form) or "no value"
+        sheet.text(WIDTH - SIDE, y - 4, said, "number", "end")
+        sheet.box(SIDE, y, axis.end - SIDE, 9, "track")
+        sheet.box(SIDE, y, axis.at(mark.value or 0.0) - SIDE, 9, f"bar {mark.tone}")
+    return sheet
+
+
+def _spans(figure: Figure) -> Sheet:
+    """A line for each series, with its marks from their low to their high ends."""
+    bounds = figure.bounds or (0.0, _highest(mark.high for mark in figure.marks))
+    axis = Axis(*bounds, SIDE, WIDTH - SIDE)
+    sheet, _ = _in_rows(figure, [series.name for series in figure.series], 46, 20)
+    for place, series in enumerate(figure.series):
+        y = place * 46 + 40
+        sheet.box(SIDE, y, axis.end - SIDE, 2, "track")
+        for mark in series.marks:
+            if mark.low is None or mark.high is None:
+                continue
+            tall = 12 if mark.tone == "bad" else 5
+            left, right = axis.span(mark.low, mark.high)
+            tip = f"{mark.label}: {number(mark.low, 'g')} to {number(mark.high, 'g')}"
+            sheet.box(left, y - tall, right - left, tall, f"bar {mark.tone}", tip)
+            sheet.text(left, y - 15, _within(mark.label, right - left))
+    return sheet
+
+
+def _in_rows(figure: Figure, names: Sequence[str], row: float, foot: float) -> tuple[Sheet, float]:
+    """A sheet of rows with their names, and the end of the rows. The axis is named below."""
+    bottom = row * len(names)
+    sheet = Sheet(bottom + foot)
+    for place, name in enumerate(names):
+        sheet.text(SIDE, place * row + 13, cut(name, 40), "label")
+    sheet.text(WIDTH / 2, bottom + foot - 2, figure.axis, anchor="middle")
+    return sheet, bottom
+
+
+def _highest(numbers: Iterable[float | None]) -> float:
+    return max((number or 0.0 for number in numbers), default=0.0) or 1.0
+
+
+def _framed(figure: Figure, tall: float, foot: float) -> tuple[Sheet, Axis]:
+    """A sheet with the lines of an upright axis, and the cut-offs with their names."""
+    sheet = Sheet(TOP + tall + foot)
+    axis = Axis(*bounds_of(figure), TOP + tall, TOP)
+    for tick, said in axis.ticks:
+        sheet.line(LEFT, axis.at(tick), WIDTH - RIGHT, axis.at(tick), "grid")
+        sheet.text(LEFT - 4, axis.at(tick) + 4, said, anchor="end")
+    for at, name in figure.cutoffs:
+        sheet.line(LEFT, axis.at(at), WIDTH - RIGHT, axis.at(at), "cutoff")
+        sheet.text(LEFT + 3, axis.at(at) - 3, name)
+    sheet.text(2, 10, figure.axis)
+    if figure.other_axis:
+        sheet.text(WIDTH - RIGHT, sheet.height - 4, figure.other_axis, anchor="end")
+    return sheet, axis
+
+
+def _name_below(sheet: Sheet, bottom: float, named: Sequence[tuple[float, str]]) -> None:
+    """Names under an axis. Of many, some are left out."""
+    for x, name in named[:: -(-len(named) // MOST_NAMED) or 1]:
+        sheet.upright(x + 4, bottom + 12, cut(name, 12))
+
+
+def _course(figure: Figure) -> Sheet:
+    """Marks from left to right with their limits, such as the rounds of a project."""
+    sheet, axis = _framed(figure, 190, 66)
+    across = Axis(-0.5, len(figure.marks) - 0.5, LEFT, WIDTH - RIGHT)
+    named = [(across.at(place), mark.label) for place, mark in enumerate(figure.marks)]
+    _name_below(sheet, axis.start, named)
+    for (x, _), mark in zip(named, figure.marks, strict=True):
+        if mark.value is None:
+            sheet.text(x, axis.start - 5, "none", anchor="middle")
+            continue
+        y = axis.at(mark.value)
+        low, high = axis.span(mark.low, mark.high)
+        sheet.line(x, low, x, high, f"span {mark.tone}")
+        sheet.sign(x, y, mark.tone, f"{mark.label}: {mark.said}")
+        if mark.crossed:
+            sheet.sign(x, y, "crossed", size=SIZE + 3)
+    return sheet
+
+
+def _lines(figure: Figure) -> Sheet:
+    """A line for each series: each has its own colour and dashes."""
+    longest = max((series.marks for series in figure.series), key=len)
+    named = any(mark.label for mark in longest)
+    sheet, axis = _framed(figure, 190, 72 if named else 36)
+    across = Axis(*spread([mark.across for mark in figure.marks]), LEFT, WIDTH - RIGHT)
+    if named:
+        places = [(across.at(mark.across or 0.0), mark.label) for mark in longest]
+        _name_below(sheet, axis.start, places)
+    else:
+        for at, said in across.powers if figure.by_powers else across.ticks:
+            sheet.text(across.at(at), axis.start + 14, said, anchor="middle")
+    for place, series in enumerate(figure.series):
+        kind = f"line c{place % COLOURS}"
+        points = [
+            (across.at(mark.across), axis.at(mark.value), mark)
+            for mark in series.marks
+            if mark.value is not None and mark.across is not None
+        ]
+        sheet.through([(x, y) for x, y, _ in points], "polyline", kind)
+        for x, y, mark in points:
+            tip = f"{series.name}, {mark.label}: {number(mark.value, SENTENCE)}"
+            sheet.shape("circle", kind, tip, cx=x, cy=y, r=2.5)
+    return sheet
+
+
+def _plane(figure: Figure) -> Sheet:
+    """Marks on two axes with the limits of both numbers."""
+    sheet, axis = _framed(figure, 270, 40)
+    numbers = [n for m in figure.marks for n in (m.across, m.across_low, m.across_high)]
+    ends = figure.bounds or spread([*(at for at, _ in figure.cutoffs), *numbers])
+    across = Axis(*ends, LEFT, WIDTH - RIGHT)
+    for tick, said in across.ticks:
+        sheet.text(across.at(tick), axis.start + 14, said, anchor="middle")
+    for at, _ in figure.cutoffs:
+        sheet.line(across.at(at), TOP, across.at(at), axis.start, "cutoff")
+    places = []
+    for mark in figure.marks:
+        if mark.value is None or mark.across is None:
+            continue
+        x, y = across.at(mark.across), axis.at(mark.value)
+        low, high = axis.span(mark.low, mark.high)
+        sheet.line(x, low, x, high, f"span thin {mark.tone}")
+        left, right = across.span(mark.across_low, mark.across_high)
+        sheet.line(left, y, right, y, f"span thin {mark.tone}")
+        both = f"{number(mark.value, SENTENCE)}, {number(mark.across, SENTENCE)}"
+        sheet.sign(x, y, mark.tone, f"{mark.label}: {both}")
+        places.append((cut(mark.label, 14), x, y))
+    _name_beside(sheet, places)
+    return sheet
+
+
+def _name_beside(sheet: Sheet, places: Sequence[tuple[str, float, float]]) -> None:
+    """Write each name beside its mark, where it covers least of the marks and names so far."""
+    taken: list[Box] = [(x - SIZE, y - SIZE, x + SIZE, y + SIZE) for _, x, y in places]
+    for name, x, y in places:
+        wide = LETTER * len(name)
+        spaces: list[Box] = [
+            (left, foot - LINE, left + wide, foot)
+            for foot in (y - LINE / 2, y + LINE * 1.5)
+            for left in (x + GAP, x - GAP - wide)
+        ]
+        inside = [space for space in spaces if space[0] >= 0 and space[2] <= WIDTH] or spaces
+        best = min(inside, key=lambda space: sum(_shared(space, other) for other in taken))
+        sheet.text(best[0], best[3] - 2, name, "label")
+        taken.append(best)
+
+
+def _shared(one: Box, other: Box) -> float:
+    """The area that two boxes share."""
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    tall = min(one[3], other[3]) - max(one[1], other[1])
+    return max(0.0, wide) * max(0.0, tall)
+
+
+def _matrix(figure: Figure) -> Sheet:
+    """A row for each series and a cell for each mark, with its number if there is room."""
+    heads = [mark.label for mark in figure.series[0].marks]
+    left = _room([series.name for series in figure.series])
+    top = 14 + 0.87 * _room(heads)
+    wide = (WIDTH - left - 24) / len(heads)
+    tall = min(wide, TALLEST_CELL)
+    bottom = top + tall * len(figure.series)
+    sheet, shade = Sheet(bottom + 20), Axis(*bounds_of(figure), 0, SHADES - 1)
+    for place, head in enumerate(heads):
+        sheet.upright(left + (place + 0.6) * wide, top - 6, cut(head, 15), "start")
+    for row, series in enumerate(figure.series):
+        y = top + row * tall
+        sheet.text(left - 5, y + tall / 2 + 4, cut(series.name, 15), "label", "end")
+        for place, mark in enumerate(series.marks):
+            x, level = left + place * wide, round(shade.at(mark.value or 0.0))
+            kind = "none" if mark.value is None else f"shade{level}"
+            said = number(mark.value, SENTENCE) or "no value"
+            tip = f"{series.name}, {mark.label}: {said}"
+            sheet.box(x, y, wide - 1.5, tall - 1.5, f"cell {kind}", tip)
+            if mark.value is not None and len(heads) <= MOST_WITH_NUMBERS:
+                ink = "on-dark" if level >= SHADES // 2 else "on-light"
+                written = number(mark.value, figure.form)
+                sheet.text(x + wide / 2, y + tall / 2 + 4, written, ink, "middle")
+    sheet.text(WIDTH - 24, bottom + 14, figure.axis, anchor="end")
+    return sheet
+
+
+def _room(names: Sequence[str]) -> float:
+    """The length of the longest name on the sheet."""
+    return 10 + 6.6 * min(15, max(map(len, names)))
+
+
+def _in_image(figure: Figure) -> Sheet:
+    """Boxes, polygons or bodies at their places in their image."""
+    widest = BEYOND * _highest(mark.across_high for mark in figure.marks)
+    deepest = BEYOND * _highest(mark.high for mark in figure.marks)
+    if figure.picture:
+        _, widest, deepest = figure.picture
+    wide = WIDTH - 12
+    tall = min(TALLEST_IMAGE, max(LOWEST_IMAGE, wide * deepest / widest))
+    sheet = Sheet(tall + 32)
+    sheet.box(6, 6, wide, tall, "track")
+    if figure.picture:
+        sheet.picture(6, 6, wide, tall, figure.picture.address)
+    across, down = Axis(0.0, widest, 6, 6 + wide), Axis(0.0, deepest, 6, 6 + tall)
+    for mark in sorted(figure.marks, key=lambda mark: mark.tone != ELSEWHERE):
+        _object(sheet, figure.kind, mark, across, down)
+    sheet.text(WIDTH / 2, tall + 24, figure.axis, anchor="middle")
+    return sheet
+
+
+def _object(sheet: Sheet, kind: Kind, mark: Mark, across: Axis, down: Axis) -> None:
+    """A marked object, with its name unless a single rater drew it elsewhere."""
+    if None in (mark.across_low, mark.low, mark.across_high, mark.high):
+        return
+    left, right = across.span(mark.across_low, mark.across_high)
+    top, foot = down.span(mark.low, mark.high)
+    points = [(across.at(x), down.at(y)) for x, y in mark.points]
+    edge, wide, tall = f"edge {mark.tone}", right - left, foot - top
+    if kind == "frames":
+        sheet.box(left, top, wide, tall, edge, mark.label)
+        x, y, anchor = left + 2, top + 11, "start"
+    elif kind == "outlines":
+        sheet.through(points, "polygon", edge, mark.label)
+        x, y, anchor = left + wide / 2, top + tall / 2, "middle"
+    else:
+        sheet.box(left - 6, top - 6, wide + 12, tall + 12, edge, mark.label)
+        for at in points:
+            sheet.sign(*at, mark.tone, mark.label, size=3.5)
+        far = left > WIDTH / 2
+        x, y, anchor = right + 6 if far else left - 6, top - 9, "end" if far else "start"
+        wide = WIDTH / 2
+    if mark.tone != ELSEWHERE:
+        sheet.text(x, y, _within(mark.label, wide), anchor=anchor)
+
+
+def _within(text: str, width: float) -> str:
+    """As much of a text as its object has room for. The tip has all of it."""
+    return cut(text, max(1, int(width / 5.5)))
+
+
+DRAWN: dict[Kind, Callable[[Figure], Sheet]] = {
+    "intervals": _intervals,
+    "course": _course,
+    "matrix": _matrix,
+    "plane": _plane,
+    "bars": _bars,
+    "lines": _lines,
+    "spans": _spans,
+    "frames": _in_image,
+    "outlines": _in_image,
+    "bodies": _in_image,
+}

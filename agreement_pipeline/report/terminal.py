@@ -1,0 +1,121 @@
+"""A page as text: the sentences, the tables, and the figures that letters can draw."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from agreement_pipeline.report.figure import Figure, Mark, Tone, cut
+from agreement_pipeline.report.section import Answer, Grid
+from agreement_pipeline.report.sheet import Axis, bounds_of, tick_text
+from agreement_pipeline.report.tables import aligned, printable
+from agreement_pipeline.text import in_words
+
+if TYPE_CHECKING:
+    from agreement_pipeline.report.page import Page
+
+LINE, AXIS, LONGEST_LABEL, LONG = 100, 40, 48, 30
+SIGNS: dict[Tone, str] = {"plain": "o", "good": "o", "partly": "+", "bad": "x", "unknown": "?"}
+TENTATIVE, RELIABLE, BETWEEN, BAR = ":", "|", "-", "#"
+
+
+def as_text(page: "Page", width: int | None = None) -> str:
+    """The page as text for a terminal.
+
+    Figures are drawn in ASCII if they are intervals or bars. The numbers of all others stand in
+    the tables beside them. What a page of HTML opens by a click is left out.
+
+    Parameters
+    ----------
+    page
+        The page.
+    width
+        The width of the terminal. None: tables are as wide as they need.
+    """
+    head = [printable(page.title), "=" * len(page.title), page.kind, "", page.badge.text]
+    blocks = ["\n".join([*head, *map(printable, page.lead)])]
+    for part in page.parts:
+        title = part.section.title
+        blocks += [f"{title}\n{'-' * len(title)}", *_blocks(part.answer, width)]
+    return "\n\n".join(blocks)
+
+
+def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
+    """The sentences, then each figure, then each table."""
+    lines = (wrap(printable(said), min(width or LINE, LINE)) for said in answer.sentences)
+    yield "\n".join("\n".join(each) for each in lines)
+    for figure in answer.figures:
+        if figure.kind in ("intervals", "course", "bars"):
+            yield drawn(figure)
+    for table in answer.tables:
+        yield _tabled(table, width)
+
+
+def _tabled(table: Grid, width: int | None) -> str:
+    """The table under its caption. Its longest column goes on in the next line."""
+    longest = [max(map(len, column)) for column in zip(*table.texts, strict=True)]
+    wide = max(longest, default=0)
+    wrapped = table.columns[longest.index(wide)] if wide > LONG else None
+    left_out = f"\n{table.left_out}" if table.left_out else ""
+    shown = aligned(table.columns, table.texts, wrapped, width)
+    return f"{printable(table.caption)}\n\n{shown}{left_out}"
+
+
+def drawn(figure: Figure) -> str:
+    """A figure of intervals or bars in ASCII, a line a mark.
+
+    >>> from agreement_pipeline.report.figure import Series
+    >>> marks = (Mark("W1", 0.5, 0.25, 0.75, cutoffs=(0.0, 1.0)),)
+    >>> print(drawn(Figure("intervals", "By round", "", (Series("s", marks),), bounds=(0, 1))))
+    By round
+    <BLANKLINE>
+    W1  :         ----------o---------         |  0.500 (0.250 to 0.750)
+        0                                      1
+    <BLANKLINE>
+    | reliable from, : tentative from
+    """
+    axis = Axis(*bounds_of(figure), 0, AXIS - 1)
+    labels = [cut(printable(mark.label), LONGEST_LABEL) for mark in figure.marks]
+    wide = max(map(len, labels), default=0)
+    draw = _bar if figure.kind == "bars" else _line
+    rows = [
+        f"{label:{wide}}  {draw(figure, axis, mark)}"
+        for label, mark in zip(labels, figure.marks, strict=True)
+    ]
+    low, high = (tick_text(round(end, 2)) for end in (axis.low, axis.high))
+    scale = f"{' ' * (wide + 2)}{low}{high:>{AXIS - len(low)}}"
+    key = _key(figure)
+    return "\n".join([printable(figure.title), "", *rows, scale, *(["", key] if key else [])])
+
+
+def _line(figure: Figure, axis: Axis, mark: Mark) -> str:
+    """The interval of a mark with its cut-offs. A limit that is not there is the end."""
+    cells = [" "] * AXIS
+    cutoffs = sorted(mark.cutoffs or {value for value, _ in figure.cutoffs})
+    for value in cutoffs:
+        cells[round(axis.at(value))] = RELIABLE if value == cutoffs[-1] else TENTATIVE
+    if mark.value is not None:
+        low, high = map(round, axis.span(mark.low, mark.high))
+        for at in range(low, high + 1):
+            cells[at] = BETWEEN if cells[at] == " " else cells[at]
+        cells[round(axis.at(mark.value))] = SIGNS[mark.tone]
+    return f"{''.join(cells)}  {mark.said}"
+
+
+def _bar(figure: Figure, axis: Axis, mark: Mark) -> str:
+    if mark.value is None:
+        return f"{'':{AXIS}}  no value"
+    bar = BAR * (round(axis.at(mark.value)) + 1)
+    return f"{bar:{AXIS}}  {in_words(mark.value, figure.form)}"
+
+
+def _key(figure: Figure) -> str:
+    """What the signs and strokes mean that are drawn."""
+    used = {mark.tone for mark in figure.marks if mark.value is not None}
+    said = [f"{SIGNS[tone]} {words}" for tone, words in figure.legend if tone in used]
+    if figure.cutoffs:
+        (_, first), *others = sorted(figure.cutoffs, reverse=True)
+        strokes = [f"{RELIABLE} {first}", *(f"{TENTATIVE} {name}" for _, name in others)]
+        said.append(", ".join(strokes))
+    elif any(mark.cutoffs for mark in figure.marks):
+        said.append(f"{RELIABLE} reliable from, {TENTATIVE} tentative from")
+    return "   ".join(said)

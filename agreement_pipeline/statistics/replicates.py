@@ -1,0 +1,581 @@
+"""What replicated labels and replicated numbers share: cells of items that raters met again.
+
+One *cell* is one rater on one item with what they said at each meeting. Weights belong to items.
+Resampling then keeps together all that was said of one item.
+
+Replicated labels and replicated numbers are two statistics because their unseen items differ in
+kind. Unseen labels are split between two categories that are the same for all raters. Unseen
+numbers are split between two values of each rater's own.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
+from agreement_pipeline.statistics.counts import CategoryCounts
+from agreement_pipeline.statistics.labels import LabelsByRater, stacked
+from agreement_pipeline.statistics.numbers import NumbersByRater
+from agreement_pipeline.statistics.order import hashes_of, order_of_raters
+from agreement_pipeline.statistics.unseen import (
+    cell_splits,
+    far_values,
+    first_labels,
+    met_again,
+    number_splits,
+    split_between,
+    two_numbers,
+    typical_size,
+)
+from agreement_pipeline.statistics.weighted import (
+    OfRows,
+    Statistic,
+    born,
+    changed,
+    checked_raters,
+    checked_weights,
+    distinct_in,
+    extended,
+    joint_raters,
+    refuse_other_scale,
+    total,
+    whole,
+)
+from agreement_pipeline.text import listed
+
+
+class Cells(Statistic):
+    """Cells of items that raters met again; weights belong to the items.
+
+    A class that builds on this one holds the `weights` of the items and the `sizes` of the cells.
+    It holds the names of all `raters`.
+    """
+
+    item: Codes
+    rater: Codes
+
+    if TYPE_CHECKING:
+
+        @property
+        def raters(self) -> tuple[str, ...]:
+            """All rater names with replicates or without."""
+
+        @property
+        def sizes(self) -> Array:
+            """Ratings a cell. Shape (C,)."""
+
+    def of_cells(self, kept: NDArray[np.bool_]) -> Self:
+        """Keep some of the cells; items and raters stay."""
+        raise NotImplementedError
+
+    def without_rater(self, rater: int) -> Self:
+        """Leave out the rater at a position and all they said."""
+        raise NotImplementedError
+
+    @property
+    def cell_weights(self) -> Array:
+        """The weight of each cell, shape (..., C): that of its item."""
+        return np.asarray(self.weights[..., self.item])
+
+    @OfRows
+    def readable(self) -> NDArray[np.bool_]:
+        """True for items that some rater met again. Shape (P,)."""
+        return np.isin(np.arange(self.weights.shape[-1]), self.item)
+
+    @property
+    def n_items(self) -> int:
+        """Items that some rater met again."""
+        return total(self.weights[..., self.readable])
+
+    @property
+    def n_ratings(self) -> int:
+        """Ratings of items met again; a vector is one rating."""
+        return total(self.cell_weights * self.sizes)
+
+    def of(self, rater: str) -> Self:
+        """Keep the cells of one rater."""
+        return self.of_cells(self.rater == self.raters.index(rater))
+
+    def unnamed(self) -> Self:
+        """The replicates themselves: they are read rater by rater."""
+        return self
+
+    def without_each_rater(self) -> Iterator[Self]:
+        """Leave out each rater with replicates in turn. One table is made at a time."""
+        return (self.without_rater(int(rater)) for rater in np.unique(self.rater))
+
+    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
+        """How many items of some rows each rater with replicates met again."""
+        raters, places = np.unique(self.rater, return_inverse=True)
+        weights = self.cell_weights * rows[self.item]
+        return np.asarray(np.bincount(places, weights, minlength=len(raters)), dtype=float)
+
+
+def moved_up(raters: Codes, gone: int) -> Codes:
+    """Positions of raters without the gap that a rater leaves."""
+    return raters - (raters > gone)
+
+
+def positions_among(raters: tuple[str, ...], cells: Cells) -> Codes:
+    """The raters of cells by their positions among `raters`."""
+    return np.array([raters.index(name) for name in cells.raters], dtype=np.int64)[cells.rater]
+
+
+def widened(values: Array, meetings: int) -> Array:
+    """The values with a place for each of `meetings`. It is nan if there was none."""
+    wide = np.full((len(values), meetings, values.shape[2]), np.nan)
+    wide[:, : values.shape[1]] = values
+    return wide
+
+
+def checked_cells(
+    what: str, item: ArrayLike, rater: ArrayLike, shape: tuple[int, int, int]
+) -> dict[str, Codes]:
+    """The item and the rater of each cell; `shape` counts cells, items and raters.
+
+    Raises
+    ------
+    RatingsError
+        A position is impossible, or two cells are of one item and rater.
+    """
+    cells, items, raters = shape
+    found = {
+        "item": _positions(f"{what}: item", item, cells, items),
+        "rater": _positions(f"{what}: rater", rater, cells, raters),
+    }
+    _refuse_two_cells(what, **found)
+    return found
+
+
+def refuse_single(what: str, sizes: Array) -> None:
+    """Refuse cells with fewer than two ratings.
+
+    Raises
+    ------
+    RatingsError
+        A cell has fewer than two ratings.
+    """
+    if sizes.size and sizes.min() < 2:
+        raise RatingsError(
+            f"{what}: found a cell of fewer than two ratings; expected at least two, since they "
+            "show whether raters agree with themselves. Leave out the other cells."
+        )
+
+
+def _positions(what: str, values: ArrayLike, cells: int, places: int) -> Codes:
+    """One position from 0 to places - 1 for each cell."""
+    codes = np.asarray(values, dtype=np.int64)
+    if codes.shape != (cells,) or (cells and not (codes.min() >= 0 and codes.max() < places)):
+        raise RatingsError(
+            f"{what} positions: found {listed(codes.ravel().tolist())}; expected one from 0 to "
+            f"{places - 1} for each of {cells} cells. Correct the positions."
+        )
+    return codes
+
+
+def _refuse_two_cells(what: str, item: Codes, rater: Codes) -> None:
+    """Refuse two cells of one item and rater. One cell holds all that a rater said of an item."""
+    raters = 1 + int(rater.max(initial=0))
+    cells, times = np.unique(item * raters + rater, return_counts=True)
+    if (times > 1).any():
+        found = [divmod(cell, raters) for cell in cells[times > 1].tolist()]
+        raise RatingsError(
+            f"{what}: found two cells of one item and rater {listed(found)}; expected one. "
+            "Put all meetings into one cell."
+        )
+
+
+NUMBERS = "replicated numbers"
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicatedNumbers(Cells):
+    """Numbers or vectors of numbers that raters gave to items they met more than once.
+
+    Parameters
+    ----------
+    values
+        Shape (C, M, D): what was said at each meeting in each dimension. Each cell has two meetings
+        at least. It is nan in all dimensions for further meetings up to M. Shape (C, M) on a scale
+        of one dimension.
+    item
+        Shape (C,): the item of each cell, 0 … P-1.
+    rater
+        Shape (C,): the position of the cell's rater in `raters`.
+    weights
+        Shape (..., P): how many items stand behind each item. Finite and non-negative.
+    scale, raters
+        A scale of numbers, and all rater names, with replicates or without.
+    round_raters
+        The raters who rated in the round itself; all if omitted.
+    clusters
+        The cluster of each item, if items come in clusters.
+
+    Examples
+    --------
+    >>> scale, values = Scale(None, "interval"), [[1.5, 1.7], [3.1, 2.9]]
+    >>> again = ReplicatedNumbers(values, [0, 1], [0, 0], [1, 1], scale=scale, raters=("a", "b"))
+    >>> again.n_items, again.n_ratings
+    (2, 4)
+    """
+
+    values: Array
+    item: Codes
+    rater: Codes
+    weights: Array
+    scale: Scale
+    raters: tuple[str, ...]
+    round_raters: tuple[str, ...]
+    clusters: Clusters | None = None
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        item: ArrayLike,
+        rater: ArrayLike,
+        weights: ArrayLike,
+        *,
+        scale: Scale,
+        raters: Collection[str],
+        round_raters: Collection[str] | None = None,
+        clusters: Clusters | None = None,
+    ) -> None:
+        rows = np.asarray(values, dtype=float)
+        rows = rows[:, :, None] if rows.ndim == 2 else rows
+        refuse_single(NUMBERS, NumbersByRater(rows, scale=scale, raters=_meetings(rows)).sizes)
+        items = np.shape(weights)[-1]
+        cells = checked_cells(NUMBERS, item, rater, (len(rows), items, len(raters)))
+        born(
+            self,
+            values=rows,
+            **cells,
+            weights=checked_weights(weights, items),
+            scale=scale,
+            raters=checked_raters(NUMBERS, raters),
+            round_raters=tuple(sorted(raters if round_raters is None else round_raters)),
+            clusters=checked_clusters(clusters, items),
+        )
+
+    def with_scale(self, scale: Scale) -> Self:
+        """The numbers on a scale that lists the same categories in another order."""
+        return changed(self, scale=scale)
+
+    def in_order(self) -> Self:
+        """Put the raters into an order that their numbers fix. The names do not enter."""
+        said = np.zeros((self.weights.shape[-1], len(self.raters)), dtype=np.uint64)
+        if len(self.values):
+            said[self.item, self.rater] = hashes_of(*np.vstack(list(self.values.T)))
+        order = order_of_raters(said, self.weights)
+        rater = np.argsort(order)[self.rater]
+        cells = np.lexsort((rater, self.item))
+        return changed(
+            self,
+            values=self.values[cells],
+            item=self.item[cells],
+            rater=rater[cells],
+            raters=tuple(self.raters[place] for place in order),
+        )
+
+    @OfRows
+    def sizes(self) -> Array:
+        """Meetings a cell. Shape (C,)."""
+        return np.asarray((~np.isnan(self.values[:, :, 0])).sum(1), dtype=float)
+
+    def cells(self) -> NumbersByRater:
+        """The cells as a table of their own: a row for each cell and a column a meeting."""
+        return NumbersByRater(
+            self.values, self.cell_weights, scale=self.scale, raters=_meetings(self.values)
+        )
+
+    def in_numbers(self) -> Self:
+        """The replicates themselves: they are numbers already."""
+        return self
+
+    def of_cells(self, kept: NDArray[np.bool_]) -> Self:
+        """Keep some of the cells; items and raters stay."""
+        return changed(self, values=self.values[kept], item=self.item[kept], rater=self.rater[kept])
+
+    def without_rater(self, rater: int) -> Self:
+        """Leave out the rater at a position and all they said."""
+        others, gone = self.of_cells(self.rater != rater), self.raters[rater]
+        return changed(
+            others,
+            rater=moved_up(others.rater, rater),
+            raters=tuple(name for name in self.raters if name != gone),
+            round_raters=tuple(name for name in self.round_raters if name != gone),
+        )
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add every split of a typical cell over two values. The rows weigh `mass` in all.
+
+        As many raters meet an unseen item again as meet a typical item. They are turned through all
+        raters here. The two values are each rater's own. They have the mean, the variance and the
+        skewness of what the rater said. They are farther apart if the rater's answers to one item
+        differed much. On declared categories, they are the one that the rater used most, and the
+        one farthest from it.
+        """
+        if not len(self.values):
+            return self
+        m, place = typical_size(self.sizes, self.cell_weights), self.weights.shape[-1]
+        again = met_again(self.rater, self.item, self.weights)
+        raters = np.concatenate(again)
+        firsts = np.repeat(place + np.arange(len(again)) * (m + 1), [len(each) for each in again])
+        values = [self._splits_of(rater, m) for rater in raters]
+        return changed(
+            self,
+            values=np.concatenate([self.values, *values]),
+            item=np.concatenate([self.item, (firsts[:, None] + np.arange(m + 1)).ravel()]),
+            rater=np.concatenate([self.rater, np.repeat(raters, m + 1)]),
+            weights=extended(self.weights, mass, (m + 1) * len(again)),
+            clusters=None,
+        )
+
+    def _splits_of(self, rater: int, size: int) -> Array:
+        """The splits of one rater's cells between their own two values."""
+        mine = self.rater == rater
+        low, high = two_numbers(self.values[mine], self.cell_weights[mine], self.scale, far_values)
+        return number_splits(size, self.values.shape[1], low, high)
+
+    def __add__(self, other: "ReplicatedNumbers") -> "ReplicatedNumbers":
+        refuse_other_scale(NUMBERS, self.scale, other.scale)
+        refuse_sum(NUMBERS, self.clusters, other.clusters)
+        raters = joint_raters(self.raters, other.raters)
+        meetings = max(self.values.shape[1], other.values.shape[1])
+        return ReplicatedNumbers(
+            np.concatenate([widened(self.values, meetings), widened(other.values, meetings)]),
+            np.concatenate([self.item, other.item + self.weights.shape[-1]]),
+            np.concatenate([self.rater, positions_among(raters, other)]),
+            np.concatenate([self.weights, other.weights]),
+            scale=self.scale,
+            raters=raters,
+            round_raters={*self.round_raters, *other.round_raters},
+        )
+
+
+def _meetings(values: Array) -> tuple[str, ...]:
+    """Names of the meetings for a table with a column for each."""
+    meetings = values.shape[1] if values.ndim == 3 else 0
+    return tuple(str(number) for number in range(1, 1 + meetings))
+
+
+LABELS = "replicated labels"
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicatedLabels(Cells):
+    """Labels that raters gave to items they met more than once.
+
+    Parameters
+    ----------
+    counts
+        Shape (C, K): labels of each cell by category. There are two at least.
+    item
+        Shape (C,): the item row of each cell, 0 … P-1.
+    rater
+        Shape (C,): the position of the cell's rater in `raters`.
+    first
+        The first labels of the same P items. They hold the weights and what the raters said of each
+        other's items.
+
+    Examples
+    --------
+    >>> scale = Scale(("no", "yes"))
+    >>> first = LabelsByRater([[0, 0], [0, 1]], [4, 2], scale=scale, raters=("a", "b"))
+    >>> again = ReplicatedLabels([[2, 0], [1, 1]], [0, 1], [0, 0], first)
+    >>> again.n_items, again.n_ratings
+    (6, 12)
+    """
+
+    counts: Array
+    item: Codes
+    rater: Codes
+    first: LabelsByRater
+
+    def __post_init__(self) -> None:
+        counts = whole(LABELS, self.counts).reshape(-1, len(self.first.scale.names))
+        refuse_single(LABELS, counts.sum(1))
+        shape = (len(counts), *self.first.codes.shape)
+        born(self, counts=counts, **checked_cells(LABELS, self.item, self.rater, shape))
+
+    @property
+    def weights(self) -> Array:
+        """How many items stand behind each item row. Shape (..., P)."""
+        return self.first.weights
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the labels."""
+        return self.first.scale
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each item row, if items come in clusters."""
+        return self.first.clusters
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """All rater names, with replicates or without."""
+        return self.first.raters
+
+    @property
+    def round_raters(self) -> tuple[str, ...]:
+        """The names of those who rated in the round itself; others rated in earlier rounds only."""
+        here = np.asarray(self.first.given.any(0))
+        return tuple(
+            sorted(name for name, is_here in zip(self.raters, here, strict=True) if is_here)
+        )
+
+    def with_scale(self, scale: Scale) -> Self:
+        """The labels on a scale that lists the same categories in another order."""
+        counts = self.counts[:, self.scale.positions_of(scale)]
+        return changed(self, counts=counts, first=self.first.with_scale(scale))
+
+    def in_order(self) -> Self:
+        """Put the raters into an order that their labels fix. The names do not enter.
+
+        Nor does the order in which categories are listed, unless it has a meaning. The rows of
+        items that somebody met again come first, and stay as they are. Equal rows of the others
+        are made one.
+        """
+        return self.with_scale(self.scale.canonical)._in_order_of_raters()
+
+    def _in_order_of_raters(self) -> Self:
+        met_again = 1 + int(self.item.max(initial=-1))
+        merged = _others_merged(self.first, met_again)
+        said = hashes_of(merged.codes)
+        said[self.item, self.rater] ^= hashes_of(*self.counts.T)
+        order = order_of_raters(said, merged.weights)
+        rater = np.argsort(order)[self.rater]
+        cells = np.lexsort((rater, self.item))
+        first = merged.only([self.raters[place] for place in order])
+        return changed(
+            self,
+            counts=self.counts[cells],
+            item=self.item[cells],
+            rater=rater[cells],
+            first=_others_merged(first, met_again),
+        )
+
+    @OfRows
+    def sizes(self) -> Array:
+        """Labels a cell. Shape (C,)."""
+        return np.asarray(self.counts.sum(1))
+
+    def cells(self) -> CategoryCounts:
+        """The cells as a table of their own. One row for each cell."""
+        return CategoryCounts(self.counts, self.cell_weights, scale=self.scale)
+
+    def in_numbers(self) -> "ReplicatedNumbers":
+        """The numbers that the counts of an interval or ratio scale stand for."""
+        counts, sizes = self.counts.astype(np.int64), self.sizes.astype(np.int64)
+        values = np.full((len(counts), int(sizes.max(initial=0))), np.nan)
+        said = np.repeat(np.tile(self.scale.scores, len(counts)), counts.ravel())
+        values[np.arange(values.shape[1]) < sizes[:, None]] = said
+        return ReplicatedNumbers(
+            values,
+            self.item,
+            self.rater,
+            self.weights,
+            scale=self.scale,
+            raters=self.raters,
+            round_raters=self.round_raters,
+            clusters=self.clusters,
+        )
+
+    def reweighted(self, weights: Array) -> Self:
+        """Give the items other weights."""
+        return self.with_same_rows(first=self.first.reweighted(weights))
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """Put each item into its cluster."""
+        return changed(self, first=self.first.in_clusters(clusters))
+
+    def of_cells(self, kept: NDArray[np.bool_]) -> Self:
+        """Keep some of the cells; items and raters stay."""
+        return changed(self, counts=self.counts[kept], item=self.item[kept], rater=self.rater[kept])
+
+    def without_rater(self, rater: int) -> Self:
+        """Leave out the rater at a position and all they said."""
+        others = self.of_cells(self.rater != rater)
+        first = self.first.without(self.raters[rater])
+        return changed(others, rater=moved_up(others.rater, rater), first=first)
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add every split of a typical cell between two categories. The rows weigh `mass` in all.
+
+        As many raters meet an unseen item again as meet a typical item. They are turned through all
+        raters here. Their first labels of the item are split as the cell is. So neither agreement
+        with themselves nor agreement with each other is ever certain. Raters whose own cells are
+        shorter get shorter ones. The cells decide how little is known. So the mass is spread over
+        the items that have some.
+        """
+        if not len(self.counts):
+            return self
+        used, m = self.meeting, self._typical_size()
+        pair = self.first.unseen.split or split_between(used, self.scale, category)
+        raters = np.unique(self.rater)
+        again = np.array(met_again(self.rater, self.item, self.weights))
+        turns, typical = again.shape
+        sizes = np.array([min(m, self.of(self.raters[each])._typical_size()) for each in raters])
+        splits = cell_splits(m, sizes[np.searchsorted(raters, again.ravel())], pair, used)
+        place, rows = len(self.first.codes), (m + 1) * turns
+        codes = np.full((rows, len(self.raters)), MISSING)
+        codes[:, raters] = np.repeat(first_labels(m, pair, len(raters)), turns, axis=0)
+        return changed(
+            self,
+            counts=np.vstack([self.counts, splits.reshape(-1, splits.shape[-1])]),
+            item=np.concatenate([self.item, np.repeat(np.arange(place, place + rows), typical)]),
+            rater=np.concatenate([self.rater, np.tile(again.ravel(), m + 1)]),
+            first=self.first.with_rows(codes, np.full(rows, MISSING), mass),
+        )
+
+    @property
+    def meeting(self) -> Array:
+        """How often each category was given at first. Shape (K,)."""
+        return self.first.used
+
+    def split_between(self, split: tuple[int, int]) -> Self:
+        """Split unseen items between these two categories."""
+        return changed(self, first=self.first.split_between(split))
+
+    def _typical_size(self) -> int:
+        """The most common size of cells.
+
+        Only cells with as many labels as categories in use count if there are some. Shorter cells
+        show no guessing.
+        """
+        long = (self.sizes >= (self.first.used > 0).sum()) & (self.cell_weights > 0)
+        cells = long if long.any() else np.full(len(self.sizes), True)
+        return typical_size(self.sizes[cells], self.cell_weights[cells])
+
+    def __add__(self, other: "ReplicatedLabels") -> "ReplicatedLabels":
+        first = stacked(self.first, other.first)
+        return ReplicatedLabels(
+            np.vstack([self.counts, other.counts]),
+            np.concatenate([self.item, other.item + len(self.first.codes)]),
+            np.concatenate([self.rater, positions_among(first.raters, other)]),
+            first,
+        )
+
+
+def _others_merged(labels: LabelsByRater, kept: int) -> LabelsByRater:
+    """The first rows as they are and then the others. Equal rows of the others are made one."""
+    others = np.arange(kept, len(labels.codes))
+    clusters = labels.clusters
+    of_others = clusters and Clusters(clusters.places[others], clusters.times)
+    rest, weights, of_rest = distinct_in(labels.codes[others], labels.weights[others], of_others)
+    if clusters and of_rest:
+        places = np.concatenate([clusters.places[:kept], of_rest.places])
+        clusters = Clusters(places, of_rest.times)
+    return LabelsByRater(
+        np.vstack([labels.codes[:kept], rest]),
+        np.concatenate([labels.weights[:kept], weights]),
+        scale=labels.scale,
+        raters=labels.raters,
+        clusters=clusters,
+    )

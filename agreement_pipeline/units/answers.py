@@ -1,0 +1,131 @@
+"""Units of what raters choose and score: pairs of alternatives, labels of a set, criteria."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import pandas as pd
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.text import listed
+from agreement_pipeline.units.marked import Marked
+from agreement_pipeline.units.objects import Choice, ChosenSet, Preference, Ranking, Rubric
+from agreement_pipeline.units.rule import UnitRule, UnitSettings, register
+
+CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
+TURNED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
+ANSWERS = ("no", "yes")
+COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
+
+
+def pairs(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
+    """A row for each pair of alternatives and each rater who compared the two.
+
+    The first of a pair is the one whose name sorts first, in whatever order it was shown. `shown`
+    says which of the two was shown first, where that is known.
+    """
+    found = [
+        (f"{each.item} {one} : {other}", each.rater, each.occurrence, choice, each.item, shown)
+        for each in marked
+        for said in each.objects
+        for one, other, choice, shown in _compared(said)
+    ]
+    return pd.DataFrame(found, columns=[*COLUMNS, "shown"])
+
+
+def _compared(said: object) -> Iterator[tuple[str, str, Choice, str | None]]:
+    if isinstance(said, Preference):
+        in_order = said.first < said.second
+        one, other = sorted((said.first, said.second))
+        choice = said.choice if in_order else TURNED[said.choice]
+        yield one, other, choice, "first" if in_order else "second"
+    elif isinstance(said, Ranking):
+        ranks = {name: rank for rank, group in enumerate(said.groups) for name in group}
+        for one, other in combinations(sorted(ranks), 2):
+            difference = ranks[one] - ranks[other]
+            yield one, other, CHOICES[(difference > 0) + 2 * (difference == 0)], None
+
+
+def members(
+    marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
+) -> pd.DataFrame:
+    """A row for each label of a set, each item and each rater who opened it: *yes* or *no*."""
+    ticked = [
+        {name for said in each.objects if isinstance(said, ChosenSet) for name in said.members}
+        for each in marked
+    ]
+    found = [
+        (f"{each.item} {label}", each.rater, each.occurrence, ANSWERS[label in names], each.item)
+        for each, names in zip(marked, ticked, strict=True)
+        for label in settings.members or sorted({*()}.union(*ticked))
+    ]
+    return pd.DataFrame(found, columns=COLUMNS)
+
+
+def criteria(
+    marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
+) -> pd.DataFrame:
+    """A row for each criterion of a rubric and each rater who scored it.
+
+    A criterion with a scale of its own is chosen.
+    """
+    wanted, scored = settings.criterion, list(_scored(marked))
+    known = sorted({name for _, name, _ in scored})
+    if wanted is not None and wanted not in known:
+        raise RatingsError(
+            f"criterion: found no score of {wanted!r} among {listed(known, 12)}; expected one. "
+            "Correct the criterion."
+        )
+    found = [
+        (f"{each.item} {name}", each.rater, each.occurrence, score, each.item)
+        for each, name, score in scored
+        if wanted in (None, name)
+    ]
+    return pd.DataFrame(found, columns=COLUMNS)
+
+
+def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:
+    for each in marked:
+        for said in each.objects:
+            if isinstance(said, Rubric):
+                yield from ((each, name, score) for name, score in said.scores.items())
+
+
+def _scale_of_scores(marked: Sequence[Marked], source: str) -> Scale:
+    """The scores that were given, on the nominal level."""
+    try:
+        return Scale.from_labels([score for *_, score in _scored(marked)])
+    except RatingsError as error:
+        raise RatingsError(f"{source}: {error}") from None
+
+
+register(
+    UnitRule(
+        "pairs",
+        "each pair of alternatives",
+        frozenset({"rankings", "preferences"}),
+        frozenset(),
+        pairs,
+        lambda marked, source: Scale(CHOICES),
+    )
+)
+register(
+    UnitRule(
+        "members",
+        "each label of an item",
+        frozenset({"sets"}),
+        frozenset({"members"}),
+        members,
+        lambda marked, source: Scale(ANSWERS),
+    )
+)
+register(
+    UnitRule(
+        "criteria",
+        "each criterion of a rubric",
+        frozenset({"rubrics"}),
+        frozenset({"criterion"}),
+        criteria,
+        _scale_of_scores,
+    )
+)

@@ -1,0 +1,214 @@
+"""What is asked of distinct values is the same as what the whole table says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.contract import gx, validation
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.yaml_files import Place
+from tests.contract.tables import DEFAULT, contract_of, entry, findings_in_rows, good_table
+
+pytestmark = pytest.mark.slow
+
+SCALE = Scale(("no", "yes", "maybe"))
+NAMES = ["", " ", "a", "b@example.org", "7", "2024-01-31", '{"a": 1}', "é", "yes", "no", "maybe"]
+ODD = [3, 2.5, True, pd.Timestamp("2024-01-31")]
+COLUMNS = ("item", "rater", "label")
+MOSTLY = [{}, {"mostly": 0.0}, {"mostly": 0.5}, {"mostly": 0.9}]
+NUMBERS = [1, 2.5, 3, -1, 0, 7]
+BETWEEN = [
+    {"min_value": 1},
+    {"max_value": 3, "strict_max": True},
+    {"min_value": 0, "max_value": 3, "strict_min": True},
+    {"min_value": "2024-01-01"},
+    {"min_value": 5, "max_value": 2},
+]
+LENGTHS = [{"min_value": 1}, {"max_value": 3}, {"min_value": 2, "max_value": 4}]
+SETS = [
+    {"value_set": {"$PARAMETER": "vocabulary"}},
+    {"value_set": []},
+    {"value_set": ["a", "no", 3, None]},
+    {"value_set": [1, 2]},
+]
+LISTS = [
+    {"regex_list": ["^[a-z]*$", "@"]},
+    {"regex_list": ["("]},
+    {"regex_list": ["a", "e"], "match_on": "all"},
+]
+REGEX = [{"regex": r"[^\s@]@[^\s@]+\.[^\s@]"}, {"regex": "^.?$"}, {"regex": "("}]
+KWARGS = {
+    "expect_column_values_to_be_null": [{}],
+    "expect_column_values_to_not_be_null": [{}],
+    "expect_column_values_to_match_regex": REGEX,
+    "expect_column_values_to_not_match_regex": REGEX,
+    "expect_column_values_to_match_regex_list": LISTS,
+    "expect_column_values_to_not_match_regex_list": LISTS[:2],
+    "expect_column_values_to_be_in_set": SETS,
+    "expect_column_values_to_not_be_in_set": SETS,
+    "expect_column_values_to_be_between": BETWEEN,
+    "expect_column_value_lengths_to_be_between": LENGTHS,
+    "expect_column_value_lengths_to_equal": [{"value": 2}],
+    "expect_column_values_to_match_strftime_format": [{"strftime_format": "%Y-%m-%d"}],
+    "expect_column_values_to_be_dateutil_parseable": [{}],
+    "expect_column_values_to_be_json_parseable": [{}],
+}
+OF_TABLES = [
+    ("expect_column_values_to_be_unique", {"column": "item"}),
+    ("expect_column_values_to_match_like_pattern", {"column": "item", "like_pattern": "%"}),
+    ("expect_column_values_to_be_of_type", {"column": "item", "type_": "str"}),
+    ("expect_column_values_to_be_in_type_list", {"column": "rater", "type_list": ["str"]}),
+    ("expect_column_values_to_be_increasing", {"column": "occurrence"}),
+    ("expect_column_distinct_values_to_be_in_set", {"column": "label", "value_set": ["no"]}),
+    ("expect_multicolumn_values_to_be_equal", {"column_list": ["item", "rater"]}),
+    ("expect_table_row_count_to_be_between", {"min_value": 5}),
+    ("expect_column_mean_to_be_between", {"column": "occurrence", "min_value": 1.5}),
+    ("expect_column_mean_to_be_between", {"column": "earlier", "max_value": 0.3}),
+    ("expect_column_mean_to_be_between", {"column": "confidence", "min_value": 0.5}),
+    ("expect_column_mean_to_be_between", {"column": "absent", "min_value": 0.5}),
+]
+ITEMS = [
+    entry("items_few", "expect_column_values_to_be_between", {"column": "n_raters", "max_value": 1})
+]
+
+
+def reference(suite, frame, parameters):
+    """What Great Expectations says of the whole table, run as its handbook says."""
+    import great_expectations
+    from great_expectations.data_context.types.base import (
+        DataContextConfig,
+        InMemoryStoreBackendDefaults,
+    )
+
+    if not suite:
+        return {}
+    config = DataContextConfig(
+        store_backend_defaults=InMemoryStoreBackendDefaults(), progress_bars={"globally": False}
+    )
+    context = great_expectations.get_context(mode="ephemeral", project_config=config)
+    batch = (
+        context.data_sources.add_pandas("ratings")
+        .add_dataframe_asset("table")
+        .add_batch_definition_whole_dataframe("whole")
+    )
+    expected = context.suites.add(
+        great_expectations.ExpectationSuite(name="contract", expectations=list(suite.values()))
+    )
+    run = great_expectations.ValidationDefinition(name="contract", data=batch, suite=expected).run(
+        batch_parameters={"dataframe": frame},
+        expectation_parameters=parameters,
+        result_format={"result_format": "SUMMARY", "partial_unexpected_count": 20},
+    )
+    return {
+        result.expectation_config.meta["check"]: gx.Answer(
+            bool(result.success), result.result, gx._raised(result.exception_info or {})
+        )
+        for result in run.results
+    }
+
+
+def entries():
+    """Each expectation, in turn on each column of codes and with each `mostly`."""
+    some = [(kind, kwargs) for kind, each in KWARGS.items() for kwargs in each]
+    asked = [
+        (kind, {"column": COLUMNS[number % 3], **kwargs, **MOSTLY[number % 4]})
+        for number, (kind, kwargs) in enumerate(some)
+    ]
+    asked += [(kind, {"column": "absent", **each[0]}) for kind, each in list(KWARGS.items())[::4]]
+    lists = [
+        ["item", "rater", "occurrence"],
+        ["item", "rater"],
+        ["item", "rater", "label"],
+        ["rater", "occurrence"],
+        ["label", "earlier"],
+        ["rater", "confidence"],
+        ["rater", "absent"],
+    ]
+    ignored = ("all_values_are_missing", "any_value_is_missing", "never")
+    asked += [
+        (
+            "expect_compound_columns_to_be_unique",
+            {"column_list": names, "ignore_row_if": ignored[n % 3], **MOSTLY[n % 4]},
+        )
+        for n, names in enumerate(lists)
+    ]
+    return [entry(f"check_{n}", *each) for n, each in enumerate([*asked, *OF_TABLES])]
+
+
+def random_table(random, n_rows, names):
+    """Ratings that break every rule: odd names, missing values, rows met twice, in any order."""
+
+    def column():
+        some = names[: random.integers(1, len(names) + 1)]
+        values = [some[place] for place in random.integers(0, len(some), n_rows)]
+        missing = random.random(n_rows) < random.choice([0, 0.1, 1], p=[0.5, 0.4, 0.1])
+        return pd.Series(values, dtype=object).where(~missing, None)
+
+    return pd.DataFrame(
+        {
+            "item": column(),
+            "rater": column(),
+            "label": column(),
+            "occurrence": random.integers(1, 3, n_rows),
+            "earlier": random.random(n_rows) < 0.3,
+            "confidence": random.random(n_rows).round(1),
+        }
+    )
+
+
+def on_scale(table):
+    """The same table with labels in codes, of which the scale has more than were given."""
+    places = pd.Index(SCALE.categories).get_indexer(list(table["label"]))
+    return table.assign(label=pd.Categorical.from_codes(places, categories=SCALE.categories))
+
+
+def tables():
+    random = np.random.default_rng(20)
+    texts = [random_table(random, n_rows, NAMES) for n_rows in (0, 1, 40, 120)]
+    odd = [random_table(random, 60, [*NAMES, *ODD])]
+    numbers = [random_table(random, n_rows, NUMBERS) for n_rows in (30, 60)]
+    return [*texts, *odd, *numbers, on_scale(texts[2]), on_scale(texts[3])]
+
+
+def findings(contract, table, monkeypatch, how):
+    with monkeypatch.context() as patched:
+        patched.setattr(validation, "answers", how)
+        return findings_in_rows(table, contract=contract, scale=SCALE)
+
+
+@pytest.mark.parametrize("many", [0, gx.MANY])
+@pytest.mark.parametrize("table", tables())
+def test_the_findings_are_those_of_the_whole_table(monkeypatch, table, many):
+    monkeypatch.setattr(gx, "MANY", many)
+    contract = contract_of(*entries(), items=ITEMS)
+    slow = findings(contract, table, monkeypatch, reference)
+    assert findings(contract, table, monkeypatch, gx.answers) == slow
+
+
+def test_letters_are_read_once_for_each_distinct_value(monkeypatch):
+    monkeypatch.setattr(gx, "MANY", 0)
+    asked, ask = [], gx._asked
+
+    def watched(suite, frame, parameters):
+        asked.append((len(frame), {built.expectation_type for built in suite.values()}))
+        return ask(suite, frame, parameters)
+
+    monkeypatch.setattr(gx, "_asked", watched)
+    table = pd.DataFrame(
+        [(f"i{n // 3}", "abc"[n % 3], ["no", "yes"][n % 2]) for n in range(30)],
+        columns=["item", "rater", "label"],
+    )
+    DEFAULT.check(Ratings.from_frame(table, SCALE))
+    assert {n_rows for n_rows, kinds in asked if kinds & gx.OF_LETTERS} == {10, 3}
+
+
+def test_an_expectation_describes_itself_anew_after_a_check():
+    built = gx.suite_of(DEFAULT.rows, Place("contract"))["label_present"]
+    assert gx.answers({"label_present": built}, good_table(), {})["label_present"].success
+    assert built.configuration is not built.configuration
+    built.notes = "changed"
+    assert built.configuration.notes == "changed"
+
+
+def test_each_expectation_of_letters_is_compared():
+    assert set(KWARGS) >= gx.OF_LETTERS

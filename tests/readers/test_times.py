@@ -1,0 +1,66 @@
+"""A rater's meetings with an item are in the order of their instants, however these are told."""
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.readers import Rules, read
+
+UTC = ["2026-10-25T00:30Z", "2026-10-25T01:15Z"]
+BERLIN = [str(each) for each in pd.to_datetime(UTC).tz_convert("Europe/Berlin")]
+TIMES = {
+    "the end of summer time": (BERLIN, "first"),
+    "two zones": (["2026-10-31 23:45:00+00:00", "2026-11-01 00:30:00+01:00"], "second"),
+    "days of two zones": (["2026-10-31T23:45:00-0500", "2026-11-01T00:30:00 +01"], "second"),
+    "minutes": (["2026-10-25T01:30Z", "2026-10-25T02:15+01:00"], "second"),
+    "a fraction": (["2026-10-25T02:15:00Z", "2026-10-25T02:15:00.5Z"], "first"),
+    "nanoseconds": ([f"2026-10-25 02:15:00.12345678{n}+01:00" for n in (9, 1)], "second"),
+    "one instant": (["2026-10-25T01:15:00Z", "2026-10-25T00:15:00-01:00"], "first"),
+    "no zone": (["2026-10-25T02:30:00", "2026-10-25 02:15:00"], "second"),
+    "a zone beside none": (["2026-10-25T02:30:00+02:00", "2026-10-25T02:15:00"], "second"),
+    "no time": (["2026-10-25T24:30:00+02:00", "2026-10-25T24:15:00+01:00"], "second"),
+}
+RULES = Rules(replicate_of="of")
+
+
+def met_twice(times):
+    """Items that two raters met twice, at these times."""
+    return pd.DataFrame(
+        {
+            "item": ["i", "j"] * 2,
+            "of": [None, "i"] * 2,
+            "rater": ["a", "a", "b", "b"],
+            "label": ["first", "second"] * 2,
+            "timestamp": pd.Series([*times, *times], dtype=object),
+        }
+    )
+
+
+def first_label(source, engine="auto"):
+    return read(source, rules=RULES, engine=engine).first(["label"])["label"].to_pylist()
+
+
+@pytest.mark.parametrize(("times", "label"), TIMES.values(), ids=TIMES)
+@pytest.mark.parametrize("form", ["frame", "csv"])
+def test_the_earlier_instant_is_the_first_meeting(form, times, label, tmp_path):
+    frame, path = met_twice(times), tmp_path / "r.csv"
+    frame.to_csv(path, index=False)
+    assert first_label(frame if form == "frame" else path) == [label] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("times", "label"), TIMES.values(), ids=TIMES)
+def test_the_earlier_instant_is_the_first_meeting_in_spark(spark, times, label):
+    assert first_label(met_twice(times), "spark") == [label] * 2
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_times_of_a_frame_are_in_order_too(zone):
+    times = pd.to_datetime(UTC).tz_convert(zone)
+    frame = met_twice(UTC).assign(timestamp=[*times, *times])
+    assert first_label(frame) == ["first"] * 2
+    assert first_label(frame.iloc[::-1]) == ["first"] * 2
+
+
+def test_the_order_of_times_changes_no_time():
+    (told,) = {*read(met_twice(BERLIN), rules=RULES).first(["timestamp"])["timestamp"].to_pylist()}
+    assert told == BERLIN[0]
