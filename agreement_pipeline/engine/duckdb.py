@@ -183,6 +183,10 @@ class DuckDB:
         """A whole number for some columns, in a query. Equal cells have equal numbers."""
         return f"hash({', '.join(columns)})"
 
+    def shifted(self, number: str, bits: str) -> str:
+        """A whole number, shifted to the left by some bits."""
+        return f"(CAST({number} AS BIGINT) << {bits})"
+
     def matches(self, text: str, pattern: str) -> str:
         """A test of a text by a regular expression."""
         return f"regexp_matches({text}, {self.literal(pattern)})"

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import numpy as np
 
-from agreement_pipeline.engine import Relation
+from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
@@ -131,14 +131,16 @@ class Packing:
         """What a label is multiplied with to stand in its place."""
         return 1 << (self.bits * (place % self.a_word))
 
-    @property
-    def packed(self) -> list[str]:
+    def packed(self, session: Session) -> list[str]:
         """The query for each number of an item, over its first ratings."""
+        label = session.shifted("code", f"({self.bits} * (place % {self.a_word}))")
         if self.words == 1:
-            return ["BIT_OR(code * unit) AS w0"]
+            return [f"BIT_OR({label}) AS w0"]
+        first = [word * self.a_word for word in range(self.words)]
         return [
-            f"BIT_OR(CASE WHEN word = {at} THEN code * unit ELSE 0 END) AS {column}"
-            for at, column in enumerate(self.columns)
+            f"BIT_OR(CASE WHEN place BETWEEN {least} AND {least + self.a_word - 1} "
+            f"THEN {label} ELSE 0 END) AS {column}"
+            for least, column in zip(first, self.columns, strict=True)
         ]
 
 
@@ -819,16 +821,11 @@ class Birth:
     def rated(self) -> Relation:
         """A row a rating, with numbers for raters and categories."""
         cells, scale, names = self.cells, self.scale, self.cells.names
-        packing = Packing(len(self.raters), len(scale.categories or ("rated",)))
         places = {each: self.raters.index(category_text(each)) for each in self._distinct("rater")}
-        raters = {
-            "place": places,
-            "word": {each: packing.word(at) for each, at in places.items()},
-            "unit": {each: packing.unit(at) for each, at in places.items()},
-        }
         joined = [str(cells.relation)]
         others: list[Relation] = []
-        kept = {"item": cells.text("item"), **self._mapped("rater", raters, joined, others)}
+        kept = {"item": cells.text("item")}
+        kept["place"] = self._mapped("rater", "place", places, joined, others)
         if scale.continuous:
             numbers = [cells.number("label")]
             if scale.dimensions > 1:
@@ -836,8 +833,8 @@ class Birth:
             kept |= {"code": "1", **{f"d{at}": number for at, number in enumerate(numbers)}}
         else:
             found = [each for each in self._distinct("label") if each is not None]
-            codes = {"code": {each: self._code(each) + 1 for each in found}}
-            kept |= self._mapped("label", codes, joined, others)
+            codes = {each: self._code(each) + 1 for each in found}
+            kept["code"] = self._mapped("label", "code", codes, joined, others)
         kept["occurrence"] = (
             f"CAST({cells.number('occurrence')} AS BIGINT)" if "occurrence" in names else "1"
         )
@@ -860,27 +857,24 @@ class Birth:
     def _mapped(
         self,
         name: str,
-        numbers: Mapping[str, Mapping[Any, int]],
+        number: str,
+        numbers: Mapping[Any, int],
         joined: list[str],
         others: list[Relation],
-    ) -> dict[str, str]:
-        """The whole numbers of each value of a column. Many values are joined as a table."""
-        column, values = self.cells.quoted(name), list(next(iter(numbers.values())))
-        if len(values) <= MOST_INLINE:
-            cases = {
-                of: " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in each.items())
-                for of, each in numbers.items()
-            }
-            return {of: f"CAST(CASE {column} {each} END AS BIGINT)" for of, each in cases.items()}
+    ) -> str:
+        """The whole number of each value of a column. Many values are joined as a table."""
+        if len(numbers) <= MOST_INLINE:
+            cases = " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in numbers.items())
+            return f"CAST(CASE {self.cells.quoted(name)} {cases} END AS BIGINT)"
         import pyarrow as pa
 
-        arrays = [pa.array(list(each.values()), pa.int64()) for each in numbers.values()]
-        table = pa.table([pa.array(values), *arrays], names=[name, *numbers])
+        values, places = list(numbers), pa.array(list(numbers.values()), pa.int64())
+        table = pa.table([pa.array(values), places], names=[name, number])
         relation = self.cells.relation.session.load(table.schema, table.to_batches())
         others.append(relation)
-        columns = ", ".join([name, *numbers])
-        joined.append(f"JOIN (SELECT {columns} FROM {relation}) AS of_{name} USING ({name})")
-        return {of: of for of in numbers}
+        mapping = f"(SELECT {name}, {number} FROM {relation}) AS of_{name}"
+        joined.append(f"JOIN {mapping} USING ({name})")
+        return number
 
 
 def _parts(dimensions: int) -> list[str]:

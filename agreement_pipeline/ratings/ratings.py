@@ -655,7 +655,7 @@ class Ratings:
     @cached_property
     def _in_order(self) -> Relation:
         """The table in the order of item, rater and occurrence."""
-        unseen = ("word", "unit", "gold", "nth")
+        unseen = ("gold", "nth")
         columns = [name for name in self._columns if name not in unseen]
         return self.session.ordered(self.table, columns, self._order)
 
@@ -690,7 +690,12 @@ class Ratings:
     def by_item(self, extra: Sequence[str] = ()) -> str:
         """The query for one row an item: its labels in words, how many, gold, cluster, weight."""
         of_items = [f"MIN({name}) AS {name}" for name in ("cluster", "weight") if name in self.has]
-        columns = ["item", *self.packing.packed, "COUNT(*) AS n", "BOOL_OR(gold) AS gold"]
+        columns = [
+            "item",
+            *self.packing.packed(self.session),
+            "COUNT(*) AS n",
+            "BOOL_OR(gold) AS gold",
+        ]
         chosen = ", ".join([*columns, *of_items, *extra])
         return f"SELECT {chosen} FROM {self.own} GROUP BY item"
 
@@ -744,7 +749,7 @@ class Ratings:
         numbers = [] if self.coded.categories else _dimensions(self.scale)
         of_items = [name for name in content_columns(self.has) if name in ("cluster", "weight")]
         strata = [name for name in content_columns(self.has) if name.startswith(STRATUM)]
-        label = ["item", "place", "word", "unit", "code", *numbers, "occurrence", "earlier"]
+        label = ["item", "place", "code", *numbers, "occurrence", "earlier"]
         return [*label, *self.extras, "gold", *of_items, *strata, "nth"]
 
     def _count(self, test: str) -> int:
@@ -831,7 +836,7 @@ class Ratings:
         """
         quoted, counted = self.session.column, ("occurrence", "earlier", "nth")
         told = [name for name in self._columns if name not in counted]
-        of_item = [name for name in told if name in ("item", "place", "word", "unit", "gold")]
+        of_item = [name for name in told if name in ("item", "place", "gold")]
         of_item += content_columns(told)
         keys = ", ".join(map(quoted, dict.fromkeys(of_item)))
         mine = f"(SELECT DISTINCT {keys} FROM {self.table}) AS o"
@@ -901,18 +906,9 @@ class Ratings:
         """Give raters other names; raters without a new name keep their old one."""
         called = [names.get(name, name) for name in self.names]
         ordered = tuple(sorted(called))
-        places = {at: ordered.index(name) for at, name in enumerate(called)}
-        cases = {
-            "place": places,
-            "word": {one: self.packing.word(other) for one, other in places.items()},
-            "unit": {one: self.packing.unit(other) for one, other in places.items()},
-        }
-        moved = {
-            name: f"CAST(CASE place {_cases(each.items())} END AS BIGINT)"
-            for name, each in cases.items()
-        }
-        quoted = self.session.column
-        chosen = ", ".join(f"{moved.get(n, quoted(n))} AS {quoted(n)}" for n in self._columns)
+        cases = _cases((at, ordered.index(name)) for at, name in enumerate(called))
+        kept = ", ".join(self.session.column(name) for name in self._columns if name != "place")
+        chosen = f"{kept}, CAST(CASE place {cases} END AS BIGINT) AS place"
         rated = self.table.view(f"SELECT {chosen} FROM {self.table}")
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         return replace(self, table=rated, names=ordered, classifiers=classifiers)
