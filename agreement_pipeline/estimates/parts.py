@@ -24,7 +24,6 @@ from agreement_pipeline.ratings import STRATUM, Array, Codes, Ratings
 from agreement_pipeline.statistics import (
     CategoryCounts,
     CountsOfStratum,
-    CountsWithoutEach,
     Statistic,
     raters_apart,
 )
@@ -258,7 +257,7 @@ def _of_counts(ratings: Rated, asked: Asked) -> Parts:
         asked,
         labels.raters,
         whole,
-        without=CountsWithoutEach(labels).without,
+        without=labels.counts_without,
         pair=lambda pair: labels.only(pair).counts().merged(),
     )
 

@@ -24,19 +24,12 @@ def pair_agreement(counts: CategoryCounts) -> Array:
 
 
 def ends_known(counts: CategoryCounts) -> bool:
-    """True if the distance between the ends of the scale is known.
-
-    It is known if the categories are declared, or if they are not numbers.
-    """
+    """True if the distance between the ends of the scale is known: declared, or not of numbers."""
     return counts.scale.declared or not counts.scale.numeric
 
 
 def ends_of_scale(counts: CategoryCounts, weighting: Weighting) -> tuple[int, int]:
-    """The two categories furthest apart, used or not.
-
-    Where disagreement is counted in spans of the scale, only these two show how low it may bring
-    agreement.
-    """
+    """The two categories furthest apart, used or not."""
     distances = weighting.distances(counts.scale)
     first, second = divmod(int(distances.argmax()), len(distances))
     return first, second
@@ -102,10 +95,7 @@ def expected_disagreement(pi: Array, distances: Array) -> Array:
 
 
 def observed_variation(counts: CategoryCounts) -> NDArray[np.bool_]:
-    """True where the ratings that can be compared hold two categories; shape (...).
-
-    Where they do not, no disagreement could be seen.
-    """
+    """True where the ratings that can be compared hold two categories; shape (...)."""
     return np.asarray((counts.weights @ _paired(counts) > 0).sum(-1) >= 2)
 
 
@@ -149,10 +139,7 @@ def of_two_raters(patterns: LabelsByRater, values: Array) -> Array:
 
 
 def contingency(patterns: LabelsByRater) -> Array:
-    """How many items the raters put in each pair of categories; shape (..., K, K).
-
-    Rows are the first rater's categories. The table is nan unless there are two raters.
-    """
+    """How many items two raters put in each pair of categories; (..., K, K), the first in rows."""
     x = patterns.indicators
     joint = x[:, :1].sum(1)[:, :, None] * x[:, 1:].sum(1)[:, None, :]
     return of_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))

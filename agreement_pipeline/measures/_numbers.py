@@ -17,17 +17,10 @@ POINTS_AT_ONCE = 20_000
 
 
 class Disagreement(NamedTuple):
-    """Summed disagreement, in multiples of `unit`.
+    """Summed disagreement in multiples of `unit`, each of shape (...).
 
-    Attributes
-    ----------
-    within
-        Over the pairs of ratings of one item, divided by its number of ratings less one; summed
-        over items; shape (...).
-    between
-        Over all pairs of ratings; shape (...).
-    unit
-        What 1 stands for.
+    `within` is over the pairs of ratings of one item, divided by its number of ratings less one,
+    and summed over items. `between` is over all pairs of ratings.
     """
 
     within: Array
@@ -38,8 +31,7 @@ class Disagreement(NamedTuple):
 def unit_free(values: Array) -> tuple[Array, float]:
     """The values less their mean, divided by their largest range over dimensions; and that range.
 
-    Whether a result is undefined then does not depend on the unit of the ratings. All resamples
-    share one unit and one mean. Rows that have weight in any resample contribute to both.
+    So the unit of the ratings does not decide what is undefined. All resamples share unit and mean.
     """
     present = values[~np.isnan(values[..., 0])]
     unit = float(np.ptp(present, axis=0).max()) if len(present) else 0.0
@@ -47,10 +39,7 @@ def unit_free(values: Array) -> tuple[Array, float]:
 
 
 def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
-    """The items that every rater rated: their values free of units, their weights, and the unit.
-
-    Values have shape (N, R, D), and weights have shape (..., N).
-    """
+    """Of the items that every rater rated: values (N, R, D), weights (..., N), and the unit."""
     crossed = values.crossed()
     crossed = crossed.at(crossed.seen)
     z, unit = unit_free(crossed.values)
@@ -78,9 +67,9 @@ def squares_within(z: Array, m: Array) -> Array:
 
 
 def mid_ranks(values: NumbersByRater) -> Array:
-    """The mid-rank of each rating among all ratings, less the mean rank; shape (N, R, 1).
+    """The mid-rank of each rating less the mean rank; shape (N, R, 1); nan if missing.
 
-    Missing ratings have nan. The weights have shape (N,).
+    Weights are (N,).
     """
     item, number = _flat(values)
     rank = np.unique(number, return_inverse=True)[1]
@@ -113,10 +102,9 @@ def _ranks_apart(w: Array, item: Codes, rank: Codes, m: Array) -> tuple[float, f
 
 
 def proportional_disagreement(values: NumbersByRater) -> Disagreement:
-    """Squared differences in proportion to the sum.
+    """Squared differences in proportion to the sum, in linear time for each row of weights.
 
-    One pass is needed, then linear time for each row of weights. The disagreement of a pair is
-    tanh²(Δ/2), where Δ is the difference of two logarithms. This function is smooth. So the pairs
+    The disagreement of a pair is tanh²(Δ/2), where Δ is the difference of two logarithms. The pairs
     of two short stretches of the logarithm are summed at once by a Chebyshev series, which is exact
     to rounding. Zero has no logarithm. Its disagreement with any other number is 1.
     """
@@ -127,16 +115,9 @@ def proportional_disagreement(values: NumbersByRater) -> Disagreement:
 class _Proportions:
     """The parts of disagreement in proportion that do not depend on the weights.
 
-    Attributes
-    ----------
-    within
-        Over the pairs of each item; shape (N,).
-    zeros, others
-        The number of zeros and of other numbers on each item; shape (N,).
-    item, series
-        The item row of each number above 0, in their order, and the series of their logarithms.
-    unit
-        The largest disagreement of two ratings.
+    `within` is over the pairs of each item (N,). `zeros` and `others` count zeros and other numbers
+    on each item (N,). `item` is the item row of each number above 0 in their order, and `series`
+    that of their logarithms. `unit` is the largest disagreement of two ratings.
     """
 
     within: Array
@@ -175,10 +156,7 @@ class _Proportions:
 
 
 def proportions_within(values: NumbersByRater) -> Array:
-    """The squared differences in proportion over the ordered pairs of each item; shape (N,).
-
-    They are divided by the item's number of ratings less one.
-    """
+    """The squared differences in proportion, as in `squares_within`; shape (N,)."""
     ordered = np.sort(values.values[:, :, 0], axis=1)[:, : int(values.sizes.max(initial=0))]
     apart = np.zeros(len(ordered))
     for s, t in combinations(range(ordered.shape[1]), 2):
@@ -199,14 +177,9 @@ def proportion(one: Array, other: Array) -> Array:
 class _Series:
     """Chebyshev series of tanh²(Δ/2) between stretches of the line.
 
-    Attributes
-    ----------
-    starts
-        Where each stretch of the points starts and the last one ends; shape (S + 1,).
-    terms
-        The polynomials at each point's place in its stretch; shape (DEGREE + 1, n).
-    kernel
-        The coefficients for two stretches 0, 1, 2, … apart; shape (S, DEGREE + 1, DEGREE + 1).
+    `starts` is where each stretch of the points starts and the last one ends (S + 1,). `terms` are
+    the polynomials at each point's place in its stretch (DEGREE + 1, n). `kernel` has the
+    coefficients for two stretches 0, 1, 2, … apart (S, DEGREE + 1, DEGREE + 1).
     """
 
     starts: Codes
@@ -234,10 +207,7 @@ class _Series:
         )
 
     def over_pairs(self, weights: Array, item: Codes) -> Array:
-        """The sum over all ordered pairs of points, each with the weights of its items.
-
-        Weights have shape (B, N), and items have shape (n,).
-        """
+        """The sum over all ordered pairs of points under the weights (B, N) of their items (n,)."""
         count, by_item = len(self.kernel), np.ascontiguousarray(weights.T)
         sums = np.zeros((DEGREE + 1, count, len(weights)))
         for stretch, (start, end) in enumerate(pairwise(self.starts.tolist())):

@@ -312,7 +312,7 @@ def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
 class Leads(NamedTuple):
     """The duels with one rater, unit by unit: items, or the means of clusters.
 
-    `weights` are how many units show each row. The other two are mean shares of wins.
+    `weights` are how many units show each row. The others are mean shares of wins.
     """
 
     weights: Array

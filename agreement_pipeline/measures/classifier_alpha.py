@@ -78,10 +78,9 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
 
     .. math:: \alpha_{+} = 1 - \frac{D_o}{D_e}
 
-    Alpha is taken on the panel's ratings and the classifier's labels together. It uses the scale's
-    own level. It describes all of them: a classifier that guesses hardly changes it beside many
-    raters who agree. To judge the classifier, use `alpha_gain` or `vanbelle_albert_kappa`. A rule
-    on this measure may only warn.
+    Alpha is taken on the panel's ratings and the classifier's labels together. A classifier that
+    guesses hardly changes it beside many raters who agree. So a rule on this measure may only warn;
+    to judge the classifier, use `alpha_gain` or `vanbelle_albert_kappa`.
 
     Examples
     --------
@@ -107,10 +106,9 @@ def alpha_gain(panel: Panel) -> Coefficient:
 
     .. math:: \Delta = \alpha_{+} - \alpha
 
-    Both use the items that the classifier labelled and two or more of the panel rated. An item with
-    one panel rating would add to the first alpha and nothing to the second. Above 0, the data are
-    more reliable with the classifier's labels than without. Below 0, they are less reliable. Both
-    alphas leave out all other items. `alpha_influence` keeps them.
+    Both use the items that the classifier labelled and two or more of the panel rated. Above 0, the
+    data are more reliable with the classifier's labels than without. `alpha_influence` keeps the
+    other items.
 
     Examples
     --------
@@ -140,9 +138,8 @@ def alpha_influence(panel: Panel) -> Coefficient:
 
     .. math:: \Delta = \alpha - \alpha_{-r}
 
-    Both are computed on all items and from the same resamples. So the interval is that of the
-    difference. Below 0, the data are more reliable without this rater. `alpha_gain` uses only the
-    items that the rater and two or more others rated.
+    Both are computed on all items and from the same resamples. Below 0, the data are more reliable
+    without this rater.
 
     Examples
     --------

@@ -96,10 +96,6 @@ def _few(patterns: LabelsByRater) -> bool:
     return 0 < sums <= MOST_SUMS_OF_PAIRS and small
 
 
-def _strangers(patterns: LabelsByRater) -> bool:
-    return not (_together(patterns)[0] > 0).all()
-
-
 def _pair_of_one_category(patterns: LabelsByRater) -> bool:
     met, agreeing = _together(patterns)
     return bool(((met == agreeing.sum(0)) & ((agreeing > 0).sum(0) == 1)).any())
@@ -122,7 +118,10 @@ def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
     bounds=(-np.inf, 1.0),
     undefined=(
         NO_PAIRABLE_ITEM,
-        Condition("two of the raters have no item in common", _strangers),
+        Condition(
+            "two of the raters have no item in common",
+            lambda patterns: not (_together(patterns)[0] > 0).all(),
+        ),
         Condition(
             "two of the raters gave the same category to all items that they share, "
             "so chance alone would give full agreement",
@@ -174,7 +173,7 @@ def _sums_of_few(patterns: LabelsByRater) -> Array:
 def _of_pairs(patterns: LabelsByRater) -> SomeRows:
     """What Light's kappa sums of each pair; shape (P, (3 + K) pairs).
 
-    1 if both rated a row, if they agreed on it, if they differed, and if they agreed on category k.
+    1 if both rated a row, if they agreed or differed on it, and if they agreed on category k.
     """
     one, other = np.triu_indices(patterns.n_raters, 1)
     a, b = patterns.codes[:, one], patterns.codes[:, other]
@@ -216,10 +215,7 @@ class _Pairs(NamedTuple):
         return self.patterns.sums_of(every_row(rows.astype(float)))
 
     def seen(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """True where some of a pair's rows have weight, shape (..., pairs).
-
-        The shape is (pairs,) if every pair has a row that has weight in all resamples.
-        """
+        """True where some of a pair's rows have weight; (..., pairs), or (pairs,) if always."""
         always = rows[self.always].any(0)
         return np.asarray(always if always.all() else self.weight_of(rows) > 0)
 
@@ -255,8 +251,7 @@ def _two_agreed_on(pairs: _Pairs, a: Codes, b: Codes) -> NDArray[np.bool_]:
 def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Array:
     """The sums where each resample has one more row, shape (3, B).
 
-    What a pair adds depends on the two labels in that row alone. So it is computed once for each
-    two labels.
+    What a pair adds depends on its two labels in that row, and is computed once for each two.
     """
     rows = patterns.codes[more]
     table = _Table.of(patterns, np.setdiff1d(np.arange(len(patterns.codes)), more))
@@ -301,9 +296,9 @@ class _Table(NamedTuple):
         )
 
     def with_labels(self, x: int, y: int, mass: float) -> tuple[Array, Array, Array]:
-        """Kappa, observed and expected agreement of each pair, if one gives x and the other y.
+        """Kappa, observed and expected agreement of each pair with one more row of x and y.
 
-        They give these labels in one more row of that mass. A missing label is -1.
+        A missing label is -1.
         """
         both = x >= 0 and y >= 0
         p_o = ratio(self.agreed + mass * (both and x == y), self.met + mass * both)

@@ -49,7 +49,7 @@ class _Variances(NamedTuple):
 
 
 def _design(values: ReplicatedNumbers, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
-    """The numbers of the seen items that have replicates, shape (N, R, M), and these items' places.
+    """The numbers of the seen items that have replicates (N, R, M), and these items' places.
 
     None unless every rater with replicates rated each of these items equally often.
     """
@@ -66,10 +66,6 @@ def _design_of(replicates: Replicates) -> tuple[Array, Codes] | None:
     return _design(replicates.in_numbers(), replicates.weights > 0)
 
 
-def _unbalanced(replicates: Replicates) -> bool:
-    return _design_of(replicates) is None
-
-
 def _too_small(replicates: Replicates) -> bool:
     design = _design_of(replicates)
     return (
@@ -80,7 +76,8 @@ def _too_small(replicates: Replicates) -> bool:
 
 
 UNBALANCED = Condition(
-    "the raters with replicates did not all rate the same items equally often", _unbalanced
+    "the raters with replicates did not all rate the same items equally often",
+    lambda replicates: _design_of(replicates) is None,
 )
 TOO_SMALL = Condition("fewer than two raters have replicates of two items", _too_small)
 
@@ -202,9 +199,9 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
 
 
 def _variances(replicates: Replicates) -> _Variances:
-    """The components; nan if the design is not balanced or has fewer than two raters or items.
+    """The components; nan if the design is not balanced or too small.
 
-    Resamples of the same items have the same design and are computed together.
+    Equal designs are computed together.
     """
     values = replicates.in_numbers()
     draws = values.weights.reshape(-1, values.weights.shape[-1])
@@ -219,10 +216,7 @@ def _variances(replicates: Replicates) -> _Variances:
 
 
 def _components(numbers: Array, w: Array) -> Array:
-    """The components and their unit, shape (5, B), of a balanced design.
-
-    The numbers have shape (N, R, M), and the weights have shape (B, N).
-    """
+    """The components and their unit (5, B) of numbers (N, R, M) under weights (B, N)."""
     _, t, m = numbers.shape
     z, unit = unit_free(numbers.reshape(len(numbers), t * m, 1))
     cell = z.reshape(numbers.shape).mean(2)

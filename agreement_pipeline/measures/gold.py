@@ -17,16 +17,17 @@ def _met(gold: LabelsByRater) -> np.ndarray:
     return np.asarray(gold.labelled & (gold.weights > 0) & gold.rated.any(1))
 
 
-def _never_met(gold: LabelsByRater) -> bool:
-    return not _met(gold).any()
-
-
 @register(
     "Accuracy on gold items",
     question="classifier",
     needs="gold",
     bounds=(0.0, 1.0),
-    undefined=(Condition("nobody rated a gold item whose right label is known", _never_met),),
+    undefined=(
+        Condition(
+            "nobody rated a gold item whose right label is known",
+            lambda gold: not _met(gold).any(),
+        ),
+    ),
     chance_corrected=False,
     passed_by_guessing=True,
     rests_on=RestsOn(_met, "no known label, or no rating"),

@@ -15,14 +15,6 @@ from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
 
-def _never_met(groups: LabelsByRater) -> bool:
-    return not (groups.weights[groups.readable] > 0).any()
-
-
-def _single(groups: LabelsByRater) -> bool:
-    return not bool(_divisible(groups))
-
-
 def _divisible(groups: LabelsByRater) -> NDArray[np.bool_]:
     """True where each group gave two ratings or more to some item that both rated; shape (...).
 
@@ -39,11 +31,14 @@ def _one_category(groups: LabelsByRater) -> bool:
     return int((sum(counts[used].sum(0) for counts in groups.group_counts) > 0).sum()) == 1
 
 
-NEVER_MET = Condition("no item was rated by both groups", _never_met)
+NEVER_MET = Condition(
+    "no item was rated by both groups",
+    lambda groups: not (groups.weights[groups.readable] > 0).any(),
+)
 SINGLE_RATINGS = Condition(
     "one group gave only one rating to each item that both rated, so its own disagreement was "
     "never seen; use vanbelle_albert_kappa for a single rater against a group",
-    _single,
+    lambda groups: not _divisible(groups),
 )
 ONE_CATEGORY = Condition(
     "every rating of the items that both groups rated is of one category, so chance alone would "

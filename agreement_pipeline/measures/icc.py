@@ -62,16 +62,12 @@ def _few_items(values: NumbersByRater) -> bool:
     return bool(values.weights[values.sizes > 0].sum() - 1 <= 1e-12)
 
 
-def _few_pairable_items(values: NumbersByRater) -> bool:
-    return _few_items(values.at(values.pairable))
-
-
-def _few_crossed_items(values: NumbersByRater) -> bool:
-    return _few_items(values.crossed())
-
-
-FEW_PAIRABLE_ITEMS = Condition("fewer than two items have two ratings", _few_pairable_items)
-FEW_CROSSED_ITEMS = Condition("fewer than two items were rated by every rater", _few_crossed_items)
+FEW_PAIRABLE_ITEMS = Condition(
+    "fewer than two items have two ratings", lambda values: _few_items(values.at(values.pairable))
+)
+FEW_CROSSED_ITEMS = Condition(
+    "fewer than two items were rated by every rater", lambda values: _few_items(values.crossed())
+)
 
 
 def one_way(values: NumbersByRater) -> OneWay:
@@ -168,9 +164,8 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
     .. math:: \mathrm{ICC}(1,1) = \frac{BMS - WMS}{BMS + (k - 1) WMS}, \qquad
        k = n_0 = \frac{1}{n - 1} \left( M - \frac{\sum_i m_i^2}{M} \right)
 
-    BMS and WMS are the mean squares between and within n items in the one-way analysis of variance.
-    Item i has :math:`m_i \ge 2` of M ratings. If the same raters rate many items, the interval
-    holds them fixed and describes only them. For others it is too narrow, more so with more items.
+    Item i has :math:`m_i \ge 2` of M ratings. If the same raters rate many items, the interval is
+    too narrow for others, more so with more items.
 
     Examples
     --------
@@ -200,8 +195,8 @@ def icc_1_k(values: NumbersByRater) -> Coefficient:
 
     .. math:: \mathrm{ICC}(1,k) = \frac{BMS - WMS}{BMS}
 
-    The mean squares are those of `icc_1_1`. The value is that of `icc_1_1`, stepped up to k ratings
-    an item by the Spearman-Brown formula. It describes the mean of k ratings, never one rating.
+    The value is that of `icc_1_1`, stepped up to k ratings an item by the Spearman-Brown formula.
+    It describes the mean of k ratings, never one rating.
 
     Examples
     --------

@@ -37,6 +37,9 @@ from agreement_pipeline.measures.weighting import widest
 from agreement_pipeline.ratings import LEVELS, Array, Scale
 from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum, NumbersByRater
 
+Parts = tuple[Array, Array, Array | float]
+"""The disagreement within each row (P,), that over all pairs of ratings (...), and its unit."""
+
 
 @register(
     "Krippendorff's α",
@@ -85,7 +88,9 @@ def krippendorff_alpha(ratings: CategoryCounts | NumbersByRater) -> Coefficient:
     """
     if ratings.holds == "numbers":
         paired = np.where(ratings.pairable, ratings.weights, 0.0)
-        return _alpha(_of_values(ratings.reweighted(paired)), paired @ ratings.sizes)
+        values = ratings.reweighted(paired)
+        found = _OF_VALUES[ratings.scale.level](values.at(values.seen))
+        return _alpha(found, paired @ ratings.sizes)
     return _of_counts(ratings, _OF_COUNTS[ratings.scale.level])
 
 
@@ -110,7 +115,7 @@ def disagreement_of_items(ratings: CategoryCounts | NumbersByRater) -> Array:
     within, unit = (
         _within_values(ratings)
         if ratings.holds == "numbers"
-        else _within_counts(ratings, paired @ ratings.counts)
+        else _OF_COUNTS[ratings.scale.level](ratings, paired @ ratings.counts)[::2]
     )
     return np.where(ratings.pairable & ~_unanimous(ratings), ratio(within * unit, n), 0.0)
 
@@ -122,11 +127,6 @@ def _unanimous(ratings: CategoryCounts | NumbersByRater) -> NDArray[np.bool_]:
     return np.asarray(
         ~(np.fmax.reduce(ratings.values, axis=1) > np.fmin.reduce(ratings.values, axis=1)).any(-1)
     )
-
-
-def _within_counts(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array | float]:
-    within, _, unit = _OF_COUNTS[counts.scale.level](counts, n_c)
-    return within, unit
 
 
 def _within_values(values: NumbersByRater) -> tuple[Array, float]:
@@ -168,7 +168,7 @@ def _alpha(found: Disagreement, n: Array) -> Coefficient:
 
 def _of_counts(
     counts: CategoryCounts,
-    disagreement: Callable[[CategoryCounts, Array], tuple[Array, Array, Array | float]],
+    disagreement: Callable[[CategoryCounts, Array], Parts],
 ) -> Coefficient:
     paired = counts.paired
     n_c = paired @ counts.counts
@@ -176,33 +176,23 @@ def _of_counts(
     return _alpha(Disagreement(across(paired * within), between, unit), across(n_c))
 
 
-def _of_values(values: NumbersByRater) -> Disagreement:
-    return _OF_VALUES[values.scale.level](values.at(values.seen))
-
-
-def _nominal(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | float]:
-    """Disagreement by whether categories are equal.
-
-    Returns the disagreement within each row, the disagreement over all pairs, and its unit. The
-    first has shape (P,). The second has shape (...).
-    """
+def _nominal(counts: CategoryCounts, n_c: Array) -> Parts:
+    """Disagreement by whether categories are equal."""
     c, m = counts.counts, counts.sizes
     return (m**2 - (c**2).sum(1)) / _pairs(m), across(n_c) ** 2 - across(n_c**2), 1.0
 
 
-def _interval(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | float]:
+def _interval(counts: CategoryCounts, n_c: Array) -> Parts:
     """Disagreement by squared differences of the categories' values."""
     return _squared(counts, n_c, np.broadcast_to(counts.scale.scores, n_c.shape))
 
 
-def _ordinal(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | float]:
+def _ordinal(counts: CategoryCounts, n_c: Array) -> Parts:
     """Disagreement by squared differences of mid-ranks, which is Krippendorff's ordinal metric."""
     return _squared(counts, n_c, np.cumsum(n_c, axis=-1) - n_c / 2)
 
 
-def _squared(
-    counts: CategoryCounts, n_c: Array, scores: Array
-) -> tuple[Array, Array, Array | float]:
+def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
     """Disagreement by squared differences of scores.
 
     Differences are counted in spans of the scores in use. So rounding has the same effect on every
@@ -217,15 +207,13 @@ def _squared(
     return within, between, span[..., 0] ** 2
 
 
-def _ratio(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | float]:
+def _ratio(counts: CategoryCounts, n_c: Array) -> Parts:
     """Disagreement by squared differences in proportion to the sum."""
     scores = counts.scale.scores
     return _by_distance(counts, n_c, proportion(scores[:, None], scores) ** 2)
 
 
-def _by_distance(
-    counts: CategoryCounts, n_c: Array, distances: Array
-) -> tuple[Array, Array, Array | float]:
+def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> Parts:
     """Disagreement by any distances between the categories; shape (K, K).
 
     The unit is the largest distance between two categories in use.
@@ -319,10 +307,6 @@ def _between(scale: Scale, distance: Distance | ArrayLike) -> Array:
     return distances
 
 
-def _no_pairable(stratum: CountsOfStratum) -> bool:
-    return not (stratum.weights[stratum.readable] > 0).any()
-
-
 @register(
     "α of a stratum, on the whole round's ruler",
     question="inter-rater",
@@ -330,7 +314,10 @@ def _no_pairable(stratum: CountsOfStratum) -> bool:
     withstands_chosen=True,
     bounds=(-float("inf"), 1.0),
     undefined=(
-        Condition("no item of the stratum has two ratings", _no_pairable),
+        Condition(
+            "no item of the stratum has two ratings",
+            lambda stratum: not (stratum.weights[stratum.readable] > 0).any(),
+        ),
         ONE_PAIRABLE_CATEGORY,
     ),
     exchangeable=True,

@@ -116,10 +116,6 @@ def berry_mielke_r(values: NumbersByRater) -> Coefficient:
     )
 
 
-def _few_raters(values: NumbersByRater) -> bool:
-    return values.n_raters < values.scale.dimensions + 1
-
-
 def _flat(values: NumbersByRater) -> bool:
     points, unit = _whitened(crossed_unit_free(values)[0])
     return unit == 0 or not some_volume(points)
@@ -131,7 +127,7 @@ def _flat(values: NumbersByRater) -> bool:
     undefined=(
         Condition(
             "there are fewer raters than a simplex has corners (the number of dimensions plus one)",
-            _few_raters,
+            lambda values: values.n_raters < values.scale.dimensions + 1,
         ),
         NO_CROSSED_ITEM,
         Condition(
@@ -192,7 +188,7 @@ def um_phi(values: NumbersByRater) -> Coefficient:
 
 
 def _whitened(z: Array, unit: float = 1.0) -> tuple[Array, float]:
-    """Turn and stretch the points to variance 1 in every direction.
+    """The points turned and stretched to variance 1 in every direction.
 
     The second value is the volume that 1 then stands for, or 0 if the points have no volume.
     """
@@ -261,7 +257,7 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
 
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
-    """Mean lengths of pairs: exact in one dimension, or up to 20,000 items of three raters."""
+    """Mean lengths of pairs. `berry_mielke_r` says up to which size they are exact."""
     items, raters, dimensions = points.shape
     if dimensions == 1:
         return _means(points, weights, 2, sum_of_gaps, 0)
@@ -277,10 +273,7 @@ def mean_distances(points: Array, weights: Array) -> Volumes:
 def _means(
     points: Array, weights: Array, corners: int, exact: Exact | None, simplices: int
 ) -> Volumes:
-    """Means from the weighted sum of `exact` over all items and panels.
-
-    Without `exact`, they come from random simplices.
-    """
+    """Means from the weighted sum of `exact`, or without it from random simplices."""
     items, panels = len(points), math.comb(points.shape[1], corners)
     if not (items and panels):
         nothing = np.full(weights.shape[:-1], np.nan)
@@ -322,7 +315,7 @@ def volume(corners: Array) -> Array:
 def some_volume(points: Array) -> bool:
     """True if any simplex of ratings by different raters has a volume.
 
-    If one does, it is almost always found among a few thousand random simplices.
+    If one does, a few thousand random simplices almost always show it.
     """
     items, raters, dimensions = points.shape
     if not items or raters <= dimensions:
@@ -362,10 +355,7 @@ def _within(points: Array, corners: int) -> Array:
 
 
 def sum_of_gaps(points: Array, weights: Array) -> Array:
-    """The weighted sum of the distances of ratings by different raters.
-
-    The sum is over all pairs of items and of raters. It takes N log N time.
-    """
+    """The weighted sum of the distances of ratings by different raters, over all pairs of items."""
     raters = points.shape[1]
     return _gaps_between(points.reshape(-1), np.repeat(weights, raters, axis=-1)) - sum(
         _gaps_between(points[:, r, 0], weights) for r in range(raters)
@@ -373,10 +363,7 @@ def sum_of_gaps(points: Array, weights: Array) -> Array:
 
 
 def _gaps_between(numbers: Array, weights: Array) -> Array:
-    """The weighted sum of distances over all pairs of numbers.
-
-    Each gap counts for every pair that has one number on each side of the gap.
-    """
+    """The weighted sum of distances of all pairs of numbers: each gap, for every pair around it."""
     order = np.argsort(numbers)
     below = np.cumsum(weights[..., order], axis=-1)
     return (below[..., :-1] * (below[..., -1:] - below[..., :-1])) @ np.diff(numbers[order])
@@ -408,8 +395,7 @@ def _between(one: Array, other: Array) -> Array:
 def _areas(points: Array, weights: Array) -> Array:
     """The weighted sum of triangles over any three items and all raters.
 
-    The sum has a fan from each rater to all raters after them. From it, the fans within one of
-    those raters are subtracted.
+    It is a fan from each rater to all raters after them, less the fans within one of those raters.
     """
     plane = points[..., 0] + 1j * points[..., 1]
     total = np.zeros(weights.shape[:-1])
@@ -472,8 +458,8 @@ def _every_volume(points: Array, weights: Array) -> Array:
 def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Volumes:
     """Mean volumes from random simplices, in replicates.
 
-    Each replicate uses every item of each rater of its panel once. Under equal weights the means
-    are unbiased. Under other weights they are divided by the weight of the simplices used.
+    Each replicate uses every item of each rater of its panel once. So the means are unbiased under
+    equal weights. Under other weights they are divided by the weight of the simplices used.
     """
     items, raters, _ = points.shape
     rng = np.random.default_rng(SEED)
@@ -500,11 +486,7 @@ def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Vol
 
 
 def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
-    """The mean volumes over replicates, and the error of their quotient.
-
-    Replicates are the last axis. `d_o` holds volumes within items, `sums` holds sums of volumes,
-    and `joint` holds the weights of those sums.
-    """
+    """The mean volumes over replicates, the last axis, and the error of their quotient."""
     every = joint.mean(-1, keepdims=True)
     share, apart = ratio(joint, every), ratio(sums, every)
     within, between = d_o.mean(-1), apart.mean(-1)
@@ -516,10 +498,7 @@ def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
 
 
 def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator) -> Codes:
-    """A panel of raters for each replicate; shape (replicates, corners).
-
-    All panels are used equally often. If there are too many, random panels are used.
-    """
+    """A panel of raters for each replicate (replicates, corners): equally often, or random."""
     count = math.comb(raters, corners)
     if count > replicates:
         return rng.permuted(np.tile(np.arange(raters), (replicates, 1)), axis=1)[:, :corners]
@@ -529,10 +508,6 @@ def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator
 
 
 def _random_corners(points: Array, panels: Codes, rng: np.random.Generator) -> tuple[Codes, Array]:
-    """Random permutations of the items, and the corners that they give.
-
-    For each panel there is one permutation by rater; shape (panels, corners, N). The corners have
-    shape (panels, N, corners, D).
-    """
+    """Random permutations of items (panels, corners, N), and corners (panels, N, corners, D)."""
     rows = rng.permuted(np.tile(np.arange(len(points)), (*panels.shape, 1)), axis=-1)
     return rows, np.swapaxes(points[rows, panels[:, :, None]], 1, 2)

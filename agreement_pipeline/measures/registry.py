@@ -55,10 +55,9 @@ def _items_by_rater(statistic: Any, rows: NDArray[np.bool_]) -> Array:
 class RestsOn(NamedTuple):
     """The rows that a measure is computed from, and how to count them.
 
-    `rows` is True for rows that the measure uses. `others` says what the rows that are left out
-    have. `among` counts all items, and `ratings` counts all ratings. `by_rater` counts the used
-    items of each rater. `also` is True for further rows that the measure needs, as replicates that
-    show guessing.
+    `rows` is True for rows that the measure uses, and `others` says what the others have. `among`
+    and `ratings` count all items and all ratings. `by_rater` counts the used items of each rater.
+    `also` is True for further rows that the measure needs, as replicates that show guessing.
     """
 
     rows: Callable[[Any], NDArray[np.bool_]]
@@ -96,10 +95,7 @@ class RestsOn(NamedTuple):
         return _units(statistic, self.rows(statistic))
 
     def deciding(self, statistic: Any) -> float:
-        """How many units decide how much is known.
-
-        The number is the smaller of `units` and of the units of the rows in `also`.
-        """
+        """How many units decide what is known: the fewer of the used rows and those in `also`."""
         units = self.units(statistic)
         return units if self.also is None else min(units, _units(statistic, self.also(statistic)))
 
@@ -129,8 +125,8 @@ def never(_: Any) -> bool:
 class Condition(NamedTuple):
     """When a measure is undefined.
 
-    `reason` is a half sentence. `holds` is True on a statistic where the measure is undefined. If
-    it is left out, the condition holds wherever the measure gives no value; name it last.
+    `reason` is a half sentence, and `holds` is True on a statistic where it applies. Without
+    `holds` it applies wherever there is no value; name it last.
     """
 
     reason: str
@@ -272,8 +268,7 @@ def register(
     """Register a function as a measure under its own name. `fields` are those of `Measure`.
 
     Assets, checks, policies, the command line, the documentation and the common tests then include
-    the measure. The docstring of the function gets what the record says: the shapes of the
-    argument, the bounds, when the measure is undefined, and the source.
+    it. The docstring of the function gets what the record says.
 
     Parameters
     ----------
@@ -341,7 +336,7 @@ def _documented(record: Measure) -> str:
     argument, *weighting = inspect.signature(record.function).parameters
     low, high = record.bounds
     shape = "(..., K)" if record.per_category else "(...)"
-    of_each = " A category that no such case holds has no value." if record.per_category else ""
+    of_each = " A category without a case has no value." if record.per_category else ""
     lines = [
         *("Parameters", "----------", argument, f"    {ARGUMENTS[record.needs]}"),
         *(f"{name}\n    how much two different categories agree" for name in weighting),

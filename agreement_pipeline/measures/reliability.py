@@ -1,10 +1,10 @@
-"""Agreement between raters, less the guessing that their own replicates show.
+"""Agreement between raters, less the guessing that their replicates or their confidence show.
 
 Two raters may agree because both knew, or because both guessed and were lucky. A rater's labels of
-items they met again show how much they guess. These labels are a mixture of guesses and decided
-answers. A guess is a random label with the probabilities of the panel's use of the categories. Of
-every agreement between two raters, only the part in which both decided is kept. So the discount
-comes from the raters' own inconsistency, and not from a model of chance alone.
+items they met again are a mixture of decided answers and guesses, which are random labels by the
+panel's use of the categories. Of every agreement, only the part in which both decided is kept. So
+the discount comes from the raters' own inconsistency. A stated confidence may replace replicates:
+it is then the probability of a decided choice.
 """
 
 from functools import partial
@@ -25,10 +25,10 @@ LARGEST_SHARE = np.nextafter(1.0, 0.0)
 
 
 def random_choice(d: Array, p: Array) -> Array:
-    """The share x of random choice in labels of shares `d`, at the greatest entropy.
+    """The share of random choice in labels of shares `d` (C, K), at the greatest entropy; (..., C).
 
-    `p` holds the probabilities of a random choice; shape (..., K). `d` has shape (C, K). The result
-    has shape (..., C). It is 0 where a category of `p` does not occur in `d`.
+    `p` holds the probabilities of a random choice; shape (..., K). The share is 0 where a category
+    of `p` does not occur in `d`.
     """
     rows, place = np.unique(d, axis=0, return_inverse=True)
     p = p[..., None, :]
@@ -45,10 +45,7 @@ def random_choice(d: Array, p: Array) -> Array:
 
 
 def _root(c: Array, p: Array) -> Array:
-    """The s in (0, 1) at which ln s = Σ p ln p + Σ p ln(c - s), for rows of c and p.
-
-    The method is Newton's, kept inside a shrinking bracket.
-    """
+    """The s in (0, 1) at which ln s = Σ p ln p + Σ p ln(c - s), by Newton's method in a bracket."""
     c = np.where(p > 0, c, 2.0)
     entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(-1)
     low, high, s = np.zeros(len(c)), np.ones(len(c)), np.full(len(c), 0.5)
@@ -77,32 +74,14 @@ CONVENTION = (
 class _Guessing(NamedTuple):
     """How each rater arrives at a label: by a random guess after `p`, or by a decision.
 
-    Attributes
-    ----------
-    x
-        The share of random choice; shape (..., R); nan for a rater whose replicates do not show it.
-    y
-        The share of decided choice of each category; shape (..., R, K).
-    p
-        The panel's use of the categories; shape (..., K); nan where fewer than two are in use.
+    `x` is the share of random choice (..., R), nan for a rater whose replicates do not show it. `y`
+    is the share of decided choice of each category (..., R, K). `p` is the panel's use of the
+    categories (..., K), nan where fewer than two are in use.
     """
 
     x: Array
     y: Array
     p: Array
-
-
-def _one_category(replicates: ReplicatedLabels) -> bool:
-    return ONE_CATEGORY.holds(replicates.first)
-
-
-def _too_few_repetitions(replicates: ReplicatedLabels) -> bool:
-    return not np.isfinite(_guessing(replicates).x).any()
-
-
-def _never_met(replicates: ReplicatedLabels) -> bool:
-    known = np.isfinite(_guessing(replicates).x).astype(float)
-    return not (_paired_weights(replicates, known) > 0).any()
 
 
 def _paired_rows(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
@@ -111,10 +90,9 @@ def _paired_rows(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
 
 
 def _paired_by_rater(replicates: ReplicatedLabels, rows: NDArray[np.bool_]) -> Array:
-    """How many of these items each rater with replicates rated.
+    """How many of these items each rater with replicates rated, with replicates there or not.
 
-    It does not matter on which items the rater has replicates. The number is 0 where the rater's
-    replicates do not show guessing.
+    The number is 0 where the rater's replicates do not show guessing.
     """
     raters = np.unique(replicates.rater)
     known = np.isfinite(_guessing(replicates).x[raters])
@@ -129,10 +107,6 @@ def _showing_guessing(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
     return np.isin(np.arange(len(replicates.first.codes)), replicates.item[long])
 
 
-def _never_given(replicates: ReplicatedLabels) -> bool:
-    return bool(_unknown(replicates, _exact(_guessing(replicates))))
-
-
 def _without_shares(replicates: ReplicatedLabels) -> tuple[str, ...]:
     """The raters of the round whose replicates do not show how often they guess."""
     known = np.isfinite(_guessing(replicates).x)
@@ -143,18 +117,21 @@ def _without_shares(replicates: ReplicatedLabels) -> tuple[str, ...]:
 
 FEWER_THAN_TWO_CATEGORIES = Condition(
     "the first ratings use fewer than two categories, so guessing cannot be told from knowing",
-    _one_category,
+    lambda replicates: ONE_CATEGORY.holds(replicates.first),
 )
 TOO_FEW_REPETITIONS = Condition(
     "every rater met their repeated items fewer times than there are categories in use, which is "
     "too few to show guessing",
-    _too_few_repetitions,
+    lambda replicates: not np.isfinite(_guessing(replicates).x).any(),
 )
-NEVER_MET = Condition("no item was rated by two raters with replicates", _never_met)
+NEVER_MET = Condition(
+    "no item was rated by two raters with replicates",
+    lambda replicates: not _paired_rows(replicates).any(),
+)
 NEVER_GIVEN = Condition(
     "raters agree on a category that one of them never gave to an item they met again, so how "
     "often that rater guesses it is not known",
-    _never_given,
+    lambda replicates: bool(_unknown(replicates, _exact(_guessing(replicates)))),
 )
 PAIRED_ITEMS = RestsOn(
     _paired_rows,
@@ -327,10 +304,6 @@ def _panel_shares(replicates: ReplicatedLabels) -> Array:
     return ratio(np.where(several, used, np.nan), used.sum(-1, keepdims=True))
 
 
-def _no_pair(ratings: LabelsByRater) -> bool:
-    return not (ratings.weights[ratings.rated.sum(1) >= 2] > 0).any()
-
-
 def _without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:
     """The raters of the round who stated no confidence."""
     silent = np.asarray(ratings.given.any(0) & ~ratings.rated.any(0))
@@ -340,7 +313,8 @@ def _without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:
 
 
 NO_PAIR_OF_STATED_CONFIDENCE = Condition(
-    "no item has two ratings with a stated confidence", _no_pair
+    "no item has two ratings with a stated confidence",
+    lambda ratings: not (ratings.weights[ratings.rated.sum(1) >= 2] > 0).any(),
 )
 
 
@@ -410,10 +384,7 @@ def _seen(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
 
 
 def _agreeing(ratings: LabelsByRater, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """True for rows where two or more raters state confidence in category k, shape (P,).
-
-    For each of these rows, the second array is True for the raters who do.
-    """
+    """True for rows where two raters or more state confidence in category k, and who does."""
     gave = ratings.rated & (ratings.codes == k)
     rows = np.asarray(gave.sum(1) >= 2)
     return rows, gave[rows]

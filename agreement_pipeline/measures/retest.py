@@ -45,37 +45,29 @@ def _each_rater(replicates: Replicates) -> Iterator[Cells]:
     )
 
 
-def _always_the_same(replicates: Replicates) -> bool:
-    return all(ONE_PAIRABLE_CATEGORY.holds(cells) for cells in _each_rater(replicates))
-
-
-def _no_two_items(replicates: Replicates) -> bool:
-    return all(FEW_PAIRABLE_ITEMS.holds(cells) for cells in _each_rater(replicates.in_numbers()))
-
-
-def _no_variance(replicates: Replicates) -> bool:
-    return all(
-        FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
-        for cells in _each_rater(replicates.in_numbers())
-    )
-
-
 ALWAYS_THE_SAME = Condition(
     "every rater gave one and the same label to all items they met again, so chance alone would "
     "give full agreement",
-    _always_the_same,
+    lambda replicates: all(map(ONE_PAIRABLE_CATEGORY.holds, _each_rater(replicates))),
 )
-NO_TWO_ITEMS = Condition("no rater met two items again", _no_two_items)
+NO_TWO_ITEMS = Condition(
+    "no rater met two items again",
+    lambda replicates: all(map(FEW_PAIRABLE_ITEMS.holds, _each_rater(replicates.in_numbers()))),
+)
 NO_VARIANCE = Condition(
-    "every rater who met two items again gave one and the same number to all of them", _no_variance
+    "every rater who met two items again gave one and the same number to all of them",
+    lambda replicates: all(
+        FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
+        for cells in _each_rater(replicates.in_numbers())
+    ),
 )
 
 
 def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
-    """One rater's coefficient in terms of disagreement, and its number of labels.
+    """One rater's alpha, and its number of labels.
 
-    Ordinal disagreement comes in squared ranks among the rater's own labels. Divided by the squared
-    number of labels, it has the same unit for all raters.
+    Ordinal disagreement is in squared ranks among the rater's own labels, so it is divided by their
+    squared number.
     """
     found, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
     if cells.scale.level == "ordinal" and found.expected is not None:
@@ -142,8 +134,8 @@ def _left_out(
 def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
     """The mean of the raters' own coefficients.
 
-    Each is weighted by the disagreement that chance alone would leave in the rater's labels. If
-    that is too small for a number, all weigh alike.
+    Each is weighted by the disagreement that chance alone would leave. If that is too small for a
+    number, all weigh alike.
     """
     each = [own(cells) for cells in _each_rater(replicates)] or [own(replicates.cells())]
     value, d_o, d_e = (

@@ -1,9 +1,8 @@
 """Krippendorff's alphas for continua: texts and recordings in which raters mark units.
 
-They are not registered. An interval needs many continua, and the alphas of one continuum say
-nothing about others. Alpha of the positions of an item is nearly `unitizing_alphas(...).nominal`,
-and it is registered: see `agreement_pipeline.units`. The two differ by what counts as one thing
-where chance is computed: a position there, and a whole unit here.
+They are not registered: an interval needs many continua. Alpha of the positions of an item, which
+is registered (see `agreement_pipeline.units`), is nearly `unitizing_alphas(...).nominal`. There one
+thing in the chance is a position, and here it is a whole unit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,16 +33,9 @@ class Section(NamedTuple):
 class UnitizingAlphas(NamedTuple):
     """The alphas of Krippendorff, Mathet, Bouvry and Widlöcher (2016).
 
-    Attributes
-    ----------
-    nominal
-        uα: on where units are and what they are called.
-    binary
-        |uα: on where units are.
-    coding
-        cuα: on what units are called where two raters marked one.
-    by_category
-        (k)uα: the same for each category.
+    `nominal` (uα) is on where units are and what they are called, `binary` (|uα) on where they are,
+    and `coding` (cuα) on what they are called where two raters marked one. `by_category` has the
+    last for each category, (k)uα.
     """
 
     nominal: Coefficient
@@ -61,32 +53,33 @@ def unitizing_alpha(marked: Sequence[Marked], category: str | None = None) -> Co
        + l^2 \sum_{j,h} (1 - v_{cjh}) (l_{cjh} - l + 1)^+ \right]}{m L (m L - 1)
        - \sum_{i,g} v_{cig} l (l - 1)}
 
-    Here L is the length of the continuum and m the number of raters. Rater i divides it into
-    sections of length :math:`l = l_{cig}`, and v is 1 for a unit of category c and 0 for a gap. The
-    difference :math:`\delta^2` of two sections that overlap is
-
-    - the squared distance of their starts plus that of their ends, for two units,
-    - the squared length of a unit that lies wholly in a gap, and 0 for all others.
-
-    Over all categories, the disagreements are averaged.
+    L is the length of the continuum and m the number of raters. Rater i divides it into sections of
+    length :math:`l = l_{cig}`, and v is 1 for a unit of category c and 0 for a gap. The difference
+    :math:`\delta^2` of two sections that overlap is the squared distance of their starts plus that
+    of their ends for two units, the squared length of a unit that lies wholly in a gap, and 0 for
+    all others. Over all categories, the disagreements are averaged.
 
     Parameters
     ----------
     marked
-        what two raters or more marked in one item of known length. Units of a category may not
-        overlap.
+        what two raters or more marked in one item of known length
     category
-        the category. None: all.
+        the category. None: all
 
     Returns
     -------
     Coefficient
-        `observed` and `expected` are disagreements. The value is nan if nobody marked a unit.
+        The value is nan if nobody marked a unit.
+
+    Raises
+    ------
+    RatingsError
+        There is not one item of two raters, or units of a category overlap.
 
     References
     ----------
-    Krippendorff, K. (2004). Measuring the reliability of qualitative text analysis data. Quality &
-    Quantity 38, 787-800. https://doi.org/10.1007/s11135-004-8107-7
+    Krippendorff, K. (2004). Quality & Quantity 38, 787-800.
+    https://doi.org/10.1007/s11135-004-8107-7
 
     Examples
     --------
@@ -111,27 +104,29 @@ def unitizing_alphas(marked: Sequence[Marked]) -> UnitizingAlphas:
        \epsilon_{ck} = \ell_{..} \,
        \frac{\ell_{c.} \ell_{.k} - [c = k] \sum L(S_{igc})^2}{\ell_{..}^2 - \sum L(S_{ig})^2}
 
-    :math:`\ell` are lengths on which sections of two raters meet, by their categories. Gaps are a
-    category too. A unit cannot meet itself by chance, and so its squared length is taken off. Of a
-    gap its length is taken off, since each place of it may be one of another gap. For cuα and
-    (k)uα, the length of a unit is what it adds to :math:`\ell`: a place counts by the share of the
-    other raters who marked a unit there.
+    :math:`\ell` are lengths on which sections of two raters meet, by their categories; gaps are a
+    category too. A unit cannot meet itself by chance, so its squared length is taken off. Of a gap
+    its length is, since each place of it may be one of another gap. For cuα and (k)uα, the length
+    of a unit is what it adds to :math:`\ell`.
 
     Parameters
     ----------
     marked
-        what raters marked in items of known length. Units of a rater may not overlap. Items with
-        one rater are left out.
+        what raters marked in items of known length. Items with one rater are left out.
 
     Returns
     -------
     UnitizingAlphas
         A value is nan where nothing could disagree by chance.
 
+    Raises
+    ------
+    RatingsError
+        Units of a rater overlap.
+
     References
     ----------
-    Krippendorff, K., Mathet, Y., Bouvry, S. & Widlöcher, A. (2016). On the reliability of unitizing
-    textual continua: Further developments. Quality & Quantity 50, 2347-2364.
+    Krippendorff, K., Mathet, Y., Bouvry, S. & Widlöcher, A. (2016). Quality & Quantity 50.
     https://doi.org/10.1007/s11135-015-0266-1
     Krippendorff, K. (2019). Content Analysis (4th ed.), section 12.6. Sage.
 
@@ -262,10 +257,9 @@ def _alone(sections: Sequence[Section], names: Sequence[str]) -> Array:
 def _pairable(
     sections: Sequence[Section], others: Sequence[Sequence[Section]], names: Sequence[str]
 ) -> Array:
-    """The squared length on which each unit meets units of the others. Shape (K,).
+    """The squared length on which each unit meets units of the others, on average over them.
 
-    It is the mean over the other raters, as in the meetings: so what a unit would meet of itself is
-    what it adds to the sums, squared.
+    Shape (K,).
     """
     found = dict.fromkeys(names, 0.0)
     units = [h for sections_of_one in others for h in sections_of_one if h.category != NONE]

@@ -11,9 +11,7 @@ _ORDERED: frozenset[Level] = frozenset({"ordinal", "interval", "ratio"})
 
 
 class Weighting(NamedTuple):
-    """A rule that gives every pair of categories a weight.
-
-    The weight is 0 for the pair furthest apart, and 1 for a category with itself.
+    """A rule that gives every pair of categories a weight, 0 for the pair furthest apart.
 
     Attributes
     ----------
@@ -22,8 +20,7 @@ class Weighting(NamedTuple):
     formula
         The distance of categories of scores x and y, up to its unit.
     distance
-        A function from the scores of the categories, shape (K,), to how far apart they are in any
-        unit, shape (K, K).
+        From the scores of the categories (K,) to how far apart they are, in any unit (K, K).
     levels
         The levels of measurement it is defined on.
     """
@@ -58,13 +55,9 @@ class Weighting(NamedTuple):
 class Apart(NamedTuple):
     """How far apart categories are.
 
-    Attributes
-    ----------
-    distances
-        Between every two categories, as shares of the largest distance on the scale; shape (K, K).
-    unit
-        The largest distance between two categories that are given; shape (...). A category that
-        nobody gave may be far away. Measured by it, all other categories would seem equal.
+    `distances` are shares of the largest distance on the scale (K, K). `unit` is the largest
+    distance between two categories that are given (...). A category that nobody gave may be far
+    away. Measured by it, all other categories would seem equal.
     """
 
     distances: Array
@@ -76,10 +69,9 @@ class Apart(NamedTuple):
 
 
 def widest(distances: Array, given: Array) -> Array:
-    """The largest distance between two categories that are given; shape (...).
+    """The largest distance between two categories that are given; shape (...); 1 where no two are.
 
-    `given` says how often each category is given; shape (..., K). The distance is 1 where no two
-    are given.
+    `given` says how often each category is given; shape (..., K).
     """
     used = given > 0
     from_each = [

@@ -16,10 +16,11 @@ from agreement_pipeline.orchestration.metadata import (
     finding_rows,
     first_of,
     number,
+    rendered,
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
-from agreement_pipeline.report import fallen_out, health, not_admitted, printable, verdict_rows
+from agreement_pipeline.report import fallen_out, health, not_admitted, printable, verdict_grid
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE = "in_time", "like_before"
@@ -93,7 +94,7 @@ def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheck
         passed=decision.admitted,
         severity=dg.AssetCheckSeverity.ERROR,
         description=_answer(decision.admitted, decision.reasons),
-        metadata=table("verdicts", verdict_rows(decision.verdicts)),
+        metadata=rendered({"verdicts": verdict_grid(decision.verdicts)}),
     )
     for rule in _with_check(policy):
         verdicts = [verdict for verdict in decision.verdicts if verdict.rule.name == rule.name]
@@ -107,7 +108,7 @@ def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheck
             passed=met,
             severity=dg.AssetCheckSeverity.WARN,
             description=_answer(met, [verdict.reason for verdict in verdicts]),
-            metadata={**table("verdicts", verdict_rows(verdicts)), **_numbers(verdicts)},
+            metadata={**rendered({"verdicts": verdict_grid(verdicts)}), **_numbers(verdicts)},
         )
 
 

@@ -18,7 +18,7 @@ from agreement_pipeline.report import (
     decision_word,
     printable,
     rule_rows,
-    verdict_rows,
+    verdict_grid,
 )
 from agreement_pipeline.text import unlinked
 
@@ -87,7 +87,7 @@ def decision_metadata(decision: Decision, link: Mapping[str, Any]) -> dict[str, 
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,
         "version": decision.version or 1,
-        **opened_table("reasons_by_rule", verdict_rows(decision.verdicts)),
+        **opened_table("reasons_by_rule", verdict_grid(decision.verdicts).to_frame()),
         **opened_table("digests", _digests(decision)),
         "code_version": decision.code_version,
     }

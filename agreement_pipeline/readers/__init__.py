@@ -1,4 +1,4 @@
-"""Readers: one export format a file. The folder `tools` has those of tools.
+"""Readers of export formats. The folder `tools` has those of tools.
 
 A reader gives the ratings of a source as rows under canonical names.
 """

@@ -169,23 +169,19 @@ def rater_columns(
     header: list[str], columns: Columns, chosen: Mapping[str, str], source: str
 ) -> list[str]:
     """The columns of a wide table that are raters."""
-    raters, free = (
-        list(columns.raters),
-        [name for name in header if name and name not in chosen.values()],
-    )
+    raters = list(columns.raters)
+    free = [name for name in header if name and name not in chosen.values()]
     missing = [name for name in raters if name not in header]
-    if raters and not missing and "" not in raters:
-        return raters
-    if missing or raters:
-        found = (
-            f"no {called('column', missing)} among {listed(header, 12)}"
-            if missing
-            else "a rater's column without a name"
-        )
+    if missing or "" in raters:
+        found = "a rater's column without a name"
+        if missing:
+            found = f"no {called('column', missing)} among {listed(header, 12)}"
         raise RatingsError(
-            f"{source}: found {found}; expected a named column for each rater of a wide table. "
-            "Correct the raters' columns."
+            f"{source}: found {found}; "
+            "expected a named column for each rater of a wide table. Correct the raters' columns."
         )
+    if raters:
+        return raters
     if not free:
         raise RatingsError(
             f"{source}: found no column of a rater among {listed(header, 12)}; "

@@ -268,9 +268,8 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
     refuse_unfinished(path)
     export = Export(path)
     if name == TABLE or (name is None and _is_plain(export)):
-        from agreement_pipeline.readers.table import TABLE as OF_TABLES
-
-        return OF_TABLES
+        import_module("agreement_pipeline.readers.table")  # which registers the reader of tables
+        return READERS[TABLE]
     import_module("agreement_pipeline.readers.tools")  # which registers all
     if name is not None:
         if name not in READERS:
@@ -297,9 +296,8 @@ def _is_plain(export: Export) -> bool:
     """True for delimited text that no tool recognises, which is told before a tool is loaded."""
     if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
         return False
-    if any(
-        each.name not in SIGNS for each in iter_modules([str(Path(__file__).with_name("tools"))])
-    ):
+    tools = {each.name for each in iter_modules([str(Path(__file__).with_name("tools"))])}
+    if not tools <= {*SIGNS}:
         return False
     with export.path.open(encoding="utf-8-sig", errors="replace") as file:
         first = file.read(START).lstrip().partition("\n")[0].rstrip()

@@ -49,14 +49,16 @@ def _is_cut(error: Exception, text: str) -> bool:
     return bool(BEGUN.fullmatch(text, error.pos)) or error.msg.startswith("Unterminated string")
 
 
-def _half(found: object) -> str | None:
-    """The first half of a character, as JSON writes it. None if there is none."""
-    written = json.dumps(found, ensure_ascii=False)
+def _refuse_half(found: object, where: str) -> None:
+    """Refuse half of a character."""
     try:
-        written.encode()
+        json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        return f"\\u{ord(written[error.start]):04x}"
-    return None
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise RatingsError(
+            f"{where}: found half a character ({half}); expected whole characters. "
+            "Correct the record, or export the file again as UTF-8."
+        ) from None
 
 
 # Records: an array, lines, or a single object
@@ -137,11 +139,8 @@ class _Stream:
             else:
                 if not isinstance(found, dict):
                     raise self._wrong(number, shown(found))
-                if HALF.search(self.buffer, start, self.at) and (half := _half(found)):
-                    raise RatingsError(
-                        f"{self.place}: record {number}: found half a character ({half}); "
-                        "expected whole characters. Correct the record, or export the file again."
-                    )
+                if HALF.search(self.buffer, start, self.at):
+                    _refuse_half(found, f"{self.place}: record {number}")
                 return found
 
     def _cut(self, number: int, where: str) -> CutOffError:
@@ -243,11 +242,8 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
             f"{where}: found {shown(line.strip())}; expected a JSON object in every line. "
             "Write each row as an object."
         )
-    if HALF.search(line) and (half := _half(found)):
-        raise RatingsError(
-            f"{where}: found half a character ({half}); expected whole characters. "
-            "Export the table again, as UTF-8."
-        )
+    if HALF.search(line):
+        _refuse_half(found, where)
     return found
 
 

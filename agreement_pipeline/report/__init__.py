@@ -38,16 +38,14 @@ if TYPE_CHECKING:
     from agreement_pipeline.report.section import Content, Grid, Plot, Section
     from agreement_pipeline.report.sections.rounds import charted, fallen_out, history
     from agreement_pipeline.report.sections.since import since
-    from agreement_pipeline.report.sections.verdicts import plan_figure
+    from agreement_pipeline.report.sections.verdicts import plan_figure, verdict_grid
     from agreement_pipeline.report.tables import (
         aligned,
         difference_rows,
         estimate_rows,
-        note,
         plan_rows,
         printable,
         rule_rows,
-        verdict_rows,
     )
     from agreement_pipeline.report.terminal import as_text
 else:
@@ -83,7 +81,6 @@ else:
             "history": "sections.rounds",
             "in_text": "names",
             "not_admitted": "history",
-            "note": "tables",
             "page_of_project": "page",
             "page_of_round": "page",
             "patterns": "details",
@@ -100,7 +97,7 @@ else:
             "since": "sections.since",
             "table_of_rows": "history",
             "tasks": "disputed",
-            "verdict_rows": "tables",
+            "verdict_grid": "sections.verdicts",
             "written_tasks": "disputed",
         },
     )
@@ -135,7 +132,6 @@ __all__ = [
     "history",
     "in_text",
     "not_admitted",
-    "note",
     "page_of_project",
     "page_of_round",
     "patterns",
@@ -152,6 +148,6 @@ __all__ = [
     "since",
     "table_of_rows",
     "tasks",
-    "verdict_rows",
+    "verdict_grid",
     "written_tasks",
 ]

@@ -95,7 +95,6 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
     of_decision = {
         "round": decision["round"],
         "release": release,
-        "confidence_level": decision["policy"]["confidence_level"],
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],
         "broken": "; ".join(broken),
@@ -104,6 +103,7 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
     return [
         {
             **of_decision,
+            "confidence_level": decision["policy"]["confidence_level"],
             **{name: verdict[name] for name in said},
             "reason": "; ".join([*broken, verdict["reason"]]),
         }

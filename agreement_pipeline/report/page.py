@@ -33,14 +33,6 @@ MADE_BY = (
 
 
 @dataclass(frozen=True)
-class Part:
-    """A section with its answer."""
-
-    section: PageSection
-    answer: Answer
-
-
-@dataclass(frozen=True)
 class Page:
     """A page as data, whatever shows it.
 
@@ -53,14 +45,14 @@ class Page:
     lead
         What is said of the whole.
     parts
-        Its sections.
+        Its sections, each with its answer.
     """
 
     kind: str
     title: str
     badge: Cell
     lead: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[tuple[PageSection, Answer], ...]
 
 
 Render = Callable[[Page], str]
@@ -74,7 +66,7 @@ def as_html(page: Page) -> str:
         page=page,
         style=style,
         style_digest=_digest(style),
-        has_pictures=any(figure.picture for part in page.parts for figure in part.answer.figures),
+        has_pictures=any(figure.picture for _, answer in page.parts for figure in answer.figures),
         script=script,
         script_digest=_digest(script),
         made_by=MADE_BY,
@@ -186,7 +178,9 @@ def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:
     return render(Page("Project", judged.name, badge, lead, _answered("project", judged)))
 
 
-def _answered(of: Of, judged: JudgedRound | JudgedProject) -> tuple[Part, ...]:
+def _answered(
+    of: Of, judged: JudgedRound | JudgedProject
+) -> tuple[tuple[PageSection, Answer], ...]:
     """The sections of a page that have something to say."""
     answers = ((each, each.answer(judged)) for each in sections_of(of))
-    return tuple(Part(each, found) for each, found in answers if found is not None)
+    return tuple((each, found) for each, found in answers if found is not None)

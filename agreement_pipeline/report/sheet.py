@@ -78,7 +78,7 @@ class Sheet:
         elif sign.startswith("shade"):
             self.box(x - size, y - size, 2 * size, 2 * size, f"cell {sign}")
         else:
-            self.line(x - size, y, x + size, y, f"line {sign}")
+            self.line(x - size - 2, y, x + size + 2, y, f"line {sign}")
 
 
 def _written(value: float | str) -> str:

@@ -100,22 +100,6 @@ def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]
     ]
 
 
-def verdict_rows(verdicts: Iterable["Verdict"]) -> "pd.DataFrame":
-    """Verdicts as a table of text, one row each."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            "measure": found.rule.measure,
-            "scope": str(found.scope),
-            "verdict": found.kind,
-            "effect": found.rule.effect,
-            "reason": found.reason,
-        }
-        for found in verdicts
-    )
-
-
 def rule_rows(decision: "Decision") -> "pd.DataFrame":
     """A row for each verdict with its interval. What holds the round comes first."""
     import pandas as pd

@@ -33,9 +33,9 @@ def as_text(page: "Page", width: int | None = None) -> str:
     """
     head = [printable(page.title), "=" * len(page.title), page.kind, "", page.badge.text]
     blocks = ["\n".join([*head, *map(printable, page.lead)])]
-    for part in page.parts:
-        title = part.section.title
-        blocks += [f"{title}\n{'-' * len(title)}", *_blocks(part.answer, width)]
+    for section, answer in page.parts:
+        rule = "-" * len(section.title)
+        blocks += [f"{section.title}\n{rule}", *_blocks(answer, width)]
     return "\n\n".join(blocks)
 
 

@@ -1,17 +1,19 @@
 """What labels by rater and numbers by rater share: columns of raters and raters apart."""
 
 from collections.abc import Iterator, Sequence
-from typing import Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes, Scale
+from agreement_pipeline.statistics.clusters import Clusters
 from agreement_pipeline.statistics.order import Hashes, order_of_raters
-from agreement_pipeline.statistics.weighted import Statistic, total
+from agreement_pipeline.statistics.weighted import Statistic, changed, total
 
 T = TypeVar("T", bound=np.generic)
+R = TypeVar("R", bound="ByRater")
 
 
 class ByRater(Statistic):
@@ -21,9 +23,23 @@ class ByRater(Statistic):
     `rated` by the panel and count. It says which rows are `labelled` by those who stand apart.
     """
 
+    missing: ClassVar[float]
+
     weights: Array
     scale: Scale
     raters: tuple[str, ...]
+    clusters: Clusters | None
+    classifier: str | None
+    labels: Array | Codes
+
+    @property
+    def said(self) -> Array | Codes:
+        """What was given in the columns."""
+        raise NotImplementedError
+
+    def with_classifier(self, labels: ArrayLike, classifier: str) -> Self:
+        """Set one classifier or isolated rater apart. `labels` are what they gave each row."""
+        raise NotImplementedError
 
     @property
     def given(self) -> NDArray[np.bool_]:
@@ -116,6 +132,20 @@ class ByRater(Statistic):
         """Keep the columns of all raters but one."""
         return self.only([name for name in self.raters if name != rater])
 
+    def against(self, rater: str) -> Self:
+        """Set one rater apart from the others, as a classifier stands apart from the panel."""
+        said = self.said[:, self.raters.index(rater)]
+        return self.without(rater).with_classifier(said, rater)
+
+    @property
+    def panel(self) -> Self:
+        """The columns alone: nobody stands apart."""
+        return self.kept(_alone).reweighted(self.weights)
+
+    def joined(self) -> Self:
+        """The panel with the classifier as the last column."""
+        return self.kept(_joined).reweighted(self.weights)
+
     def without_each_rater(self) -> Iterator[Self]:
         """Leave out each rater of the panel in turn.
 
@@ -126,6 +156,21 @@ class ByRater(Statistic):
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
         """How many items of some rows each rater of the panel rated."""
         return np.asarray(np.where(rows, self.weights, 0.0) @ self.kept(_rated_as_numbers))
+
+
+def _alone(statistic: R) -> R:
+    nobody = np.full_like(statistic.labels, statistic.missing)
+    return changed(statistic, classifier=None, labels=nobody, second=None)
+
+
+def _joined(statistic: R) -> R:
+    return type(statistic)(  # type: ignore[call-arg]
+        np.concatenate([statistic.said, statistic.labels[:, None]], axis=1),
+        statistic.weights,
+        scale=statistic.scale,
+        raters=(*statistic.raters, str(statistic.classifier)),
+        clusters=statistic.clusters,
+    )
 
 
 def _rated_as_numbers(statistic: ByRater) -> Array:

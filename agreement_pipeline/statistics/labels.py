@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -174,6 +173,7 @@ class LabelsByRater(ByRater):
     """
 
     holds: ClassVar[Literal["labels"]] = "labels"
+    missing: ClassVar[float] = MISSING
 
     codes: Codes
     weights: Array
@@ -221,11 +221,6 @@ class LabelsByRater(ByRater):
         """Set one classifier or isolated rater apart. `labels` are their codes (P,)."""
         codes = _checked_beside(labels, classifier, self.scale, self.raters, len(self.codes))
         return changed(self, labels=codes, classifier=classifier)
-
-    def against(self, rater: str) -> "LabelsByRater":
-        """Set one rater apart from the others, as a classifier stands apart from the panel."""
-        codes = self.codes[:, self.raters.index(rater)]
-        return self.without(rater).with_classifier(codes, rater)
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
         """Make some of the raters the second of two groups."""
@@ -346,14 +341,23 @@ class LabelsByRater(ByRater):
         """The counts of each row, without the raters' names."""
         return self.kept(_row_counts).reweighted(self.weights)
 
-    @property
-    def panel(self) -> "LabelsByRater":
-        """The panel without the classifier."""
-        return self.kept(_plain).reweighted(self.weights)
+    def counts_without(self, rater: str) -> CategoryCounts:
+        """The counts without a rater. Equal rows are made one.
 
-    def joined(self) -> "LabelsByRater":
-        """The panel with the classifier as the last column."""
-        return self.kept(_joined).reweighted(self.weights)
+        What all raters gave is counted once. So no rater costs more than one column.
+        """
+        place = self.raters.index(rater)
+        column, counts = self.codes[:, place], np.array(self.counts().counts)
+        rows = np.flatnonzero(column >= 0)
+        counts[rows, column[rows]] -= 1
+        met = np.delete(self.kept(_meetings)[place], place) > 0
+        return CategoryCounts(
+            counts,
+            self.weights,
+            scale=self.scale,
+            n_raters=int(met.sum()),
+            clusters=self.clusters,
+        ).merged()
 
     def in_numbers(self) -> NumbersByRater:
         """The numbers that the codes of an interval or ratio scale stand for."""
@@ -453,7 +457,7 @@ class LabelsByRater(ByRater):
             return (self.joined() + other.joined()).against(self.classifier)
         if self.second is not None and other.second is not None:
             second = joint_raters(self.second, other.second)
-            both = stacked(_plain(self), _plain(other)).merged()
+            both = stacked(self.panel, other.panel).merged()
             first = [name for name in both.raters if name not in second]
             return both.only([*first, *second]).merged().in_groups(second)
         both = stacked(self, other)
@@ -464,23 +468,6 @@ def _row_counts(labels: LabelsByRater) -> CategoryCounts:
     met = int(labels.given[labels.given.sum(1) >= 2].any(0).sum())
     counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
     return CategoryCounts(counts, scale=labels.scale, n_raters=met, clusters=labels.clusters)
-
-
-def _joined(labels: LabelsByRater) -> LabelsByRater:
-    """The classifier's labels as the last column."""
-    return LabelsByRater(
-        np.column_stack([labels.codes, labels.labels]),
-        labels.weights,
-        scale=labels.scale,
-        raters=(*labels.raters, str(labels.classifier)),
-        clusters=labels.clusters,
-    )
-
-
-def _plain(labels: LabelsByRater) -> LabelsByRater:
-    """The columns alone, with nobody apart."""
-    nobody = np.full_like(labels.labels, MISSING)
-    return changed(labels, classifier=None, labels=nobody, second=None)
 
 
 def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
@@ -500,52 +487,15 @@ def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
     )
 
 
-class CountsWithoutEach:
-    """The counts of a panel without each of its raters.
+def _meetings(labels: LabelsByRater) -> Array:
+    """On how many rows each rater meets another if one is left out. Shape (R, R).
 
-    What all raters gave is counted once. Then no rater costs more than one column of the labels.
-
-    Examples
-    --------
-    >>> from agreement_pipeline import Scale
-    >>> codes, raters = [[0, 0, 1], [1, 1, -1]], ("ana", "ben", "cy")
-    >>> labels = LabelsByRater(codes, scale=Scale(("no", "yes")), raters=raters)
-    >>> CountsWithoutEach(labels).without("cy").counts.tolist()
-    [[0.0, 2.0], [2.0, 0.0]]
+    The first place is the rater who is left out. Rows of three ratings or more always count. A row
+    of two counts if the rater who is left out did not rate it.
     """
-
-    def __init__(self, labels: LabelsByRater) -> None:
-        self.labels = labels
-
-    def without(self, rater: str) -> CategoryCounts:
-        """The counts without a rater. Equal rows are made one."""
-        place = self.labels.raters.index(rater)
-        column = self.labels.codes[:, place]
-        rows = np.flatnonzero(column >= 0)
-        counts = np.array(self._all.counts)
-        counts[rows, column[rows]] -= 1
-        return CategoryCounts(
-            counts,
-            self.labels.weights,
-            scale=self.labels.scale,
-            n_raters=int((np.delete(self._meetings[place], place) > 0).sum()),
-            clusters=self.labels.clusters,
-        ).merged()
-
-    @cached_property
-    def _all(self) -> CategoryCounts:
-        return self.labels.counts()
-
-    @cached_property
-    def _meetings(self) -> Array:
-        """On how many rows each rater meets another if one is left out. Shape (R, R).
-
-        The first place is the rater who is left out. Rows of three ratings or more always count.
-        A row of two counts if the rater who is left out did not rate it.
-        """
-        given, sizes = self.labels.given, self._all.sizes
-        of_two = given[sizes == 2].astype(float)
-        return np.asarray(given[sizes >= 2].sum(0) - of_two.T @ of_two)
+    given, sizes = labels.given, labels.counts().sizes
+    of_two = given[sizes == 2].astype(float)
+    return np.asarray(given[sizes >= 2].sum(0) - of_two.T @ of_two)
 
 
 def times_seen(statistic: Statistic, possible: Statistic) -> Array:

@@ -78,6 +78,7 @@ class NumbersByRater(ByRater):
     """
 
     holds: ClassVar[Literal["numbers"]] = "numbers"
+    missing: ClassVar[float] = np.nan
 
     values: Array
     weights: Array
@@ -124,11 +125,6 @@ class NumbersByRater(ByRater):
         beside = changed(self, labels=np.asarray(labels, dtype=float), classifier=classifier)
         beside.joined()
         return beside
-
-    def against(self, rater: str) -> "NumbersByRater":
-        """Set one of the raters apart from the others as a classifier is from its panel."""
-        values = self.values[:, self.raters.index(rater)]
-        return self.without(rater).with_classifier(values, rater)
 
     @property
     def said(self) -> Array:
@@ -182,15 +178,6 @@ class NumbersByRater(ByRater):
     def seen(self) -> NDArray[np.bool_]:
         """True for rows with weight in some resample. Shape (N,)."""
         return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
-
-    @property
-    def panel(self) -> "NumbersByRater":
-        """The panel without the classifier."""
-        return self.kept(_alone).reweighted(self.weights)
-
-    def joined(self) -> "NumbersByRater":
-        """The panel with the classifier as the last column."""
-        return self.kept(_joined).reweighted(self.weights)
 
     def unnamed(self) -> "NumbersByRater":
         """The numbers themselves: numbers keep the names of their raters."""
@@ -307,22 +294,6 @@ def _at(numbers: NumbersByRater, rows: NDArray[np.bool_]) -> NumbersByRater:
         weights=np.ones(int(rows.sum())),
         labels=numbers.labels[rows],
         clusters=None if numbers.clusters is None else numbers.clusters.at(rows),
-    )
-
-
-def _alone(numbers: NumbersByRater) -> NumbersByRater:
-    """The columns alone: nobody stands apart."""
-    return changed(numbers, classifier=None, labels=np.full_like(numbers.labels, np.nan))
-
-
-def _joined(numbers: NumbersByRater) -> NumbersByRater:
-    """The classifier's labels as the last column."""
-    return NumbersByRater(
-        np.concatenate([numbers.values, numbers.labels[:, None]], axis=1),
-        numbers.weights,
-        scale=numbers.scale,
-        raters=(*numbers.raters, str(numbers.classifier)),
-        clusters=numbers.clusters,
     )
 
 

@@ -230,8 +230,7 @@ def test_each_round_of_a_study_has_resamples_of_its_own(monkeypatch, populations
         module.admitted(population, 60, 0.8, 20, 50)
     else:
         list(module.lines(population, 20, module.Inference(n_resamples=50), 0))
-    both = 2 if script == "power" else 1
-    assert len(set(seeds)) == len(seeds) / both > 10
+    assert len(set(seeds)) == len(seeds) > 10
 
 
 def test_half_of_a_rare_category_overlooked_halves_alpha_of_it(populations):

@@ -106,7 +106,7 @@ DEFAULTS = {
     "--format": "table",
     "--engine": "auto",
     "--units": "(labels are categories)",
-    "--memory-limit": "(80% of the memory)",
+    "--memory-limit": "(80% of the memory; 300MB for a table of 300 MB or more)",
     "--root": ".",
     "--expected": "0.85",
     "--prevalence": "0.5,0.5",

@@ -22,7 +22,7 @@ from agreement_pipeline.intervals import (
 from agreement_pipeline.intervals.distributions import CorrectedPercentiles, Exact, Student, WiderOf
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.report import note
+from agreement_pipeline.report.tables import note
 from agreement_pipeline.statistics import LabelsByRater
 
 pytestmark = pytest.mark.slow

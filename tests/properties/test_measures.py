@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from agreement_pipeline.measures.registry import never
 from agreement_pipeline.ratings import LARGEST, Scale
 from agreement_pipeline.statistics import NumbersByRater, ReplicatedNumbers
 from tests.forms import FORMS
@@ -43,6 +44,25 @@ def test_there_is_no_value_exactly_when_a_declared_condition_holds(record, data)
     statistic = data.draw(tables(record)).statistic(record)
     has_value = bool((~np.isnan(record(statistic).value)).any())
     assert has_value == (record.why_undefined(statistic) is None)
+
+
+def of_denominator(record):
+    """The reasons of a measure that hold wherever it has no value and nothing else holds."""
+    return {condition.reason for condition in record.undefined if condition.holds is never}
+
+
+@of_measures(of_denominator)
+@quickly
+@given(data=st.data())
+def test_such_a_reason_is_given_only_where_the_denominator_is_0(record, data):
+    statistic = data.draw(tables(record)).statistic(record)
+    found = record(statistic)
+    if record.why_undefined(statistic) not in of_denominator(record):
+        return
+    if found.expected is None or found.greatest is None:
+        assert float(found.greatest if found.expected is None else found.expected) == 0
+    else:
+        assert float(found.greatest - found.expected) <= 1e-9
 
 
 AB = scale_of("nominal", 2)

@@ -8,7 +8,6 @@ import pytest
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     Clusters,
-    CountsWithoutEach,
     LabelsByRater,
     NumbersByRater,
     raters_apart,
@@ -36,7 +35,7 @@ def labels(seed, *, raters=6, rows=40, clusters=False):
 @pytest.mark.parametrize("seed", range(4))
 def test_counts_without_a_rater_are_those_of_the_table_without_the_column(seed, clusters):
     panel = labels(seed, clusters=clusters)
-    without = CountsWithoutEach(panel).without
+    without = panel.counts_without
     for rater in panel.raters:
         found, slow = without(rater), panel.without(rater).counts().merged()
         assert np.array_equal(found.counts, slow.counts)

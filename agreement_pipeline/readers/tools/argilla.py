@@ -70,7 +70,7 @@ def flat(record: Data, place: str) -> Parts:
 
 def nested(record: Data, _: str) -> Parts:
     """The parts of a nested record, which says no status."""
-    fields = {**record["fields"], **(record.get("metadata") or {}), "status": record["status"]}
+    fields = _fields(record, "status")
     said = (
         (question, each["user_id"], "submitted", each["value"])
         for question, responses in record["responses"].items()
@@ -117,7 +117,7 @@ def rest(export: Export, kind: str = "") -> Iterator[Submission]:
     for place, page in export.records():
         for record in page.get("items", [page]):
             _refuse_many(record, place)
-            fields = {**record["fields"], **(record.get("metadata") or {}), "id": record["id"]}
+            fields = _fields(record, "id")
             for each in record.get("responses") or ():
                 values = {name: said["value"] for name, said in (each["values"] or {}).items()}
                 where = f"{place}, response {each['id']}"
@@ -131,6 +131,11 @@ def rest(export: Export, kind: str = "") -> Iterator[Submission]:
                     updated=each.get("updated_at"),
                     fields=fields,
                 )
+
+
+def _fields(record: Data, own: str) -> Data:
+    """What a record with parts knows of its item, with a field of its own."""
+    return {**record["fields"], **(record.get("metadata") or {}), own: record[own]}
 
 
 def _responses(said: Said, item: Any, place: str, fields: Data) -> Iterator[Submission]:

@@ -57,21 +57,10 @@ def decision(judged: JudgedRound) -> Answer:
     verdicts = sorted(found.verdicts, key=lambda verdict: verdict.rule.effect != "hold")
     more = len(found.reasons) - MOST_REASONS
     rest = [f"{more} more reasons stand in the table."] if more > 0 else []
-    columns = (
-        "measure",
-        "of",
-        "verdict",
-        "value",
-        "interval",
-        "cut-off (tentative)",
-        "effect",
-        "why",
-    )
-    rules = grid("Each rule of the policy", columns, [_row(each) for each in verdicts], "verdicts")
     return Answer(
         (_decided(found), *found.reasons[:MOST_REASONS], *rest),
         (*_figure(judged.policy, verdicts, "hold"), *_figure(judged.policy, verdicts, "warn")),
-        (rules, *_failed(found)),
+        (verdict_grid(verdicts), *_failed(found)),
     )
 
 
@@ -88,17 +77,31 @@ def _decided(found: Decision) -> str:
     return f"Held: {' and '.join(words for n, words in why if n) or 'no rule admits it'}."
 
 
-def _row(verdict: Verdict) -> Row:
-    rule = verdict.rule
-    return [
-        title_of(rule.measure),
-        about(verdict.scope),
-        Cell(verdict.kind.replace("_", " "), tone=NAMES_OF_TONES[verdict.kind]),
-        *value_and_interval(verdict.estimate),
-        Cell(f"{rule.reliable:g} ({rule.tentative:g})", rule.reliable),
-        HOLDS[rule.effect],
-        without_numbers(verdict.reason),
+def verdict_grid(verdicts: Sequence[Verdict]) -> Grid:
+    """A row for each verdict: what it judges, the numbers that it rests on, and why."""
+    rows: list[Row] = [
+        [
+            title_of(verdict.rule.measure),
+            about(verdict.scope),
+            Cell(verdict.kind.replace("_", " "), tone=NAMES_OF_TONES[verdict.kind]),
+            *value_and_interval(verdict.estimate),
+            Cell(f"{verdict.rule.reliable:g} ({verdict.rule.tentative:g})", verdict.rule.reliable),
+            HOLDS[verdict.rule.effect],
+            without_numbers(verdict.reason),
+        ]
+        for verdict in verdicts
     ]
+    columns = (
+        "measure",
+        "of",
+        "verdict",
+        "value",
+        "interval",
+        "cut-off (tentative)",
+        "effect",
+        "why",
+    )
+    return grid("Each rule of the policy", columns, rows, "verdicts")
 
 
 def about(scope: Scope) -> str:
