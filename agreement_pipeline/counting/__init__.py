@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from agreement_pipeline.counting.aggregated import (
+from agreement_pipeline.counting.counted import (
+    CountedRatings,
     CountsOfItems,
+    OfCounted,
     OfCounts,
     read_contingency,
     read_counts,
+    summed,
 )
-from agreement_pipeline.counting.counted import CountedRatings, OfCounted, summed
 from agreement_pipeline.counting.queried import OfRatings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings

@@ -11,6 +11,7 @@ from agreement_pipeline.ratings import (
     MISSING,
     Array,
     Codes,
+    Patterns,
     Ratings,
     Scale,
     column_of,
@@ -124,7 +125,8 @@ class OfRatings(Counting):
 
         Equal rows are made one.
         """
-        return _labels(ratings, (*self.panel(ratings), *classifiers)).in_order()
+        raters = (*self.panel(ratings), *classifiers)
+        return _labels_in(ratings, raters, ratings.patterns)[0].in_order()
 
     def confident_labels(self, ratings: Ratings) -> LabelsByRater:
         """Put the panel's first labels into columns with the confidence of each.
@@ -133,17 +135,18 @@ class OfRatings(Counting):
         """
         raters = self.panel(ratings)
         if "confidence" not in ratings.has:
-            nothing = _labels(ratings, raters)
+            nothing, _ = _labels_in(ratings, raters, ratings.patterns)
             return nothing.with_confidence(np.full(nothing.codes.shape, np.nan)).in_order()
         places = _places(ratings, raters)
         stated = [f"MAX(CASE WHEN place = {at} THEN confidence END) AS s{at}" for at in places]
         of_items = [name for name in ("cluster", "weight") if name in ratings.has]
-        keys = ", ".join([*ratings.packing.columns, *of_items, *(f"s{at}" for at in places)])
+        stated_by = [f"s{at}" for at in places]
+        keys = ", ".join([*ratings.packing.columns, "n", "gold", *of_items, *stated_by])
         found = ratings.session.ask(
             f"SELECT {keys}, COUNT(*) AS items FROM ({ratings.by_item(stated)}) AS i "
             f"WHERE NOT gold GROUP BY {keys}"
         )
-        labels, kept = _of_rows(ratings, raters, found)
+        labels, kept = _labels_in(ratings, raters, ratings.patterns_in(found))
         sure = np.empty(labels.codes.shape)
         for column, place in enumerate(places):
             sure[:, column] = numbers_in(found[f"s{place}"])[kept]
@@ -241,34 +244,21 @@ def _columns(ratings: Ratings, raters: Names) -> Codes:
     return np.array([known.get(name, MISSING) for name in ratings.everyone], dtype=np.int64)
 
 
-def _rows(ratings: Ratings, raters: Names) -> tuple[Codes, Array, Codes]:
-    """First labels on items that are not gold, how many items show each row, and its cluster."""
-    patterns = ratings.patterns
+def _labels_in(
+    ratings: Ratings, raters: Names, patterns: Patterns
+) -> tuple[LabelsByRater, np.ndarray[Any, Any]]:
+    """First labels on items that are not gold, and which rows hold any.
+
+    Equal rows may be several.
+    """
     codes = codes_of(ratings, raters, patterns.words)
     kept = ~patterns.gold & np.asarray((codes >= 0).any(1))
-    return codes[kept], patterns.items[kept].astype(float), patterns.cluster[kept]
-
-
-def _labels(ratings: Ratings, raters: Names) -> LabelsByRater:
-    """First labels on items that are not gold. Equal rows may be several."""
-    codes, items, numbers = _rows(ratings, raters)
-    clusters = _clusters(ratings, numbers)
-    return LabelsByRater(codes, items, scale=ratings.scale, raters=raters, clusters=clusters)
-
-
-def _of_rows(
-    ratings: Ratings, raters: Names, found: "pa.Table"
-) -> tuple[LabelsByRater, np.ndarray[Any, Any]]:
-    """The labels of some raters in rows of items, and which rows hold any."""
-    codes = codes_of(ratings, raters, ratings.words_in(found))
-    kept = np.asarray((codes >= 0).any(1))
-    items = whole(found["items"]) * (whole(found["weight"]) if "weight" in ratings.has else 1)
     labels = LabelsByRater(
         codes[kept],
-        items[kept].astype(float),
+        patterns.items[kept].astype(float),
         scale=ratings.scale,
         raters=raters,
-        clusters=_clusters(ratings, ratings.clusters_in(found)[kept]),
+        clusters=_clusters(ratings, patterns.cluster[kept]),
     )
     return labels, kept
 
@@ -286,7 +276,7 @@ def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRat
         f"SELECT *, CAST(1 AS BIGINT) AS items FROM ({ratings.by_item()}) AS i "
         "WHERE NOT gold ORDER BY item"
     )
-    labels, kept = _of_rows(ratings, raters, found)
+    labels, kept = _labels_in(ratings, raters, ratings.patterns_in(found))
     return tuple(found["item"].filter(pa.array(kept)).to_pylist()), labels
 
 
@@ -324,11 +314,12 @@ def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> L
         first = ratings.first(["item", "place", "code"], items=names.to_pylist(), raters=raters)
         places = whole(index_in(first["item"], value_set=names))
         codes[places, _columns(ratings, raters)[whole(first["place"])]] = whole(first["code"])
-    every, times, numbers = _rows(ratings, raters)
+    every, given = _labels_in(ratings, raters, ratings.patterns)
+    numbers = ratings.patterns.cluster[given]
     own, rated = _numbers_of_clusters(ratings.without_gold, names), (codes >= 0).any(1)
     others, left, clusters = distinct_in(
-        np.vstack([every, codes[rated]]),
-        np.concatenate([times, -weights[rated]]),
+        np.vstack([every.codes, codes[rated]]),
+        np.concatenate([every.weights, -weights[rated]]),
         Clusters(np.concatenate([numbers, own[rated]]), np.ones(1)),
     )
     assert clusters is not None

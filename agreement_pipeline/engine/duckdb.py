@@ -3,6 +3,7 @@
 from atexit import register
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
@@ -85,7 +86,8 @@ class DuckDB:
         )
         self.connection.execute(f"SET GLOBAL TimeZone = '{ZONE}'")
         # A filter would gather 2,048 rows before it passes them on, however long their texts are.
-        self.connection.execute("SET GLOBAL enable_caching_operators = false")
+        with suppress(self.errors):  # Versions before 2 do not know the setting.
+            self.connection.execute("SET GLOBAL enable_caching_operators = false")
         self.threads = 1 if memory_limit is None else 2
         self._forgotten: deque[str] = deque()
         self.limited = memory_limit is not None
@@ -180,6 +182,10 @@ class DuckDB:
     def hashed(self, *columns: str) -> str:
         """A whole number for some columns, in a query. Equal cells have equal numbers."""
         return f"hash({', '.join(columns)})"
+
+    def shifted(self, number: str, bits: str) -> str:
+        """A whole number, shifted to the left by some bits."""
+        return f"(CAST({number} AS BIGINT) << {bits})"
 
     def matches(self, text: str, pattern: str) -> str:
         """A test of a text by a regular expression."""

@@ -83,6 +83,9 @@ class Session(Protocol):
     def hashed(self, *columns: str) -> str:
         """A whole number for some columns, in a query. Equal cells have equal numbers."""
 
+    def shifted(self, number: str, bits: str) -> str:
+        """A whole number, shifted to the left by some bits."""
+
     def matches(self, text: str, pattern: str) -> str:
         """A test of a text by a regular expression."""
 

@@ -124,6 +124,10 @@ class Spark:
         """A whole number for some columns, in a query. Equal cells have equal numbers."""
         return f"xxhash64({', '.join(columns)})"
 
+    def shifted(self, number: str, bits: str) -> str:
+        """A whole number, shifted to the left by some bits."""
+        return f"SHIFTLEFT(CAST({number} AS BIGINT), CAST({bits} AS INT))"
+
     def matches(self, text: str, pattern: str) -> str:
         """A test of a text by a regular expression."""
         return f"({text} RLIKE {self.literal(pattern)})"

@@ -64,14 +64,13 @@ if TYPE_CHECKING:
         ratings_of,
         stored_cells,
     )
-    from agreement_pipeline.ratings.ratings import Ratings
+    from agreement_pipeline.ratings.ratings import Patterns, Ratings
     from agreement_pipeline.ratings.scale import (
         LARGEST,
         LEVELS,
         MISSING,
         UNIVARIATE,
         Array,
-        Category,
         Codes,
         Level,
         Scale,
@@ -84,7 +83,6 @@ else:
             "Adjudicated": "consensus",
             "Array": "scale",
             "CAPABILITIES": "origin",
-            "Category": "scale",
             "Cells": "cells",
             "Classifiers": "birth",
             "Codes": "scale",
@@ -103,6 +101,7 @@ else:
             "Origin": "origin",
             "PanelLabels": "consensus",
             "ParquetRows": "parquet",
+            "Patterns": "ratings",
             "RESOLUTIONS": "consensus",
             "Ratings": "ratings",
             "RatingsRows": "parquet",
@@ -160,7 +159,6 @@ __all__ = [
     "UNIVARIATE",
     "Adjudicated",
     "Array",
-    "Category",
     "Cells",
     "Classifiers",
     "Codes",
@@ -173,6 +171,7 @@ __all__ = [
     "Origin",
     "PanelLabels",
     "ParquetRows",
+    "Patterns",
     "Ratings",
     "RatingsRows",
     "Rows",

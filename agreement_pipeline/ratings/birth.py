@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import numpy as np
 
-from agreement_pipeline.engine import Relation
+from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
@@ -131,14 +131,16 @@ class Packing:
         """What a label is multiplied with to stand in its place."""
         return 1 << (self.bits * (place % self.a_word))
 
-    @property
-    def packed(self) -> list[str]:
+    def packed(self, session: Session) -> list[str]:
         """The query for each number of an item, over its first ratings."""
+        label = session.shifted("code", f"({self.bits} * (place % {self.a_word}))")
         if self.words == 1:
-            return ["BIT_OR(code * unit) AS w0"]
+            return [f"BIT_OR({label}) AS w0"]
+        first = [word * self.a_word for word in range(self.words)]
         return [
-            f"BIT_OR(CASE WHEN word = {at} THEN code * unit ELSE 0 END) AS {column}"
-            for at, column in enumerate(self.columns)
+            f"BIT_OR(CASE WHEN place BETWEEN {least} AND {least + self.a_word - 1} "
+            f"THEN {label} ELSE 0 END) AS {column}"
+            for least, column in zip(first, self.columns, strict=True)
         ]
 
 
@@ -276,28 +278,23 @@ class Birth:
         """How many rows fail each test of rows, and the longest names."""
         return self._facts_and_keys[0]
 
-    @property
-    def _asked(self) -> dict[str, str]:
-        """What is asked of all rows: numbers that are added, and then those that are the most."""
-        asked = {"labelled": f"COUNT({self.cells.quoted('label')})"}
-        for name, test in self._tests.items():
-            asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
-        for name in {"item", "cluster"} & {*self.cells.kinds}:
-            if self.limits is not None:
-                asked[f"longest {name}"] = f"MAX(LENGTH({self.cells.text(name)}))"
-        if self.is_number:
-            asked["largest"] = f"MAX(ABS({self.cells.number('label')}))"
-        return asked
-
     @cached_property
     def _facts_and_keys(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
         """What is asked of all rows, and the distinct keys. One pass over the cells."""
         names = [name for name in KEYS if name in self.cells.names]
         if self.is_number or self._is_vector:
             names.remove("label")
-        asked, table = self._asked, self.cells.relation
+        cells, table = self.cells, self.cells.relation
+        asked = {"labelled": f"COUNT({cells.quoted('label')})"}
+        for name, test in self._tests.items():
+            asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
+        for name in {"item", "cluster"} & {*cells.kinds}:
+            if self.limits is not None:
+                asked[f"longest {name}"] = f"MAX(LENGTH({cells.text(name)}))"
+        if self.is_number:
+            asked["largest"] = f"MAX(ABS({cells.number('label')}))"
         chosen = ", ".join(f"{sql} AS f{at}" for at, sql in enumerate(asked.values()))
-        keys = ", ".join(map(self.cells.quoted, names))
+        keys = ", ".join(map(cells.quoted, names))
         found = table.ask(
             f"SELECT {keys}, {LABELLED} AS labelled, {chosen} FROM {table} "
             f"GROUP BY {keys}, {LABELLED} LIMIT {MOST_KEYS + 1}"
@@ -322,12 +319,17 @@ class Birth:
             beyond = f"COALESCE(NOT {cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
             tests["confidence"] = f"{LABELLED} AND NOT {cells.blank('confidence')} AND {beyond}"
         if "weight" in kinds:
-            tests["weight"] = f"{OF_ITEM} AND {self._bad_weight}"
+            number = cells.number("weight")
+            right = f"{number} BETWEEN 1 AND {MOST_WEIGHT} AND {number} = FLOOR({number})"
+            tests["weight"] = f"{OF_ITEM} AND COALESCE(NOT ({right}), TRUE)"
         for name in ("cluster", *self._strata):
             if name in kinds:
                 tests[name] = f"{OF_ITEM} AND {cells.blank(name)}"
         if self.is_number and "label" in kinds:
-            tests["label"] = f"{LABELLED} AND ({self._bad_number})"
+            number = cells.number("label")
+            sign = f" OR {number} < 0" if self._level == "ratio" else ""
+            beyond = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
+            tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
         return tests
 
     @cached_property
@@ -527,13 +529,6 @@ class Birth:
         )
         raise self._fault(test, "label", expected, off)
 
-    @property
-    def _bad_number(self) -> str:
-        """A test of labels that should be numbers."""
-        number = self.cells.number("label")
-        sign = f" OR {number} < 0" if self._level == "ratio" else ""
-        return f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE){sign}"
-
     def _refuse_number(self) -> None:
         if self._facts["label"]:
             columns = self.cells.columns
@@ -652,14 +647,6 @@ class Birth:
             raise self._fault(test, name, "yes or no (true, false, 1, 0). Correct it.")
 
     # What is known of items
-
-    @property
-    def _bad_weight(self) -> str:
-        number = self.cells.number("weight")
-        return (
-            f"COALESCE(NOT ({number} BETWEEN 1 AND {MOST_WEIGHT} "
-            f"AND {number} = FLOOR({number})), TRUE)"
-        )
 
     def _check_contents(self) -> None:
         for name in content_columns(self.cells.names):
@@ -834,22 +821,20 @@ class Birth:
     def rated(self) -> Relation:
         """A row a rating, with numbers for raters and categories."""
         cells, scale, names = self.cells, self.scale, self.cells.names
-        packing = Packing(len(self.raters), len(scale.categories or ("rated",)))
         places = {each: self.raters.index(category_text(each)) for each in self._distinct("rater")}
-        raters = {
-            "place": places,
-            "word": {each: packing.word(at) for each, at in places.items()},
-            "unit": {each: packing.unit(at) for each, at in places.items()},
-        }
         joined = [str(cells.relation)]
         others: list[Relation] = []
-        kept = {"item": cells.text("item"), **self._mapped("rater", raters, joined, others)}
+        kept = {"item": cells.text("item")}
+        kept["place"] = self._mapped("rater", "place", places, joined, others)
         if scale.continuous:
-            kept |= self._numbers_of_labels()
+            numbers = [cells.number("label")]
+            if scale.dimensions > 1:
+                numbers = _parts(scale.dimensions)
+            kept |= {"code": "1", **{f"d{at}": number for at, number in enumerate(numbers)}}
         else:
             found = [each for each in self._distinct("label") if each is not None]
-            codes = {"code": {each: self._code(each) + 1 for each in found}}
-            kept |= self._mapped("label", codes, joined, others)
+            codes = {each: self._code(each) + 1 for each in found}
+            kept["code"] = self._mapped("label", "code", codes, joined, others)
         kept["occurrence"] = (
             f"CAST({cells.number('occurrence')} AS BIGINT)" if "occurrence" in names else "1"
         )
@@ -869,36 +854,27 @@ class Birth:
         rows = f"SELECT {chosen} FROM {' '.join(joined)} WHERE {LABELLED}"
         return cells.relation.view(rows, *others)
 
-    def _numbers_of_labels(self) -> dict[str, str]:
-        if self.scale.dimensions == 1:
-            return {"code": "1", "d0": self.cells.number("label")}
-        parts = enumerate(_parts(self.scale.dimensions))
-        return {"code": "1", **{f"d{at}": part for at, part in parts}}
-
     def _mapped(
         self,
         name: str,
-        numbers: Mapping[str, Mapping[Any, int]],
+        number: str,
+        numbers: Mapping[Any, int],
         joined: list[str],
         others: list[Relation],
-    ) -> dict[str, str]:
-        """The whole numbers of each value of a column. Many values are joined as a table."""
-        column, values = self.cells.quoted(name), list(next(iter(numbers.values())))
-        if len(values) <= MOST_INLINE:
-            cases = {
-                of: " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in each.items())
-                for of, each in numbers.items()
-            }
-            return {of: f"CAST(CASE {column} {each} END AS BIGINT)" for of, each in cases.items()}
+    ) -> str:
+        """The whole number of each value of a column. Many values are joined as a table."""
+        if len(numbers) <= MOST_INLINE:
+            cases = " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in numbers.items())
+            return f"CAST(CASE {self.cells.quoted(name)} {cases} END AS BIGINT)"
         import pyarrow as pa
 
-        arrays = [pa.array(list(each.values()), pa.int64()) for each in numbers.values()]
-        table = pa.table([pa.array(values), *arrays], names=[name, *numbers])
+        values, places = list(numbers), pa.array(list(numbers.values()), pa.int64())
+        table = pa.table([pa.array(values), places], names=[name, number])
         relation = self.cells.relation.session.load(table.schema, table.to_batches())
         others.append(relation)
-        columns = ", ".join([name, *numbers])
-        joined.append(f"JOIN (SELECT {columns} FROM {relation}) AS of_{name} USING ({name})")
-        return {of: of for of in numbers}
+        mapping = f"(SELECT {name}, {number} FROM {relation}) AS of_{name}"
+        joined.append(f"JOIN {mapping} USING ({name})")
+        return number
 
 
 def _parts(dimensions: int) -> list[str]:

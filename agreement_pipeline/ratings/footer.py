@@ -373,16 +373,25 @@ class Footer:
     def _of(cls, file: BinaryIO | pa.NativeFile) -> "Footer":
         fields, end = _at_the_end(file)
         groups = fields["row_groups"]
-        _refuse_other("rows", fields["num_rows"], sum(each["num_rows"] for each in groups))
+        _refuse_other("", fields, num_rows=sum(each["num_rows"] for each in groups))
         leaves = _schema(fields["schema"])
         chunks: list[Chunk] = []
         pieces: list[Piece] = []
         for at, group in enumerate(groups):
+            if len(group["columns"]) != len(leaves):
+                raise FooterError(f"{len(group['columns'])} columns in row group {at}")
             found = [
                 _chunk(file, end, at, group["num_rows"], leaf, given)
-                for leaf, given in _by_column(at, group, leaves)
+                for leaf, given in zip(leaves, group["columns"], strict=True)
             ]
-            _refuse_group(f"row group {at}", group, found)
+            places = [each for each in found if each.end > each.begin]
+            _refuse_other(
+                f"row group {at}: ",
+                group,
+                file_offset=min((each.begin for each in places), default=len(MARK)),
+                total_compressed_size=sum(each.end - each.begin for each in found),
+                total_byte_size=sum(each.size for each in found),
+            )
             chunks += found
             pieces += _pieces(file, found, group["columns"])
         _refuse_gaps(file, sorted(pieces), end)
@@ -429,14 +438,9 @@ def _at_the_end(file: BinaryIO | pa.NativeFile) -> tuple[Fields, int]:
     file.seek(size - 8 - length)
     found = Compact(file.read(length))
     fields = found.struct("FileMetaData")
-    _refuse_other("bytes of the footer", length, found.at)
+    if found.at != length:
+        raise FooterError(f"{length - found.at} bytes after the end of the footer")
     return fields, size - 8 - length
-
-
-def _by_column(at: int, group: Fields, leaves: Sequence[Leaf]) -> Iterator[tuple[Leaf, Fields]]:
-    """Each column and its chunk in a row group."""
-    _refuse_other(f"columns of row group {at}", len(group["columns"]), len(leaves))
-    return zip(leaves, group["columns"], strict=True)
 
 
 def _chunk(
@@ -453,9 +457,14 @@ def _chunk(
     if end > most:
         raise FooterError(f"{where}bytes {begin} to {end}, beyond the end of the pages at {most}")
     pages = list(_pages(file, where, begin, end))
-    _refuse_pages(where, said, pages, begin)
     data = [page for page in pages if page.kind != DICTIONARY]
-    _refuse_counts(where, said, data, rows, leaf)
+    _refuse_pages(where, said, pages, data, begin)
+    if not leaf.repeated:
+        _refuse_other(where, said, num_values=rows)
+    if data and all(page.kind == DATA_2 for page in data):
+        _refuse_other(
+            where, {"num_rows": sum(page.said["num_rows"] for page in data)}, num_rows=rows
+        )
     _refuse_nulls(file, where, said, data, leaf)
     return Chunk(
         at,
@@ -490,7 +499,8 @@ def _pages(file: BinaryIO | pa.NativeFile, where: str, begin: int, end: int) -> 
             at, at + length, stop, kind, header[HEADERS[kind]], max(packed, size), length + size
         )
         at = stop
-    _refuse_other(f"{where}end of the pages", at, end)
+    if at != end:
+        raise FooterError(f"{where}pages to byte {end} in the footer, and to {at} in the file")
 
 
 def _header(file: BinaryIO | pa.NativeFile, at: int) -> tuple[Fields, int]:
@@ -507,32 +517,29 @@ def _header(file: BinaryIO | pa.NativeFile, at: int) -> tuple[Fields, int]:
     raise FooterError(f"the header of a page of more than {LARGEST} bytes")
 
 
-def _refuse_pages(where: str, said: Fields, pages: Sequence[Page], begin: int) -> None:
+def _refuse_pages(
+    where: str, said: Fields, pages: Sequence[Page], data: Sequence[Page], begin: int
+) -> None:
     """Refuse pages that are not where the footer says, or not as it says."""
     kinds = [page.kind for page in pages]
     if DICTIONARY in kinds[1:] or ("dictionary_page_offset" in said and kinds[:1] != [DICTIONARY]):
         raise FooterError(f"{where}a dictionary that is not its first page, or none at {begin}")
-    data = next((page.at for page in pages if page.kind != DICTIONARY), 0)
-    if pages and (data or said["data_page_offset"]):
-        _refuse_other(f"{where}data_page_offset", said["data_page_offset"], data)
-    size = sum(page.whole for page in pages)
-    _refuse_other(f"{where}total_uncompressed_size", said["total_uncompressed_size"], size)
+    first = data[0].at if data else 0
+    _refuse_other(
+        where,
+        said,
+        data_page_offset=first if pages else said["data_page_offset"],
+        total_uncompressed_size=sum(page.whole for page in pages),
+        num_values=sum(page.said["num_values"] for page in data),
+    )
     if "encoding_stats" in said:
         counted = Counter((page.kind == DICTIONARY, page.said["encoding"]) for page in pages)
         stated: Counter[tuple[bool, int]] = Counter()
         for each in said["encoding_stats"]:
             stated[each["page_type"] == DICTIONARY, each["encoding"]] += each["count"]
-        _refuse_other(f"{where}encodings of pages", stated, counted)
-
-
-def _refuse_counts(where: str, said: Fields, data: Sequence[Page], rows: int, leaf: Leaf) -> None:
-    """Refuse pages whose values or rows do not add up to those of the chunk."""
-    values = sum(page.said["num_values"] for page in data)
-    _refuse_other(f"{where}values", said["num_values"], values)
-    if not leaf.repeated:
-        _refuse_other(f"{where}values", values, rows)
-    if data and all(page.kind == DATA_2 for page in data):
-        _refuse_other(f"{where}rows", sum(page.said["num_rows"] for page in data), rows)
+        if stated != counted:
+            said_of = f"{stated} in the footer, and {counted} in the file"
+            raise FooterError(f"{where}encodings of pages: {said_of}")
 
 
 def _refuse_nulls(
@@ -544,20 +551,16 @@ def _refuse_nulls(
     page that is said to have no missing values.
     """
     for page in data:
-        if page.kind == DATA:
-            _refuse_levels(where, page.said, leaf)
-        elif leaf.defined:
-            counted = _nulls(file, said["codec"], page, leaf)
-            _refuse_other(f"{where}missing values of a page", page.said["num_nulls"], counted)
-    if said.get("statistics", {}).get("null_count") == said["num_values"] > 0:
+        if page.kind == DATA_2 and leaf.defined:
+            _refuse_other(where, page.said, num_nulls=_nulls(file, said["codec"], page, leaf))
+        if page.kind == DATA and leaf.defined:
+            _refuse_other(where, page.said, definition_level_encoding=LEVELS)
+        if page.kind == DATA and leaf.repeated:
+            _refuse_other(where, page.said, repetition_level_encoding=LEVELS)
+    statistics = said.get("statistics", {})
+    if statistics.get("null_count") == said["num_values"] > 0:
         nulls = sum(_nulls(file, said["codec"], page, leaf) for page in data)
-        _refuse_other(f"{where}missing values", said["num_values"], nulls)
-
-
-def _refuse_levels(where: str, said: Fields, leaf: Leaf) -> None:
-    for name, highest in (("definition", leaf.defined), ("repetition", leaf.repeated)):
-        if highest:
-            _refuse_other(f"{where}encoding of levels", said[f"{name}_level_encoding"], LEVELS)
+        _refuse_other(where, statistics, null_count=nulls)
 
 
 def _nulls(file: BinaryIO | pa.NativeFile, codec: int, page: Page, leaf: Leaf) -> int:
@@ -606,16 +609,6 @@ def _highest(levels: bytes, highest: int, values: int) -> int:
             raise FooterError("a run of no levels")
         values, found = values - count, found + same
     return found
-
-
-def _refuse_group(where: str, group: Fields, chunks: Sequence[Chunk]) -> None:
-    """Refuse a row group whose place or size is another than that of its chunks."""
-    size = sum(each.end - each.begin for each in chunks)
-    begin = min((each.begin for each in chunks if each.end > each.begin), default=len(MARK))
-    _refuse_other(f"{where}: file_offset", group.get("file_offset", begin), begin)
-    _refuse_other(f"{where}: total_compressed_size", group.get("total_compressed_size", size), size)
-    unpacked = sum(each.size for each in chunks)
-    _refuse_other(f"{where}: total_byte_size", group["total_byte_size"], unpacked)
 
 
 def _pieces(
@@ -738,6 +731,8 @@ def _refuse_sizes(sizes: Fields, leaf: Leaf) -> None:
             raise FooterError(f"a histogram of column {leaf.path!r} that does not fit its levels")
 
 
-def _refuse_other(what: str, found: object, expected: object) -> None:
-    if found != expected:
-        raise FooterError(f"{what}: {found} in the footer, and {expected} in the file")
+def _refuse_other(where: str, said: Fields, **derived: object) -> None:
+    """Refuse fields that say something else than what the file holds."""
+    for name, value in derived.items():
+        if said.get(name, value) != value:
+            raise FooterError(f"{where}{name}: {said[name]} in the footer, and {value} in the file")

@@ -54,7 +54,7 @@ class Patterns:
     gold
         Shape (P,): are these items gold?
     cluster
-        Shape (P,): the number of their cluster. -1 if there are none.
+        Shape (P,): the number of their cluster. -1 if there are none, or for gold items alone.
     """
 
     words: Codes
@@ -278,24 +278,19 @@ class Ratings:
     def n_items(self) -> int:
         """How many items that are not gold were rated in the round itself."""
         if "weight" in self.has:
-            return int(
-                self.table.values(f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold")[0]
-            )
+            items = f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold"
+            return int(self.table.values(items)[0])
         return int(self.patterns.items[~self.patterns.gold].sum())
 
     @cached_property
     def n_earlier(self) -> int:
         """How many ratings earlier rounds gave."""
-        if not self.preceded:
-            return 0
-        return int(self.table.values(f"SELECT COUNT(*) FROM {self.table} WHERE earlier")[0])
+        return self._count("earlier") if self.preceded else 0
 
     @cached_property
     def n_repeated(self) -> int:
         """How many ratings are of an item that the rater had met before."""
-        if not self.met_again:
-            return 0
-        return int(self.table.values(f"SELECT COUNT(*) FROM {self.table} WHERE occurrence > 1")[0])
+        return self._count("occurrence > 1") if self.met_again else 0
 
     @cached_property
     def n_by_rater(self) -> Mapping[str, int]:
@@ -307,8 +302,8 @@ class Ratings:
     @cached_property
     def given(self) -> Codes:
         """The places on the scale of the categories that were given, sorted."""
-        codes = self.session.ask(f"SELECT DISTINCT code FROM {self.table}")["code"]
-        return np.sort(self.positions(whole(codes) - 1))
+        codes = self.table.values(f"SELECT DISTINCT code FROM {self.table}")
+        return np.sort(self.positions(np.array(codes, dtype=np.int64) - 1))
 
     @cached_property
     def n_of_panel(self) -> int:
@@ -664,7 +659,7 @@ class Ratings:
     @cached_property
     def _in_order(self) -> Relation:
         """The table in the order of item, rater and occurrence."""
-        unseen = ("word", "unit", "gold", "nth")
+        unseen = ("gold", "nth")
         columns = [name for name in self._columns if name not in unseen]
         return self.session.ordered(self.table, columns, self._order)
 
@@ -699,7 +694,12 @@ class Ratings:
     def by_item(self, extra: Sequence[str] = ()) -> str:
         """The query for one row an item: its labels in words, how many, gold, cluster, weight."""
         of_items = [f"MIN({name}) AS {name}" for name in ("cluster", "weight") if name in self.has]
-        columns = ["item", *self.packing.packed, "COUNT(*) AS n", "BOOL_OR(gold) AS gold"]
+        columns = [
+            "item",
+            *self.packing.packed(self.session),
+            "COUNT(*) AS n",
+            "BOOL_OR(gold) AS gold",
+        ]
         chosen = ", ".join([*columns, *of_items, *extra])
         return f"SELECT {chosen} FROM {self.own} GROUP BY item"
 
@@ -709,27 +709,21 @@ class Ratings:
         of_items = [name for name in ("cluster", "weight") if name in self.has]
         keys = ", ".join([*self.packing.columns, "n", "gold", *of_items])
         text = f"SELECT {keys}, COUNT(*) AS items FROM ({self.by_item()}) AS i GROUP BY {keys}"
-        found = self.session.ask(text)
-        return Patterns(
-            self.words_in(found),
-            whole(found["n"]),
-            whole(found["items"]) * (whole(found["weight"]) if "weight" in self.has else 1),
-            flags(found["gold"]),
-            self.clusters_in(found),
-        )
+        return self.patterns_in(self.session.ask(text))
 
-    def words_in(self, found: "pa.Table") -> Codes:
-        """The words of rows. Shape (P, W)."""
+    def patterns_in(self, found: "pa.Table") -> Patterns:
+        """The rows of an answer to `by_item`, with how many items show each in `items`."""
         words = np.column_stack([whole(found[column]) for column in self.packing.columns])
-        return np.maximum(words, 0)
+        items, clusters = whole(found["items"]), np.full(found.num_rows, MISSING)
+        if "weight" in self.has:
+            items = items * whole(found["weight"])
+        if "cluster" in self.has:
+            from pyarrow.compute import index_in
 
-    def clusters_in(self, found: "pa.Table") -> Codes:
-        """The numbers of the clusters of rows. -1 where there is none, and for gold items alone."""
-        if "cluster" not in self.has:
-            return np.full(found.num_rows, MISSING)
-        from pyarrow.compute import index_in
-
-        return whole(index_in(found["cluster"], value_set=self.without_gold.ordered_clusters))
+            known = self.without_gold.ordered_clusters
+            clusters = whole(index_in(found["cluster"], value_set=known))
+        gold = flags(found["gold"])
+        return Patterns(np.maximum(words, 0), whole(found["n"]), items, gold, clusters)
 
     def codes_in(self, words: Codes, places: Sequence[int]) -> Codes:
         """The labels of some raters, unpacked. -1 if missing. Shape (P, R)."""
@@ -759,7 +753,7 @@ class Ratings:
         numbers = [] if self.coded.categories else _dimensions(self.scale)
         of_items = [name for name in content_columns(self.has) if name in ("cluster", "weight")]
         strata = [name for name in content_columns(self.has) if name.startswith(STRATUM)]
-        label = ["item", "place", "word", "unit", "code", *numbers, "occurrence", "earlier"]
+        label = ["item", "place", "code", *numbers, "occurrence", "earlier"]
         return [*label, *self.extras, "gold", *of_items, *strata, "nth"]
 
     def _count(self, test: str) -> int:
@@ -846,7 +840,7 @@ class Ratings:
         """
         quoted, counted = self.session.column, ("occurrence", "earlier", "nth")
         told = [name for name in self._columns if name not in counted]
-        of_item = [name for name in told if name in ("item", "place", "word", "unit", "gold")]
+        of_item = [name for name in told if name in ("item", "place", "gold")]
         of_item += content_columns(told)
         keys = ", ".join(map(quoted, dict.fromkeys(of_item)))
         mine = f"(SELECT DISTINCT {keys} FROM {self.table}) AS o"
@@ -916,18 +910,9 @@ class Ratings:
         """Give raters other names; raters without a new name keep their old one."""
         called = [names.get(name, name) for name in self.names]
         ordered = tuple(sorted(called))
-        places = {at: ordered.index(name) for at, name in enumerate(called)}
-        cases = {
-            "place": places,
-            "word": {one: self.packing.word(other) for one, other in places.items()},
-            "unit": {one: self.packing.unit(other) for one, other in places.items()},
-        }
-        moved = {
-            name: f"CAST(CASE place {_cases(each.items())} END AS BIGINT)"
-            for name, each in cases.items()
-        }
-        quoted = self.session.column
-        chosen = ", ".join(f"{moved.get(n, quoted(n))} AS {quoted(n)}" for n in self._columns)
+        cases = _cases((at, ordered.index(name)) for at, name in enumerate(called))
+        kept = ", ".join(self.session.column(name) for name in self._columns if name != "place")
+        chosen = f"{kept}, CAST(CASE place {cases} END AS BIGINT) AS place"
         rated = self.table.view(f"SELECT {chosen} FROM {self.table}")
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         return replace(self, table=rated, names=ordered, classifiers=classifiers)

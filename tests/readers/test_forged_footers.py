@@ -33,7 +33,7 @@ FORGED = {
         {(2, 2, 4): text(b"Item"), (*RATER, 3, 0): text(b"Item")},
         "column 'Item' twice, or in capitals and small letters",
     ),
-    "fewer rows": ({(3,): number(3)}, "rows: 3 in the footer, and 4 in the file"),
+    "fewer rows": ({(3,): number(3)}, "num_rows: 3 in the footer, and 4 in the file"),
     "fewer rows than none": ({(3,): number(-4)}, "num_rows of -4"),
     "more columns than there are": ({(2, 0, 5): number(4)}, "fewer columns than its schema counts"),
     "fewer columns": ({(2, 0, 5): number(2)}, "more columns than its schema counts"),
@@ -57,7 +57,7 @@ FORGED = {
     ),
     "another number of values": (
         {(*LABEL, 5): number(3)},
-        "column 'label' of row group 0: values: 3 in the footer, and 4 in the file",
+        "column 'label' of row group 0: num_values: 3 in the footer, and 4 in the file",
     ),
     "another size of a row group": (
         {(4, 0, 6): number(9)},
@@ -70,7 +70,7 @@ FORGED = {
     ),
     "missing values only": (
         {(*LABEL, 12, 3): number(4)},
-        "column 'label' of row group 0: missing values: 4 in the footer, and 0 in the file",
+        "column 'label' of row group 0: null_count: 4 in the footer, and 0 in the file",
     ),
     "an older type that is another": (
         {(2, 1, 6): number(20)},
