@@ -3,7 +3,7 @@
 import ast
 import pkgutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -35,35 +35,18 @@ def face(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             named[ast.unparse(node.targets[0])] = node.value.id
     places = {name: imports[other] for name, other in named.items()}
-    load, known = later(room, places)
-    return load, known, sorted(places)
-
-
-def later(
-    face: str, places: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The functions `__getattr__` and `__dir__` of a package.
-
-    Parameters
-    ----------
-    face
-        The package.
-    places
-        The module that has each name. `module:other` says that the name is `other` there.
-    """
-    names = vars(sys.modules[face])
-    _names[face] = frozenset(places)
-    sys.modules[face].__class__ = Face
+    names = vars(sys.modules[room])
+    _names[room] = frozenset(places)
+    sys.modules[room].__class__ = Face
 
     def load(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module {face!r} has no attribute {name!r}")
+            raise AttributeError(f"module {room!r} has no attribute {name!r}")
         module, _, other = places[name].partition(":")
-        path = module if module.startswith("agreement_pipeline.") else f"{face}.{module}"
-        names[name] = getattr(import_module(path), other or name)
+        names[name] = getattr(import_module(module), other)
         return names[name]
 
     def known() -> list[str]:
         return sorted({*names, *places})
 
-    return load, known
+    return load, known, sorted(places)

@@ -4,18 +4,23 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from agreement_pipeline.faces import later
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
-from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
+from agreement_pipeline.faces import face
+from agreement_pipeline.measures.coefficient import (
+    Coefficient as Coefficient,
+    ratio as ratio,
+)
+from agreement_pipeline.measures.conditions import (
+    NO_PAIRABLE_ITEM as NO_PAIRABLE_ITEM,
+)
 from agreement_pipeline.measures.registry import (
-    MEASURES,
-    SUBJECTS,
-    Condition,
-    Measure,
-    Needs,
-    Question,
-    measure_named,
-    register,
+    MEASURES as MEASURES,
+    SUBJECTS as SUBJECTS,
+    Condition as Condition,
+    Measure as Measure,
+    Needs as Needs,
+    Question as Question,
+    measure_named as measure_named,
+    register as register,
 )
 
 BESIDE = "unitizing"
@@ -27,49 +32,22 @@ for _module in iter_modules(__path__):
         import_module(f"{__name__}.{_module.name}")
 
 from agreement_pipeline.measures.alternative import (  # noqa: E402 - see above
-    AlternativeAnnotatorTest,
-    alternative_annotator_test,
+    AlternativeAnnotatorTest as AlternativeAnnotatorTest,
+    alternative_annotator_test as alternative_annotator_test,
 )
 from agreement_pipeline.measures.krippendorff import (  # noqa: E402 - see above
-    alpha_with_distance,
-    disagreement_of_items,
+    alpha_with_distance as alpha_with_distance,
+    disagreement_of_items as disagreement_of_items,
 )
-from agreement_pipeline.measures.weighting import WEIGHTINGS  # noqa: E402 - see above
+from agreement_pipeline.measures.weighting import (  # noqa: E402 - see above
+    WEIGHTINGS as WEIGHTINGS,
+)
 
 if TYPE_CHECKING:
     from agreement_pipeline.measures.unitizing import (
-        UnitizingAlphas,
-        unitizing_alpha,
-        unitizing_alphas,
+        UnitizingAlphas as UnitizingAlphas,
+        unitizing_alpha as unitizing_alpha,
+        unitizing_alphas as unitizing_alphas,
     )
 else:
-    __getattr__, __dir__ = later(
-        __name__,
-        {
-            "UnitizingAlphas": "unitizing",
-            "unitizing_alpha": "unitizing",
-            "unitizing_alphas": "unitizing",
-        },
-    )
-
-__all__ = [
-    "MEASURES",
-    "NO_PAIRABLE_ITEM",
-    "SUBJECTS",
-    "WEIGHTINGS",
-    "AlternativeAnnotatorTest",
-    "Coefficient",
-    "Condition",
-    "Measure",
-    "Needs",
-    "Question",
-    "UnitizingAlphas",
-    "alpha_with_distance",
-    "alternative_annotator_test",
-    "disagreement_of_items",
-    "measure_named",
-    "ratio",
-    "register",
-    "unitizing_alpha",
-    "unitizing_alphas",
-]
+    __getattr__, __dir__, __all__ = face(__name__)

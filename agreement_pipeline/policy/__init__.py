@@ -2,103 +2,47 @@
 
 from typing import TYPE_CHECKING
 
-from agreement_pipeline.faces import later
+from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
     from agreement_pipeline.policy.decision import (
-        OF_THE_GATE,
-        Assessment,
-        Decision,
-        assess,
-        decide,
-        judge,
-        judged_part,
-        manner,
+        OF_THE_GATE as OF_THE_GATE,
+        Assessment as Assessment,
+        Decision as Decision,
+        assess as assess,
+        decide as decide,
+        judge as judge,
+        judged_part as judged_part,
+        manner as manner,
     )
     from agreement_pipeline.policy.planning import (
-        EXPECTED,
-        LABELS_AN_ITEM,
-        N_ROUNDS,
-        PREVALENCE,
-        PROBABILITY,
-        Plan,
-        plan,
-        unplanned_look,
+        EXPECTED as EXPECTED,
+        LABELS_AN_ITEM as LABELS_AN_ITEM,
+        N_ROUNDS as N_ROUNDS,
+        PREVALENCE as PREVALENCE,
+        PROBABILITY as PROBABILITY,
+        Plan as Plan,
+        plan as plan,
+        unplanned_look as unplanned_look,
     )
-    from agreement_pipeline.policy.policy import BUNDLED, Policy, load_policy
-    from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict
+    from agreement_pipeline.policy.policy import (
+        BUNDLED as BUNDLED,
+        Policy as Policy,
+        load_policy as load_policy,
+    )
+    from agreement_pipeline.policy.rules import (
+        RELIABLE as RELIABLE,
+        TENTATIVE as TENTATIVE,
+        Rule as Rule,
+        Verdict as Verdict,
+    )
     from agreement_pipeline.policy.waivers import (
-        DIGEST,
-        NONE,
-        Waiver,
-        Waivers,
-        for_round,
-        load_waiver,
+        DIGEST as DIGEST,
+        NONE as NONE,
+        Waiver as Waiver,
+        Waivers as Waivers,
+        for_round as for_round,
+        load_waiver as load_waiver,
     )
 else:
-    __getattr__, __dir__ = later(
-        __name__,
-        {
-            "Assessment": "decision",
-            "BUNDLED": "policy",
-            "DIGEST": "waivers",
-            "Decision": "decision",
-            "EXPECTED": "planning",
-            "LABELS_AN_ITEM": "planning",
-            "NONE": "waivers",
-            "N_ROUNDS": "planning",
-            "OF_THE_GATE": "decision",
-            "PREVALENCE": "planning",
-            "PROBABILITY": "planning",
-            "Plan": "planning",
-            "Policy": "policy",
-            "RELIABLE": "rules",
-            "Rule": "rules",
-            "TENTATIVE": "rules",
-            "Verdict": "rules",
-            "Waiver": "waivers",
-            "Waivers": "waivers",
-            "assess": "decision",
-            "decide": "decision",
-            "for_round": "waivers",
-            "judge": "decision",
-            "judged_part": "decision",
-            "load_policy": "policy",
-            "load_waiver": "waivers",
-            "manner": "decision",
-            "plan": "planning",
-            "unplanned_look": "planning",
-        },
-    )
-
-__all__ = [
-    "BUNDLED",
-    "DIGEST",
-    "EXPECTED",
-    "LABELS_AN_ITEM",
-    "NONE",
-    "N_ROUNDS",
-    "OF_THE_GATE",
-    "PREVALENCE",
-    "PROBABILITY",
-    "RELIABLE",
-    "TENTATIVE",
-    "Assessment",
-    "Decision",
-    "Plan",
-    "Policy",
-    "Rule",
-    "Verdict",
-    "Waiver",
-    "Waivers",
-    "assess",
-    "decide",
-    "for_round",
-    "judge",
-    "judged_part",
-    "load_policy",
-    "load_waiver",
-    "manner",
-    "plan",
-    "unplanned_look",
-]
+    __getattr__, __dir__, __all__ = face(__name__)

@@ -5,101 +5,57 @@ A reader gives the ratings of a source as rows under canonical names.
 
 from typing import TYPE_CHECKING
 
-from agreement_pipeline.faces import later
-from agreement_pipeline.ratings import LIMITS, Limits
+from agreement_pipeline.faces import face
+from agreement_pipeline.ratings import (
+    LIMITS as LIMITS,
+    Limits as Limits,
+)
 
 if TYPE_CHECKING:
     from agreement_pipeline.readers.columns import (
-        COLUMNS,
-        Columns,
-        Layout,
-        probable_columns,
-        unnamed_columns,
+        COLUMNS as COLUMNS,
+        Columns as Columns,
+        Layout as Layout,
+        probable_columns as probable_columns,
+        unnamed_columns as unnamed_columns,
     )
     from agreement_pipeline.readers.exports import (
-        Export,
-        Reader,
-        Source,
-        reader_of,
-        register,
+        Export as Export,
+        Reader as Reader,
+        Source as Source,
+        reader_of as reader_of,
+        register as register,
     )
-    from agreement_pipeline.readers.files import UNFINISHED, unpacked, without_ending
-    from agreement_pipeline.readers.json_files import how_far
+    from agreement_pipeline.readers.files import (
+        UNFINISHED as UNFINISHED,
+        unpacked as unpacked,
+        without_ending as without_ending,
+    )
+    from agreement_pipeline.readers.json_files import (
+        how_far as how_far,
+    )
     from agreement_pipeline.readers.reading import (
-        CHOICES,
-        EngineName,
-        read,
-        read_marked,
-        read_rounds,
-        rows_of,
-        unnamed,
+        CHOICES as CHOICES,
+        EngineName as EngineName,
+        read as read,
+        read_marked as read_marked,
+        read_rounds as read_rounds,
+        rows_of as rows_of,
+        unnamed as unnamed,
     )
-    from agreement_pipeline.readers.rules import Rejected, Rules
-    from agreement_pipeline.readers.submissions import answers
-    from agreement_pipeline.readers.table import labels_left_out, whole_numbers
-    from agreement_pipeline.readers.tools import READERS
+    from agreement_pipeline.readers.rules import (
+        Rejected as Rejected,
+        Rules as Rules,
+    )
+    from agreement_pipeline.readers.submissions import (
+        answers as answers,
+    )
+    from agreement_pipeline.readers.table import (
+        labels_left_out as labels_left_out,
+        whole_numbers as whole_numbers,
+    )
+    from agreement_pipeline.readers.tools import (
+        READERS as READERS,
+    )
 else:
-    __getattr__, __dir__ = later(
-        __name__,
-        {
-            "CHOICES": "reading",
-            "COLUMNS": "columns",
-            "Columns": "columns",
-            "EngineName": "reading",
-            "Export": "exports",
-            "Layout": "columns",
-            "READERS": "tools",
-            "Reader": "exports",
-            "Rejected": "rules",
-            "Rules": "rules",
-            "Source": "exports",
-            "UNFINISHED": "files",
-            "answers": "submissions",
-            "how_far": "json_files",
-            "labels_left_out": "table",
-            "probable_columns": "columns",
-            "read": "reading",
-            "read_marked": "reading",
-            "read_rounds": "reading",
-            "reader_of": "exports",
-            "register": "exports",
-            "rows_of": "reading",
-            "unnamed": "reading",
-            "unnamed_columns": "columns",
-            "unpacked": "files",
-            "whole_numbers": "table",
-            "without_ending": "files",
-        },
-    )
-
-__all__ = [
-    "CHOICES",
-    "COLUMNS",
-    "LIMITS",
-    "READERS",
-    "UNFINISHED",
-    "Columns",
-    "EngineName",
-    "Export",
-    "Layout",
-    "Limits",
-    "Reader",
-    "Rejected",
-    "Rules",
-    "Source",
-    "answers",
-    "how_far",
-    "labels_left_out",
-    "probable_columns",
-    "read",
-    "read_marked",
-    "read_rounds",
-    "reader_of",
-    "register",
-    "rows_of",
-    "unnamed",
-    "unnamed_columns",
-    "unpacked",
-    "whole_numbers",
-    "without_ending",
-]
+    __getattr__, __dir__, __all__ = face(__name__)
