@@ -17,6 +17,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.expectations import Expectation
@@ -29,19 +30,22 @@ LOADED_LATER = ("altair", "scipy.stats")
 """Libraries that one of its expectations uses. It saves .5 CPU s to import them when it does."""
 KEPT = 20
 MANY = 10_000
-"""From so many rows on, letters are read once for each distinct value."""
-OF_LETTERS = frozenset(
+"""From so many rows on, what holds for few rows is not asked of all."""
+PRESENT, UNIQUE = "expect_column_values_to_not_be_null", "expect_compound_columns_to_be_unique"
+OF_VALUES = frozenset(
     f"expect_column_{what}"
     for what in (
         "value_lengths_to_be_between",
         "value_lengths_to_equal",
+        "values_to_be_in_set",
         "values_to_match_regex",
         "values_to_match_regex_list",
+        "values_to_not_be_null",
         "values_to_not_match_regex",
         "values_to_not_match_regex_list",
     )
 )
-"""Expectations that read the letters of each value alone."""
+"""Expectations that judge each value alone."""
 Suite: TypeAlias = Mapping[str, Any]
 """Great Expectations' own objects by check."""
 
@@ -201,21 +205,47 @@ def suite_of(expectations: Sequence[Expectation], where: Place) -> dict[str, Any
 def answers(suite: Suite, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> dict[str, Answer]:
     """What Great Expectations says of a table, by check.
 
-    What holds for each distinct value holds for each row. So expectations that read letters are
-    first asked of the distinct values of a column of codes: .6 CPU s less at 1.8 million rows.
+    What holds for each distinct value holds for each row, and rows that increase are unique. Of a
+    large table, the expectations of these are first asked of few rows: at 5 million rows, this
+    saves a third of the memory of `judge`.
     """
     known: dict[str, Answer] = {}
     for check, built in suite.items() if len(frame) > MANY else ():
-        if built.expectation_type in OF_LETTERS and _is_coded(frame, built.column):
-            column = frame[built.column].cat
-            distinct = pd.DataFrame({built.column: column.categories})
-            said = _asked({check: built}, distinct, parameters)[check]
+        some, n_missing = _telling(built, frame)
+        if some is not None:
+            said = _asked({check: built}, some, parameters)[check]
             if said.raised is None and not said.result["unexpected_count"]:
-                n_missing = int((column.codes < 0).sum())
                 counted = {"element_count": len(frame), "missing_count": n_missing}
                 known[check] = Answer(True, {**said.result, **counted})
     rest = {check: built for check, built in suite.items() if check not in known}
     return known | _asked(rest, frame, parameters)
+
+
+def _telling(built: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame | None, int]:
+    """Rows of which an expectation holds only if it holds of all, and how many lack a value."""
+    if built.expectation_type == UNIQUE:
+        return (frame.iloc[:1] if _increase(frame, built.column_list) else None), 0
+    if built.expectation_type not in OF_VALUES or not _is_coded(frame, built.column):
+        return None, 0
+    column = frame[built.column].cat
+    n_missing = int((column.codes < 0).sum())
+    if n_missing and built.expectation_type == PRESENT:
+        return None, n_missing
+    return pd.DataFrame({built.column: column.categories}), n_missing
+
+
+def _increase(frame: pd.DataFrame, names: Sequence[str]) -> bool:
+    """True if each row comes after the row above it, by some columns without missing values."""
+    equal = np.ones(len(frame) - 1, dtype=bool)
+    for name in names:
+        codes = frame[name].cat.codes if _is_coded(frame, name) else frame.get(name)
+        if codes is None or codes.dtype.kind != "i" or (codes < 0).any():
+            return False
+        values = codes.to_numpy()
+        if (values[1:] < values[:-1])[equal].any():
+            return False
+        equal &= values[1:] == values[:-1]
+    return not equal.any()
 
 
 def _is_coded(frame: pd.DataFrame, name: object) -> bool:

@@ -571,9 +571,23 @@ class Ratings:
             The items and the raters to look at. None: all.
         """
         some = _Some.of(self.session, items)
-        where = f"{some.test} AND {self._by(raters)}"
+        tests = {some.test, self._by(raters)} - {"TRUE"}
+        if not tests:
+            return self._all_rated
+        where = " AND ".join(sorted(tests))
         text = f"SELECT DISTINCT item FROM {self.table} WHERE {where} ORDER BY item"
         return self.session.ask(text)["item"]
+
+    @cached_property
+    def _all_rated(self) -> "pa.ChunkedArray":
+        import pyarrow as pa
+
+        seen, found = -1, [texts_of([])]
+        for batch in self.every(["item", "at"]):
+            at = whole(batch["at"])
+            found.append(batch["item"].take(np.flatnonzero(np.diff(at, prepend=seen))))
+            seen = int(at[-1])
+        return pa.chunked_array(found)
 
     def _by(self, raters: Collection[str] | None) -> str:
         """A test of ratings: are they by some of the raters?"""

@@ -185,7 +185,7 @@ def test_the_findings_are_those_of_the_whole_table(monkeypatch, table, many):
     assert findings(contract, table, monkeypatch, gx.answers) == slow
 
 
-def test_letters_are_read_once_for_each_distinct_value(monkeypatch):
+def test_what_holds_for_few_rows_is_not_asked_of_all(monkeypatch):
     monkeypatch.setattr(gx, "MANY", 0)
     asked, ask = [], gx._asked
 
@@ -199,7 +199,10 @@ def test_letters_are_read_once_for_each_distinct_value(monkeypatch):
         columns=["item", "rater", "label"],
     )
     DEFAULT.check(Ratings.from_frame(table, SCALE))
-    assert {n_rows for n_rows, kinds in asked if kinds & gx.OF_LETTERS} == {10, 3}
+    assert {n_rows for n_rows, kinds in asked if kinds & gx.OF_VALUES} == {10, 3, 30}
+    of_all = {kind for n_rows, kinds in asked if n_rows == 30 for kind in kinds & gx.OF_VALUES}
+    assert of_all == {gx.PRESENT}  # of the occurrences, which are numbers
+    assert {n_rows for n_rows, kinds in asked if gx.UNIQUE in kinds} == {1}
 
 
 def test_an_expectation_describes_itself_anew_after_a_check():
@@ -210,5 +213,5 @@ def test_an_expectation_describes_itself_anew_after_a_check():
     assert built.configuration.notes == "changed"
 
 
-def test_each_expectation_of_letters_is_compared():
-    assert set(KWARGS) >= gx.OF_LETTERS
+def test_each_expectation_of_values_is_compared():
+    assert set(KWARGS) >= gx.OF_VALUES
