@@ -17,6 +17,11 @@ Its verdict is *not_evaluated*.
 Every message reads `<where>: found X; expected Y. <next step>.`
 """
 
+import sys
+from contextlib import suppress
+from pathlib import Path
+from traceback import extract_tb
+
 
 class AgreementError(Exception):
     """The parent of every error that this package raises on purpose.
@@ -77,6 +82,26 @@ def of_machine(error: BaseException) -> str:
         f"found {error}; expected files that can be read and written. "
         "Check the path, its permissions and the disk."
     )
+
+
+CRASHED = 70
+"""An exit status that is no verdict: not 0, which admits, and not 1, which holds."""
+
+
+def crashed(error: BaseException) -> int:
+    """Say in one line what nobody raised on purpose, and where; and return the exit status."""
+    said = " ".join(str(error).split())
+    shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in said)
+    place = "in no known place"
+    if frames := extract_tb(error.__traceback__):
+        file = "/".join(Path(frames[-1].filename).parts[-2:])
+        place = f"in {file}, line {frames[-1].lineno}"
+    with suppress(OSError):
+        sys.stderr.write(
+            f"error: found {type(error).__name__} ({shown}) {place}; expected no such "
+            "error. Nothing was judged. This is a mistake of the program: report this line.\n"
+        )
+    return CRASHED
 
 
 class RatingsError(AgreementError, ValueError):

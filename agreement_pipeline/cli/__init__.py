@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agreement_pipeline.cli.crash import crashed
+from agreement_pipeline.errors import crashed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

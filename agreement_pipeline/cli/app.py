@@ -1,18 +1,17 @@
 """The group of commands, the exit statuses, and errors in one line."""
 
 import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import click
 
-from agreement_pipeline.cli.crash import crashed
-from agreement_pipeline.cli.grouped import longest_name
-from agreement_pipeline.cli.later import Later
 from agreement_pipeline.cli.output import say_aside
-from agreement_pipeline.errors import PASSING, AgreementError, of_machine
+from agreement_pipeline.errors import PASSING, AgreementError, crashed, of_machine
 from agreement_pipeline.version import __version__
 
 NAME = "agreement-pipeline"
@@ -41,6 +40,35 @@ Completion of commands, options and measures in bash (in zsh: zsh_source):
 """
 
 
+class Later(click.Command):
+    """A command whose name and purpose are known before its module is loaded.
+
+    The module has the name of the command, with underscores.
+    """
+
+    def __init__(self, name: str, purpose: str) -> None:
+        super().__init__(name, short_help=purpose)
+
+    @property
+    def loaded(self) -> click.Command:
+        """The command itself. Its import makes no garbage, so nobody looks for it meanwhile."""
+        name = str(self.name).replace("-", "_")
+        gc.disable()
+        command: click.Command = getattr(import_module(f"agreement_pipeline.cli.{name}"), name)
+        gc.enable()
+        return command
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Read the words of the command itself, which then runs."""
+        return self.loaded.make_context(info_name, args, parent, **extra)
+
+
 class Program(click.Group):
     """The commands in the order of use. An error becomes one line and a status."""
 
@@ -54,10 +82,10 @@ class Program(click.Group):
             return super().invoke(ctx)
         except AgreementError as error:
             return _refused(str(error))
-        except SystemExit as error:
-            return crashed(error)
         except PASSING as error:
             return _refused(of_machine(error))
+        except SystemExit as error:  # a library may not choose the exit status
+            return crashed(error)
 
 
 @click.group(cls=Program, context_settings=SETTINGS, no_args_is_help=False, epilog=COMPLETION)
@@ -111,17 +139,8 @@ def _refused(why: str) -> int:
 
 def _usage(error: click.UsageError) -> str:
     """A usage error in one line, with the command whose help says more."""
-    place = error.ctx.command_path if error.ctx else NAME
-    return f"{_sentence(_why(error))} See {place} --help."
-
-
-def _why(error: click.UsageError) -> str:
-    param = getattr(error, "param", None)
-    if param is None:
-        return error.format_message()
-    found = error.message or "found nothing; expected a value."
-    return f"{longest_name(param)}: {found}"
-
-
-def _sentence(text: str) -> str:
-    return text if text.endswith((".", "?")) else f"{text}."
+    why, place = error.format_message(), error.ctx.command_path if error.ctx else NAME
+    if isinstance(error, click.BadParameter) and error.param:
+        found = error.message or "found nothing; expected a value."
+        why = f"{error.param.human_readable_name}: {found}"
+    return f"{why}{'' if why.endswith(('.', '?')) else '.'} See {place} --help."

@@ -6,20 +6,20 @@ from typing import Any
 
 import click
 
-from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import (
     MEASURES,
+    SOURCE,
     TABLES_HELP,
+    Command,
     engine_options,
     interval_options,
     measure_option,
-    open_tables,
     option,
     output_option,
+    read_table,
     table_options,
 )
 from agreement_pipeline.cli.output import say_found
-from agreement_pipeline.cli.parameters import SOURCE
 from agreement_pipeline.estimates import OF_NAMES, OF_ROUNDS
 from agreement_pipeline.estimates import compare as compare_ratings
 from agreement_pipeline.intervals import Inference
@@ -83,12 +83,13 @@ def compare(
     """
     inference = Inference(confidence_level, n_resamples)
     inference.refuse_too_few()
-    ratings, *others = open_tables([file, other] if other else [file], reading)
+    ratings = read_table(file, reading)
+    against = read_table(other, reading) if other else None
     asked: Sequence[str | None] = measure or [None]
     found = [
         compare_ratings(
             ratings,
-            others[0] if others else None,
+            against,
             between=between,
             measure=name,
             category=category,

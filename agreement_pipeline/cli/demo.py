@@ -4,10 +4,8 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.grouped import Command
-from agreement_pipeline.cli.options import INPUT, option
+from agreement_pipeline.cli.options import FOLDER, INPUT, Command, option
 from agreement_pipeline.cli.output import say, terminal_width
-from agreement_pipeline.cli.parameters import FOLDER
 
 EXAMPLES = ("agreement-pipeline demo",)
 
@@ -17,7 +15,6 @@ EXAMPLES = ("agreement-pipeline demo",)
     "--root",
     group=INPUT,
     type=FOLDER,
-    metavar="FOLDER",
     default=Path(),
     help="The folder that holds configs/.",
 )

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.grouped import Command
-from agreement_pipeline.cli.options import OUTPUT, option
+from agreement_pipeline.cli.options import OUTPUT, Command, option
 from agreement_pipeline.cli.output import say
 from agreement_pipeline.report import FORMS, ORDERS, Order
 

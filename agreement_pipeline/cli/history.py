@@ -1,19 +1,14 @@
 """The command `history`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from agreement_pipeline.cli.grouped import Command
-from agreement_pipeline.cli.options import INPUT, option, output_option, store_option
+from agreement_pipeline.cli.options import INPUT, Command, option, output_option, store_option
 from agreement_pipeline.cli.output import as_json, say, terminal_width
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.report import aligned
 from agreement_pipeline.text import listed
-
-if TYPE_CHECKING:
-    from agreement_pipeline.store import Store
 
 STORES = Path(".agreement/store")
 EXAMPLES = ("agreement-pipeline history 2026-W06 --store .agreement/store/moderation",)
@@ -47,7 +42,12 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
     from agreement_pipeline.store import Store
 
     opened = Store(store or _only_store())
-    entries = opened.history() if since is None else _since(opened, since)
+    entries = opened.history() if since is None else opened.since(since)
+    if entries is None:
+        raise StoreError(
+            f"{opened.root}: found a log that does not go on from seal {since}; "
+            "expected the entry that was sealed so. Restore the log from a backup."
+        )
     found = [entry for entry in entries if name in (None, entry["round"])]
     if not found and since is None:
         of_round = f" of round {name!r}" if name else ""
@@ -62,17 +62,6 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
         rows = said.to_numpy().tolist()
         say(aligned(list(said.columns), rows, wrapped="why", width=terminal_width()))
     return 0
-
-
-def _since(store: "Store", seal: str) -> tuple[dict[str, Any], ...]:
-    """The entries after a seal. A log that does not go on from it is refused."""
-    found = store.since(seal)
-    if found is None:
-        raise StoreError(
-            f"{store.root}: found a log that does not go on from seal {seal}; "
-            "expected the entry that was sealed so. Restore the log from a backup."
-        )
-    return found
 
 
 def _only_store() -> Path:

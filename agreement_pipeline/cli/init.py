@@ -4,10 +4,8 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.grouped import Command
-from agreement_pipeline.cli.options import OUTPUT, option
+from agreement_pipeline.cli.options import FILE, FOLDER, OUTPUT, Command, option
 from agreement_pipeline.cli.output import say
-from agreement_pipeline.cli.parameters import FILE, FOLDER
 from agreement_pipeline.errors import ProjectError
 
 EXAMPLES = ("agreement-pipeline init export.json",)
@@ -19,7 +17,6 @@ EXAMPLES = ("agreement-pipeline init export.json",)
     "--root",
     group=OUTPUT,
     type=FOLDER,
-    metavar="FOLDER",
     default=Path(),
     help="The folder that holds configs/, or will hold it.",
 )
@@ -39,8 +36,15 @@ def init(export: Path, root: Path, name: str | None) -> int:
     from agreement_pipeline.readers import without_ending
 
     called = plain_name(name or Path(without_ending(export.name)).stem)
-    files = first_files(export, called, _inbox(export.resolve(), root.resolve(), called))
-    places = {root / "configs" / path: text for path, text in files.items()}
+    inbox, beside = export.resolve(), root.resolve()
+    if export.is_dir():
+        inbox = Path("data", called)
+    elif inbox.is_relative_to(beside):
+        inbox = inbox.relative_to(beside)
+    places = {
+        root / "configs" / path: text
+        for path, text in first_files(export, called, str(inbox)).items()
+    }
     there = [str(path) for path in places if path.exists()]
     if there:
         raise ProjectError(
@@ -55,10 +59,3 @@ def init(export: Path, root: Path, name: str | None) -> int:
     if export.is_dir():
         say(f"Put each round into the folder data/{called}, as a folder of its own.")
     return 0
-
-
-def _inbox(export: Path, root: Path, name: str) -> str:
-    """Where rounds arrive: the export, if it is a file. Each folder in a folder is a round."""
-    if export.is_dir():
-        return f"data/{name}"
-    return str(export.relative_to(root) if export.is_relative_to(root) else export)

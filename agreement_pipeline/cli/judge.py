@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import (
+    FILE,
     POLICY,
     TABLE_HELP,
+    Command,
     option,
     output_option,
     policy_option,
@@ -18,7 +19,6 @@ from agreement_pipeline.cli.options import (
     table_options,
 )
 from agreement_pipeline.cli.output import as_json, say
-from agreement_pipeline.cli.parameters import FILE
 from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.policy import Decision, Policy, Waivers, load_policy, load_waiver
 from agreement_pipeline.policy import judge as judge_ratings
@@ -38,7 +38,6 @@ EXAMPLES = ("agreement-pipeline judge labels.csv --policy configs/policies/stand
     group=POLICY,
     type=FILE,
     multiple=True,
-    metavar="FILE",
     help="YAML file of a waiver. Repeat for more.",
 )
 @output_option
@@ -53,33 +52,30 @@ def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **readi
     load_lightly()
     under = load_policy(policy)
     decision = judge_ratings(ratings, under, waivers=waivers)
-    say(as_json(decision.to_mapping()) if output == "json" else _in_words(decision, ratings, under))
+    if output == "json":
+        say(as_json(decision.to_mapping()))
+    else:
+        say("\n  ".join(map(printable, _in_words(decision, ratings, under))))
     return 0 if decision.admitted else HELD
 
 
-def _in_words(decision: Decision, ratings: Ratings, policy: Policy) -> str:
+def _in_words(decision: Decision, ratings: Ratings, policy: Policy) -> Iterator[str]:
     """The decision, then a line for each reason, each rule that only warns, and each warning."""
-    warnings = (f"warning: {text}" for text in _warnings(decision, ratings, policy))
     decided = "admitted" if decision.admitted else "held"
-    tentative = " (tentative)" if decision.tentative else ""
-    met = (f"met: {reason}" for reason in _only_warning(decision, policy, met=True))
-    lines = (*decision.reasons, decision.manner, *_left_out(ratings), *met, *warnings)
-    return decided + tentative + "".join(f"\n  {printable(line)}" for line in lines)
-
-
-def _left_out(ratings: Ratings) -> list[str]:
-    origin = ratings.origin
-    return [f"no ratings: {origin.words}"] if origin and origin.words else []
-
-
-def _warnings(decision: Decision, ratings: Ratings, policy: Policy) -> Iterator[str]:
-    """Rules and checks that fail and hold nothing, and labels that look alike."""
-    yield from _only_warning(decision, policy, met=False)
+    yield f"{decided} (tentative)" if decision.tentative else decided
+    yield from decision.reasons
+    yield decision.manner
+    if ratings.origin and ratings.origin.words:
+        yield f"no ratings: {ratings.origin.words}"
+    for line in _only_warning(decision, policy, met=True):
+        yield f"met: {line}"
+    for line in _only_warning(decision, policy, met=False):
+        yield f"warning: {line}"
     for finding in decision.findings:
         if not finding.passed and not finding.holds:
-            yield finding.description
+            yield f"warning: {finding.description}"
     for group in lookalikes(map(str, ratings.scale.categories or ())):
-        yield f"labels_that_look_alike: {described(group)}"
+        yield f"warning: labels_that_look_alike: {described(group)}"
 
 
 def _only_warning(decision: Decision, policy: Policy, *, met: bool) -> Iterator[str]:

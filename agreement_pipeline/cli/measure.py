@@ -7,23 +7,27 @@ from typing import Any
 
 import click
 
-from agreement_pipeline.cli.aggregated import open_table
-from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import (
+    AGGREGATED,
     INTERVALS,
     MEASURES,
+    SHARES,
+    SOURCE,
     TABLES_HELP,
+    Command,
+    OneOf,
     engine_options,
     interval_options,
     measure_option,
     on_disk,
     option,
     output_option,
+    read_table,
+    scale_and_limits,
     table_options,
 )
 from agreement_pipeline.cli.output import say_aside, say_found
-from agreement_pipeline.cli.parameters import SHARES, SOURCE, OneOf
-from agreement_pipeline.counting import Rated
+from agreement_pipeline.counting import Rated, read_contingency, read_counts
 from agreement_pipeline.estimates import (
     MOST_SHOWN,
     SCOPE_KINDS,
@@ -39,6 +43,21 @@ from agreement_pipeline.report import estimate_rows
 
 MOVED = ("at_least", "step")
 """The settings of units that a value moves with."""
+OF_RATINGS = (
+    "of_round",
+    "reader",
+    "where",
+    "exclude_rater",
+    "replicate_of",
+    "requires",
+    "all_rounds",
+    "raters",
+    "classifier",
+    "occurrence",
+    "confidence",
+    "cluster",
+)
+"""Options that say how single ratings are read."""
 HEADLINES = ("round", "classifier", "stratum")
 EXAMPLES = (
     "agreement-pipeline measure labels.csv --item post_id --rater annotator --measure alpha",
@@ -110,7 +129,7 @@ def measure(
     if at_each:
         say_found(list(_at_each(file, at_each, measure, scope, inference, reading)), _rows, output)
         return 0
-    ratings = open_table(file, reading)
+    ratings = _open(file, reading)
     names = measure or _possible(ratings)
     for name in names:
         require_defined(ratings.scale, name)
@@ -155,7 +174,7 @@ def _at_each(
             "with a rule that does, as boxes."
         )
     for value in values:
-        ratings = open_table(source, {**reading, "units": replace(units, **{moved[0]: value})})
+        ratings = _open(source, {**reading, "units": replace(units, **{moved[0]: value})})
         names = measure or _possible(ratings)
         for found in survey(ratings, names, inference, scopes=scope or HEADLINES, shown=None):
             yield _At(moved[0], value, found)
@@ -164,6 +183,22 @@ def _at_each(
 def _rows(found: Sequence[_At]) -> list[dict[str, str]]:
     rows = estimate_rows([each.estimate for each in found])
     return [{at.setting: f"{at.at:g}", **row} for at, row in zip(found, rows, strict=True)]
+
+
+def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
+    """The ratings in a table, or the counts if its layout says so."""
+    layout = reading["layout"]
+    if layout not in AGGREGATED:
+        return read_table(source, reading)
+    given = [name for name in OF_RATINGS if reading[name]]
+    if given:
+        raise click.UsageError(
+            f"found --{given[0].replace('_', '-')} with --layout {layout}; expected it for ratings "
+            "only. Leave it out."
+        )
+    name = None if reading["item"] == "item" else reading["item"]
+    count = read_counts if layout == "counts" else read_contingency
+    return count(Path(on_disk(source)), name, **scale_and_limits(reading))
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:

@@ -1,47 +1,298 @@
-"""Options that several commands share."""
+"""Options that commands share, and how a command reads them."""
 
+import csv
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
-from agreement_pipeline.cli.grouped import Option
-from agreement_pipeline.cli.output import say_aside
-from agreement_pipeline.cli.parameters import (
-    FILE,
-    LIMIT,
-    LIMITED,
-    NAMES,
-    PLACE,
-    REPETITIONS,
-    REQUIRES,
-    SHARE,
-    UNITS,
-    WHERE,
-    MeasureName,
-    OneOf,
-)
+from agreement_pipeline.cli.output import progress, say_aside
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
+
+if TYPE_CHECKING:
+    from agreement_pipeline.units import UnitSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 INPUT, COLUMNS, SCALE = OF_TABLES = ("Input", "Columns", "Scale")
 MEASURES, INTERVALS, POLICY, OUTPUT = "Measures", "Intervals", "Policy", "Output"
+OTHER = "Other"
 STANDARD_INPUT = "standard input"
 AGGREGATED = ("counts", "contingency")
 TABLE_HELP = "A table or a tool's export. - is the standard input."
 TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of tables."
+FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
+SHORT = {"alpha": "krippendorff_alpha"}
+LIMITED = tuple(each.name for each in fields(Limits))
+
+
+class Option(click.Option):
+    """An option that stands under a heading of the help.
+
+    Attributes
+    ----------
+    group
+        The heading.
+    """
+
+    def __init__(self, *declarations: Any, group: str, **settings: Any) -> None:
+        super().__init__(*declarations, **settings)
+        self.group = group
+
+    @property
+    def human_readable_name(self) -> str:
+        """The name as the help shows it."""
+        return max(self.opts, key=len)
+
+
+class Command(click.Command):
+    """A command with options under headings; an option of one value is given once.
+
+    Attributes
+    ----------
+    examples
+        Command lines that stand at the end of the help.
+    """
+
+    def __init__(self, *arguments: Any, examples: Sequence[str], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.examples = examples
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments.
+
+        Raises
+        ------
+        UsageError
+            They do not fit the command, or an option of one value is given twice.
+        """
+        try:
+            given = [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args([*args])[2]
+            for param in given:
+                if isinstance(param, Option) and not param.multiple and given.count(param) > 1:
+                    raise click.BadParameter(
+                        "found twice; expected once at most. Leave one of them out.", ctx, param
+                    )
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = ctx
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. If it takes long, a terminal says so."""
+        with progress(str(ctx.info_name)):
+            return super().invoke(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings, in the order of the command."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record and isinstance(param, click.Option):
+                groups.setdefault(getattr(param, "group", OTHER), []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, each on a line of its own."""
+        with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
+            for example in self.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+def given_options(ctx: click.Context, *groups: str) -> list[str]:
+    """Names of the options under these headings that the command line gives."""
+    return [
+        param.human_readable_name
+        for param in ctx.command.params
+        if isinstance(param, Option)
+        and param.group in groups
+        and ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
+    ]
+
+
+class ReadBy(click.ParamType[Any]):
+    """Text that a function reads. Its `ValueError` says what was found and what was expected.
+
+    Attributes
+    ----------
+    read
+        The function.
+    completes
+        What a shell completes the text to: files, folders, or one of these names.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        read: Callable[[str], Any],
+        completes: Literal["file", "dir"] | Collection[str] = (),
+    ) -> None:
+        self.name = name
+        self.read = read
+        self.completes = completes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value of the text. A default stays as it is."""
+        try:
+            return self.read(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Names that begin with the text. Files and folders are left to the shell."""
+        if isinstance(self.completes, str):
+            return [CompletionItem(incomplete, type=self.completes)]
+        return [CompletionItem(each) for each in self.completes if each.startswith(incomplete)]
+
+
+class OneOf(click.Choice[str]):
+    """One of several words."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """What was found, and every word that was expected."""
+        return f"found {value!r}; expected one of {', '.join(self.choices)}."
+
+
+def full_name(text: str) -> str:
+    """The full name of a measure.
+
+    >>> full_name("alpha"), full_name("fleiss_kappa")
+    ('krippendorff_alpha', 'fleiss_kappa')
+    """
+    return SHORT.get(text, text)
+
+
+def number_of(
+    name: str,
+    expected: str,
+    meets: Callable[[float], bool],
+    kind: type[int] | type[float] = float,
+) -> ReadBy:
+    """A number that must meet what is expected of it."""
+
+    def read_number(text: str) -> float:
+        value = _number(text)
+        if not meets(value):
+            raise ValueError(f"found {text}; expected {expected}.")
+        return kind(value)
+
+    return ReadBy(name, read_number)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"found {text!r}; expected a number.") from None
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    return tuple(_number(share) for share in text.split(","))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names between commas, as a row of CSV: a name in quotes may hold a comma."""
+    try:
+        (names,) = csv.reader([text], strict=True)
+    except csv.Error as error:
+        raise ValueError(
+            f"found {text!r} ({error}); expected names between commas, with quotes around a name "
+            "that holds a comma."
+        ) from None
+    return tuple(names)
+
+
+def _limit(text: str) -> tuple[str, int]:
+    name, _, most = text.partition("=")
+    if name not in LIMITED or not most.isdecimal():
+        raise ValueError(
+            f"found {text}; expected a limit and a whole number, as rows=50000000. "
+            f"The limits are {', '.join(LIMITED)}."
+        )
+    return name, int(most)
+
+
+def _where(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise ValueError(f"found {text}; expected a field and a value, as status=submitted.")
+    return name, value
+
+
+PARTS: dict[str, Callable[[str], Any]] = {
+    "at_least": _number,
+    "step": _number,
+    "members": lambda text: tuple(text.split("|")),
+    "sigmas": lambda text: tuple(map(_number, text.split("|"))),
+}
+"""The settings of units that are more than a text."""
+
+
+def _units(text: str) -> "UnitSettings":
+    """Units of objects: the kind, then settings.
+
+    >>> _units("boxes,at_least=0.7").at_least
+    0.7
+    """
+    from agreement_pipeline.units import UnitSettings
+
+    kind, *pairs = _names(text)
+    said = dict(map(_where, pairs))
+    settings: dict[str, Any] = {
+        name: PARTS[name](value) if name in PARTS else value for name, value in said.items()
+    }
+    unknown = sorted({*settings} - {each.name for each in fields(UnitSettings)})
+    if unknown or "kind" in settings:
+        raise ValueError(
+            f"found {', '.join(unknown) or 'kind'}; expected settings of units, as at_least=0.7."
+        )
+    return UnitSettings(kind, **settings)
+
+
+SHARE = number_of("share", "a share between 0 and 1", lambda share: 0 < share < 1)
+REPETITIONS = number_of(
+    "n",
+    f"a whole number from {FEWEST_REPETITIONS} to {MOST_REPETITIONS:,}",
+    lambda n: FEWEST_REPETITIONS <= n <= MOST_REPETITIONS and n.is_integer(),
+    int,
+)
+SHARES = ReadBy("share,…", _shares)
+FILE = ReadBy("file", Path, "file")
+SOURCE = ReadBy("file", lambda text: text if "://" in text else Path(text), "file")
+FOLDER = ReadBy("folder", Path, "dir")
+PLACE = ReadBy("url", str, "dir")
 
 option = partial(click.option, cls=Option)
+column = partial(option, group=COLUMNS, metavar="NAME")
 
-TABLE = (
+
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator."""
+
+    def add(command: F) -> F:
+        for each in reversed(options):
+            command = each(command)
+        return command
+
+    return add
+
+
+table_options = together(
     option(
         "--layout",
         group=INPUT,
@@ -59,9 +310,8 @@ TABLE = (
     option(
         "--limit",
         group=INPUT,
-        type=LIMIT,
+        type=ReadBy("name=n", _limit),
         multiple=True,
-        metavar="NAME=N",
         help=f"Another limit on what is read: {', '.join(LIMITED)}. Repeat for more.",
     ),
     option(
@@ -74,9 +324,8 @@ TABLE = (
     option(
         "--where",
         group=INPUT,
-        type=WHERE,
+        type=ReadBy("field=value", _where),
         multiple=True,
-        metavar="FIELD=VALUE",
         help="Only rows with this value count. Repeat for more.",
     ),
     option(
@@ -95,16 +344,14 @@ TABLE = (
     option(
         "--requires",
         group=INPUT,
-        type=REQUIRES,
-        metavar="A,B,…",
+        type=ReadBy("a,b,…", lambda text: () if text == "none" else tuple(text.split(","))),
         show_default="what the reader needs",
         help="What the export must show, or none.",
     ),
     option(
         "--units",
         group=INPUT,
-        type=UNITS,
-        metavar="KIND,KEY=VALUE,…",
+        type=ReadBy("kind,key=value,…", _units),
         show_default="labels are categories",
         help="Label objects, such as spans or boxes,at_least=0.7. See docs/guide/units.md.",
     ),
@@ -114,61 +361,44 @@ TABLE = (
         is_flag=True,
         help="Read the rounds of the file as one.",
     ),
-    option("--item", group=COLUMNS, metavar="NAME", default="item", help="Column of items."),
-    option(
-        "--rater", group=COLUMNS, metavar="NAME", default="rater", help="Column of raters (long)."
-    ),
-    option(
+    column("--item", default="item", help="Column of items."),
+    column("--rater", default="rater", help="Column of raters (long)."),
+    column(
         "--label",
-        group=COLUMNS,
-        metavar="NAME",
         default="label",
         help="Column of labels, or a tool's question.",
     ),
-    option(
+    column(
         "--raters",
-        group=COLUMNS,
-        metavar="NAME",
         multiple=True,
         help="A column that is a rater (wide). Name every one of them.",
     ),
-    option(
+    column(
         "--classifier",
-        group=COLUMNS,
         metavar="RATER",
         multiple=True,
         help="A rater that is a model. Repeat for more.",
     ),
-    option(
+    column(
         "--occurrence",
-        group=COLUMNS,
-        metavar="NAME",
         help="Column that numbers the times a rater met an item.",
     ),
-    option(
+    column(
         "--confidence",
-        group=COLUMNS,
-        metavar="NAME",
         help="Column of how sure the rater was, from 0 to 1.",
     ),
-    option(
+    column(
         "--cluster",
-        group=COLUMNS,
-        metavar="NAME",
         help="Column of the document, conversation, patient or batch of an item. "
         "Intervals then resample whole clusters.",
     ),
-    option("--gold", group=COLUMNS, metavar="NAME", help="Column that marks gold items."),
-    option(
+    column("--gold", help="Column that marks gold items."),
+    column(
         "--gold-label",
-        group=COLUMNS,
-        metavar="NAME",
         help="Column with the right label of gold items.",
     ),
-    option(
+    column(
         "--stratum",
-        group=COLUMNS,
-        metavar="NAME",
         multiple=True,
         help="Column that tells strata of items apart, such as the language. Repeat for more.",
     ),
@@ -183,13 +413,12 @@ TABLE = (
     option(
         "--categories",
         group=SCALE,
-        type=NAMES,
-        metavar="A,B,…",
+        type=ReadBy("a,b,…", _names),
         show_default="those that occur",
         help='The categories in order, as a row of CSV: "yes, sure",no.',
     ),
 )
-ENGINE = (
+engine_options = together(
     option(
         "--engine",
         group=INPUT,
@@ -206,12 +435,11 @@ ENGINE = (
         help="The most memory that DuckDB takes, such as 500MB. The rest goes to disk.",
     ),
 )
-INTERVAL = (
+interval_options = together(
     option(
         "--confidence-level",
         group=INTERVALS,
         type=SHARE,
-        metavar="SHARE",
         default=Inference.confidence_level,
         help="Confidence level of the intervals.",
     ),
@@ -219,7 +447,6 @@ INTERVAL = (
         "--n-resamples",
         group=INTERVALS,
         type=REPETITIONS,
-        metavar="N",
         default=Inference.n_resamples,
         help="Resamples of an interval.",
     ),
@@ -236,25 +463,9 @@ policy_option = option(
     "--policy",
     group=POLICY,
     type=FILE,
-    metavar="FILE",
     required=True,
     help="YAML file of a policy.",
 )
-
-
-def table_options(command: F) -> F:
-    """Add the options that say how a table is read."""
-    return _with(TABLE, command)
-
-
-def engine_options(command: F) -> F:
-    """Add the options that say which engine counts, and in how much memory."""
-    return _with(ENGINE, command)
-
-
-def interval_options(command: F) -> F:
-    """Add the confidence level and the number of resamples."""
-    return _with(INTERVAL, command)
 
 
 def measure_option(default: str) -> Callable[[F], F]:
@@ -262,9 +473,8 @@ def measure_option(default: str) -> Callable[[F], F]:
     return option(
         "--measure",
         group=MEASURES,
-        type=MeasureName(),
+        type=ReadBy("name", full_name, sorted({*NAMED, *SHORT})),
         multiple=True,
-        metavar="NAME",
         show_default=default,
         help="A measure. Repeat for more.",
     )
@@ -272,59 +482,27 @@ def measure_option(default: str) -> Callable[[F], F]:
 
 def store_option(**settings: Any) -> Callable[[F], F]:
     """Add the option that names a store."""
-    return option("--store", type=PLACE, metavar="URL", **settings)
+    return option("--store", type=PLACE, **settings)
 
 
-def read_table(path: Path, reading: Mapping[str, Any]) -> Ratings:
-    """The ratings in a table, read as the shared options say."""
-    (found,) = open_tables([path], reading)
-    return found
+def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
+    """The ratings in a table, read as the shared options say.
 
-
-def open_tables(sources: Sequence[str | Path], reading: Mapping[str, Any]) -> list[Ratings]:
-    """The ratings in some tables, read as the shared options say."""
-    places, settings = [on_disk(each) for each in sources], _settings(reading)
-    found = [read(place, **settings) for place in places]
-    for place in places:
-        _say_unnamed(place, settings)
-    return found
-
-
-def _say_unnamed(source: str | Path, settings: Mapping[str, Any]) -> None:
-    """Say which column is read as something else than its name."""
-    for name, column in unnamed(source, settings["columns"], settings["rules"]).items():
-        told = f"column {column!r} is read as {name}; rename it if it is no {name}"
-        say_aside(f"{Path(source).name}: {told}")
-
-
-def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:
+    A column that is read as something else than its name is told.
+    """
+    place = on_disk(source)
     if reading["layout"] in AGGREGATED:
         raise click.UsageError(
             f"found --layout {reading['layout']}; expected long or wide, since only `measure` "
             "reads tables without raters or items. Give one row a rating."
         )
     long = ("item", "rater", "label", "occurrence", "confidence", "cluster")
-    names = (*long, "gold", "gold_label", "raters")
-    categories, level = reading["categories"], reading["level"]
-    return {
-        "columns": Columns(**{name: reading[name] for name in names}),
-        "layout": reading["layout"],
-        "scale": None if categories is None else Scale(categories, level),
-        "level": level,
-        "classifiers": reading["classifier"],
-        "round_name": reading["of_round"],
-        "limits": Limits(**dict(reading["limit"])),
-        "rules": _rules(reading),
-        "engine": reading.get("engine", "auto"),
-        "memory_limit": reading.get("memory_limit"),
-    }
-
-
-def _rules(reading: Mapping[str, Any]) -> Rules:
+    columns = Columns(**{name: reading[name] for name in (*long, "gold", "gold_label", "raters")})
+    scale_limits = scale_and_limits(reading)
     where: dict[str, tuple[str, ...]] = {}
     for name, value in reading["where"]:
         where[name] = (*where.get(name, ()), value)
-    return Rules(
+    rules = Rules(
         reader=reading["reader"],
         where=where,
         exclude_raters=reading["exclude_rater"],
@@ -334,6 +512,31 @@ def _rules(reading: Mapping[str, Any]) -> Rules:
         strata=reading["stratum"],
         units=reading["units"],
     )
+    ratings = read(
+        place,
+        columns,
+        layout=reading["layout"],
+        classifiers=reading["classifier"],
+        round_name=reading["of_round"],
+        rules=rules,
+        engine=reading.get("engine", "auto"),
+        memory_limit=reading.get("memory_limit"),
+        **scale_limits,
+    )
+    for name, found in unnamed(place, columns, rules).items():
+        told = f"column {found!r} is read as {name}; rename it if it is no {name}"
+        say_aside(f"{Path(place).name}: {told}")
+    return ratings
+
+
+def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """What the shared options say of a table of any layout."""
+    categories, level = reading["categories"], reading["level"]
+    return {
+        "scale": None if categories is None else Scale(categories, level),
+        "level": level,
+        "limits": Limits(**dict(reading["limit"])),
+    }
 
 
 def on_disk(source: str | Path) -> str | Path:
@@ -345,9 +548,3 @@ def on_disk(source: str | Path) -> str | Path:
     with path.open("wb") as file:
         copyfileobj(sys.stdin.buffer, file)
     return path
-
-
-def _with(options: tuple[Callable[[F], F], ...], command: F) -> F:
-    for each in reversed(options):
-        command = each(command)
-    return command

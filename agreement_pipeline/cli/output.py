@@ -2,26 +2,19 @@
 
 import json
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TextIO, TypeVar
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
 
 import click
 
-from agreement_pipeline.cli.progress import end_progress
-
-
-class Mapped(Protocol):
-    """A result that can be written as plain data."""
-
-    def to_mapping(self) -> dict[str, Any]:
-        """The result as plain data."""
-
-
-Found = TypeVar("Found", bound=Mapped)
-
-
+PATIENCE_SECONDS, EVERY_SECONDS = 2.0, 1.0
+CLEAR = "\r\x1b[K"
 COLOURS = {
     "admitted": "green",
     "held": "red",
@@ -30,10 +23,12 @@ COLOURS = {
     "error": "red",
     "warning": "yellow",
 }
+DECIDING = re.compile(rf"^([^\S\n]*)({'|'.join(COLOURS)})", re.MULTILINE)
 PLAIN = str.maketrans(
     {"…": "...", "α": "alpha", "κ": "kappa", "ρ": "rho", "π": "pi", "·": "-", "−": "-", "≥": ">="}
 )
 """What a terminal is shown that knows ASCII alone."""
+_done, _terminal = threading.Event(), threading.Lock()
 
 
 def say(text: str) -> None:
@@ -75,20 +70,11 @@ def _coloured(text: str) -> str:
     >>> _coloured("held\n  so it is")
     '\x1b[31mheld\x1b[0m\n  so it is'
     """
-    return "\n".join(_coloured_line(line) for line in text.split("\n"))
-
-
-def _coloured_line(line: str) -> str:
-    bare = line.lstrip()
-    word = next((each for each in COLOURS if bare.startswith(each)), None)
-    if word is None:
-        return line
-    indent = line[: len(line) - len(bare)]
-    return f"{indent}{click.style(word, fg=COLOURS[word])}{bare[len(word) :]}"
+    return DECIDING.sub(lambda line: line[1] + click.style(line[2], fg=COLOURS[line[2]]), text)
 
 
 def say_found(
-    found: Sequence[Found], rows: Callable[[Sequence[Found]], list[dict[str, str]]], output: str
+    found: Sequence[Any], rows: Callable[[Sequence[Any]], list[dict[str, str]]], output: str
 ) -> None:
     """Print results as a table of text or as JSON."""
     if output == "json":
@@ -115,3 +101,45 @@ def as_json(data: object) -> str:
         character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
         for character in written
     )
+
+
+@contextmanager
+def progress(command: str) -> Iterator[None]:
+    """Say on a terminal, after two seconds, which command is at work and for how long.
+
+    Nothing is said if standard error is no terminal.
+    """
+    _done.clear()
+    if sys.stderr.isatty():
+        threading.Thread(target=_speak, args=(command,), daemon=True).start()
+    try:
+        yield
+    finally:
+        end_progress()
+
+
+def end_progress() -> None:
+    """Take the line away, since a result follows."""
+    with _terminal:
+        if not _done.is_set() and sys.stderr.isatty():
+            _write(CLEAR)
+        _done.set()
+
+
+def _speak(command: str) -> None:
+    """Say for how long the command is at work, and how far a large file has been read."""
+    start, waiting = time.monotonic(), PATIENCE_SECONDS
+    while not _done.wait(waiting):
+        from agreement_pipeline.readers import how_far
+
+        far = how_far()
+        with _terminal:
+            if not _done.is_set():
+                work = f"at work for {time.monotonic() - start:.0f} s{', ' if far else ''}{far}"
+                _write(f"{CLEAR}{command}: {work}")
+        waiting = EVERY_SECONDS
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

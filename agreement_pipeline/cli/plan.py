@@ -1,16 +1,22 @@
 """The command `plan`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from agreement_pipeline.cli.grouped import Command, given_options
 from agreement_pipeline.cli.options import (
+    FILE,
     OF_TABLES,
     OUTPUT,
+    REPETITIONS,
+    SHARE,
+    SHARES,
     TABLE_HELP,
+    Command,
+    ReadBy,
+    given_options,
+    number_of,
     option,
     output_option,
     policy_option,
@@ -18,15 +24,6 @@ from agreement_pipeline.cli.options import (
     table_options,
 )
 from agreement_pipeline.cli.output import say_aside, say_found
-from agreement_pipeline.cli.parameters import (
-    AGREEMENT,
-    FILE,
-    IMAGE,
-    REPETITIONS,
-    SEVERAL,
-    SHARE,
-    SHARES,
-)
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.policy import (
     EXPECTED,
@@ -34,7 +31,6 @@ from agreement_pipeline.policy import (
     N_ROUNDS,
     PREVALENCE,
     PROBABILITY,
-    Plan,
     load_policy,
     unplanned_look,
 )
@@ -49,6 +45,22 @@ EXAMPLES = (
 )
 
 
+AGREEMENT = number_of("value", "at most 1, which is perfect agreement", lambda value: value <= 1)
+SEVERAL = number_of(
+    "n",
+    "a whole number from 2, since agreement compares labels",
+    lambda n: n >= 2 and n.is_integer(),
+    int,
+)
+
+
+def _image(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".svg" or not path.parent.is_dir():
+        raise ValueError(f"found {text}; expected a name ending in .svg, in an existing folder.")
+    return path
+
+
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument(
     "file", type=FILE, required=False, help=f"An earlier round to plan from. {TABLE_HELP}"
@@ -59,7 +71,6 @@ EXAMPLES = (
     "--expected",
     group=ASSUMED,
     type=AGREEMENT,
-    metavar="VALUE",
     default=EXPECTED,
     help="The value expected of each measure.",
 )
@@ -67,7 +78,6 @@ EXAMPLES = (
     "--prevalence",
     group=ASSUMED,
     type=SHARES,
-    metavar="SHARE,…",
     default=",".join(map(str, PREVALENCE)),
     help="The share of each category.",
 )
@@ -76,7 +86,6 @@ EXAMPLES = (
     group=ASSUMED,
     type=SEVERAL,
     multiple=True,
-    metavar="N",
     default=LABELS_AN_ITEM,
     help="Raters of an item, or times a rater meets it. Repeat for more.",
 )
@@ -84,7 +93,6 @@ EXAMPLES = (
     "--probability",
     group=SIMULATION,
     type=SHARE,
-    metavar="SHARE",
     default=PROBABILITY,
     help="How often a round is to decide.",
 )
@@ -92,13 +100,15 @@ EXAMPLES = (
     "--rounds",
     group=SIMULATION,
     type=REPETITIONS,
-    metavar="N",
     default=N_ROUNDS,
     help="Rounds simulated for each number of items.",
 )
 @output_option
 @option(
-    "--plot", group=OUTPUT, type=IMAGE, metavar="FILE", help="Write the curves as an SVG image."
+    "--plot",
+    group=OUTPUT,
+    type=ReadBy("file", _image, "file"),
+    help="Write the curves as an SVG image.",
 )
 @click.pass_context
 def plan(
@@ -116,7 +126,18 @@ def plan(
 
     An earlier round shows what the next round will be like. Without one, it is assumed.
     """
-    _refuse_both(ctx, file)
+    given = given_options(ctx, *([ASSUMED] if file else OF_TABLES))
+    if given and file:
+        raise PolicyError(
+            f"{file}: found a table with {listed(given)}; expected a table, or what to assume "
+            "without one. Leave one of them out."
+        )
+    if given:
+        raise PolicyError(
+            f"plan without a table: found {listed(given)}; expected a table to read with it, "
+            "since a plan without one takes categories without order, one for each share of "
+            "--prevalence. Name the file of an earlier round, or leave it out."
+        )
     judged_by = load_policy(policy)
     found = plan_items(
         judged_by,
@@ -129,30 +150,9 @@ def plan(
     say_found(found, plan_rows, output)
     if cost := unplanned_look(judged_by):
         say_aside(cost)
-    if plot:
-        _draw(plot, found)
+    figure = plan_figure(found) if plot else None
+    if plot and figure:
+        plot.write_text(file_of(figure), encoding="utf-8")
+    elif plot:
+        say_aside(f"{plot}: not written, since no rounds were simulated")
     return 0
-
-
-def _refuse_both(ctx: click.Context, file: Path | None) -> None:
-    """Refuse what to assume beside a table, and how to read one without it."""
-    given = given_options(ctx, ASSUMED) if file else given_options(ctx, *OF_TABLES)
-    if given and file:
-        raise PolicyError(
-            f"{file}: found a table with {listed(given)}; expected a table, or what to assume "
-            "without one. Leave one of them out."
-        )
-    if given:
-        raise PolicyError(
-            f"plan without a table: found {listed(given)}; expected a table to read with it, "
-            "since a plan without one takes categories without order, one for each share of "
-            "--prevalence. Name the file of an earlier round, or leave it out."
-        )
-
-
-def _draw(path: Path, plans: Sequence[Plan]) -> None:
-    figure = plan_figure(plans)
-    if figure is None:
-        say_aside(f"{path}: not written, since no rounds were simulated")
-    else:
-        path.write_text(file_of(figure), encoding="utf-8")

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agreement_pipeline.cli.grouped import Command, given_options
 from agreement_pipeline.cli.options import (
+    FILE,
+    FOLDER,
     OF_TABLES,
     OUTPUT,
     POLICY,
+    Command,
+    given_options,
     option,
     read_table,
     table_options,
 )
 from agreement_pipeline.cli.output import say, terminal_width
-from agreement_pipeline.cli.parameters import FILE, FOLDER
 from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import AgreementError, StoreError
 from agreement_pipeline.policy import load_policy

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import click
 
-from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import (
     INPUT,
+    Command,
     interval_options,
     measure_option,
     output_option,

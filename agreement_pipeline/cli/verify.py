@@ -1,22 +1,28 @@
 """The command `verify`."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agreement_pipeline.cli.demanded import demanded
-from agreement_pipeline.cli.grouped import Command
-from agreement_pipeline.cli.options import option, output_option, store_option
+from agreement_pipeline.cli.options import (
+    PLACE,
+    Command,
+    full_name,
+    option,
+    output_option,
+    store_option,
+)
 from agreement_pipeline.cli.output import as_json, say
-from agreement_pipeline.cli.parameters import PLACE
-from agreement_pipeline.cli.verified import in_words, mapping
-from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.errors import PolicyError, ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.policy import TENTATIVE, Policy, Rule
 from agreement_pipeline.report import printable
+from agreement_pipeline.text import in_words as number
+from agreement_pipeline.text import interval
 
 if TYPE_CHECKING:
-    from agreement_pipeline.release import Release
-    from agreement_pipeline.store import Store
+    from agreement_pipeline.release import Demands, Release
 
 REFUSED = {
     "release_invalid": 1,
@@ -34,6 +40,15 @@ REFUSED = {
     "release_waived": 21,
 }
 DEMANDS = "Demands"
+COUNTED = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]+)")
+OF_POLICY = re.compile(r"policy\s*=\s*(?P<name>[^@]+?)(?:@(?P<version>[0-9]+))?")
+NUMBERS = ("measure", "scope", "value", "low", "high", "n_items", "verdict")
+PRESENT = {
+    None: "",
+    True: "; the present version",
+    False: "; superseded by a newer version",
+}
+WAIVED = ("round", "measure", "scope", "who", "why", "until")
 EXAMPLES = (
     "agreement-pipeline verify RELEASE --require 'alpha>=0.8' --store .agreement/store/moderation",
     "agreement-pipeline verify RELEASE --require 'raters>=3' --no-waivers --format json",
@@ -66,30 +81,140 @@ def verify(
     The exit status is 0 if the release is verified. Each reason to refuse a release has its
     own status: see docs/reasons.md.
     """
-    from agreement_pipeline.release import open_release
+    from agreement_pipeline.release import open_release, superseded
     from agreement_pipeline.store import Store
 
     of = Store(store) if store else None
-    demands = demanded(require, without_waivers=no_waivers)
+    demands = _demands(require, without_waivers=no_waivers)
     try:
         found = open_release(release, require=demands, store=of)
     except (ReleaseInvalidError, ReleaseHeldError) as error:
-        _say_refused(error, output)
+        if output == "json":
+            say(as_json({"verified": False, "code": error.code, "why": str(error)}))
+        else:
+            say(printable(f"refused ({error.code}): {error}"))
         return REFUSED[error.code]
-    said = mapping(found, _superseded(found, of))
-    say(as_json(said) if output == "json" else "\n".join(map(printable, in_words(said))))
+    said = _mapping(found, None if of is None else superseded(found, of))
+    say(as_json(said) if output == "json" else "\n".join(map(printable, _in_words(said))))
     return 0
 
 
-def _say_refused(error: ReleaseInvalidError | ReleaseHeldError, output: str) -> None:
-    if output == "json":
-        say(as_json({"verified": False, "code": error.code, "why": str(error)}))
-    else:
-        say(printable(f"refused ({error.code}): {error}"))
+def _demands(texts: Sequence[str], *, without_waivers: bool) -> "Demands":
+    """The demands in texts such as `alpha>=0.8`, `raters>=3` and `policy=standard@2`."""
+    from agreement_pipeline.release import Demands
+
+    least: dict[str, int] = {}
+    named: list[tuple[str, int | None]] = []
+    rules: list[Rule] = []
+    for text in texts:
+        if counted := COUNTED.fullmatch(text.strip()):
+            least[counted["what"]] = int(counted["least"])
+        elif policy := OF_POLICY.fullmatch(text.strip()):
+            named.append((policy["name"], int(policy["version"]) if policy["version"] else None))
+        else:
+            rules.append(_rule(text))
+    if len(named) > 1:
+        raise PolicyError(
+            f"--require: found {len(named)} policies; expected one, since a release has one. "
+            "Correct it."
+        )
+    required = (
+        Policy(
+            "required of the trainer",
+            1,
+            tuple(rules),
+            passed_by_guessing="The trainer asks for more than the release's own policy.",
+        )
+        if rules
+        else None
+    )
+    return Demands(required, least, named[0] if named else None, without_waivers)
 
 
-def _superseded(release: "Release", store: "Store | None") -> Sequence[str] | None:
-    """The rounds that have a newer version. None if no store was asked."""
-    from agreement_pipeline.release import superseded
+def _rule(text: str) -> Rule:
+    subject, _, cutoff = text.partition(">=")
+    name, _, scope = subject.strip().partition(" of ")
+    try:
+        reliable = float(cutoff)
+    except ValueError:
+        raise PolicyError(
+            f"--require {text}: found no cut-off; expected MEASURE>=NUMBER, as alpha>=0.8. "
+            "Correct it."
+        ) from None
+    try:
+        return Rule(
+            full_name(name.strip()),
+            scope=scope.strip() or "round",  # type: ignore[arg-type]  # the rule refuses others
+            reliable=reliable,
+            tentative=min(reliable, TENTATIVE),
+        )
+    except PolicyError as error:
+        raise PolicyError(f"--require {text}: {error}") from None
 
-    return None if store is None else superseded(release, store)
+
+def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, Any]:
+    """A verified release as plain data. `superseded` is None if no store was asked."""
+    from agreement_pipeline.release import counts
+
+    cutoffs = {
+        (rule.measure, rule.scope): {"reliable": rule.reliable, "tentative": rule.tentative}
+        for rule in release.policy.rules
+    }
+    return {
+        "verified": True,
+        "project": release.project,
+        "policy": release.policy.policy,
+        "policy_version": release.policy.version,
+        "policy_digest": release.policy.digest,
+        "training_rows": len(release.labels.resolved),
+        "adjudicated": int(release.labels.adjudicated.sum()),
+        "tentative": release.tentative,
+        "rounds": {
+            name: {
+                **counts(release.ratings[name]),
+                "ratings_digest": release.ratings[name].digest,
+                **({} if superseded is None else {"present": name not in superseded}),
+                "verdicts": [
+                    {
+                        **{key: verdict[key] for key in NUMBERS},
+                        **cutoffs[verdict["measure"], verdict["scope"].partition(" ")[0]],
+                    }
+                    for verdict in decision["verdicts"]
+                    if verdict["effect"] == "hold"
+                ],
+                "waivers": [{key: waiver[key] for key in WAIVED} for waiver in decision["waivers"]],
+            }
+            for name, decision in release.decisions.items()
+        },
+    }
+
+
+def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
+    """A verified release in lines of text: what it is, and what it rests on."""
+    tentative = "; admitted as tentative" if said["tentative"] else ""
+    yield (
+        f"verified: rounds {', '.join(said['rounds'])}; "
+        f"{said['training_rows']} training rows{tentative}"
+    )
+    if said["adjudicated"]:
+        yield f"  {said['adjudicated']} labels are an adjudicator's; the card says more"
+    yield f"  project {said['project']}; policy {said['policy']}, version {said['policy_version']}"
+    for name, found in said["rounds"].items():
+        present = PRESENT[found.get("present")]
+        yield f"  round {name}: {found['items']} items, {found['raters']} raters{present}"
+        for verdict in found["verdicts"]:
+            yield f"    {_verdict(verdict)}"
+        for waiver in found["waivers"]:
+            yield (
+                f"    waived by {waiver['who']} until {waiver['until']}: "
+                f"{waiver['measure']} of {waiver['scope']} ({waiver['why']})"
+            )
+
+
+def _verdict(verdict: Mapping[str, Any]) -> str:
+    value = "undefined" if verdict["value"] is None else number(verdict["value"])
+    return (
+        f"{verdict['measure']} of {verdict['scope']} {value}, "
+        f"{interval(verdict['low'], verdict['high'])}: {verdict['verdict']} "
+        f"(cut-offs {verdict['reliable']:g} and {verdict['tentative']:g})"
+    )

@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.cli.app import program
-from agreement_pipeline.cli.grouped import Option
+from agreement_pipeline.cli.options import Option
 
 IN_ORDER = [
     "demo",
