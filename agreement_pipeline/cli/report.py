@@ -1,10 +1,10 @@
 """The command `report`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -26,12 +26,6 @@ from agreement_pipeline.errors import AgreementError, StoreError
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.text import listed
 
-if TYPE_CHECKING:
-    from agreement_pipeline.projects import Project
-    from agreement_pipeline.report import Render
-
-    Page = Callable[[Render], str]
-
 PROJECT, INDEX = (".yaml", ".yml"), "index.html"
 EXAMPLES = (
     "agreement-pipeline report labels.csv --policy standard.yaml",
@@ -48,7 +42,6 @@ EXAMPLES = (
     "--policy",
     group=POLICY,
     type=FILE,
-    metavar="FILE",
     help="YAML file of a policy, for a table. A project has its own.",
 )
 @option(
@@ -62,7 +55,6 @@ EXAMPLES = (
     "target",
     group=OUTPUT,
     type=FILE,
-    metavar="FILE",
     show_default="text in the terminal",
     help="The page to write. For a folder: a page for the project and for each round.",
 )
@@ -70,7 +62,6 @@ EXAMPLES = (
     "--images",
     group=OUTPUT,
     type=FOLDER,
-    metavar="FOLDER",
     help="A folder with the images that raters marked, for a table. A project names its own.",
 )
 @click.pass_context
@@ -90,98 +81,66 @@ def report(
     The page is one HTML file that needs no network. Without a file, it is printed as text. Of a
     project, it shows all rounds, or one round that is named. Of a table, it needs a policy.
     """
-    of_project = file.suffix in PROJECT
-    given = given_options(ctx, *OF_TABLES, POLICY) if of_project else []
-    given += ["--images"] if of_project and images else []
-    if given or (not of_project and (round_name or policy is None)):
-        raise AgreementError(_misused(file, given, round_name))
-    from agreement_pipeline.report import as_html, as_text
-
-    if of_project:
-        opened = _opened(file)
-        if target and not target.suffix and not round_name:
-            say("\n".join(_written_folder(opened, target, names)))
-            return 0
-        page = _of_project(opened, round_name, names)
-    else:
-        page = _of_table(file, policy, names, images, reading)
-    if target:
-        say(_written(target, page(as_html)))
-    else:
-        say(page(partial(as_text, width=terminal_width())))
-    return 0
-
-
-def _misused(file: Path, given: Sequence[str], round_name: str | None) -> str:
-    if given:
-        return (
-            f"{file}: found a project with {listed(given)}; expected none of them, since the "
-            "project names them. Leave them out."
-        )
+    if file.suffix in PROJECT:
+        given = given_options(ctx, *OF_TABLES, POLICY) + (["--images"] if images else [])
+        if given:
+            raise AgreementError(
+                f"{file}: found a project with {listed(given)}; expected none of them, since the "
+                "project names them. Leave them out."
+            )
+        say("\n".join(_of_project(file, round_name, names, target)))
+        return 0
     if round_name:
-        return (
+        raise AgreementError(
             f"{file}: found a table with round {round_name!r}; expected a project's YAML file "
             "with it. Name the round of a table with --of-round."
         )
-    return f"{file}: found a table without a policy; expected one. Name it with --policy."
-
-
-def _of_table(
-    file: Path, policy: Path | None, names: bool, images: Path | None, reading: dict[str, Any]
-) -> "Page":
+    if policy is None:
+        raise AgreementError(
+            f"{file}: found a table without a policy; expected one. Name it with --policy."
+        )
     from agreement_pipeline.report import report_page
 
     ratings = read_table(file, reading)
     load_lightly()
     called: dict[str, str] | None = {} if names else None
-    under = load_policy(str(policy))
-    return lambda render: report_page(
-        ratings, under, name=file.name, names=called, images=images, render=render
-    )
+    page = partial(report_page, ratings, load_policy(policy), name=file.name, names=called)
+    say(_shown(partial(page, images=images), target))
+    return 0
 
 
-def _opened(file: Path) -> "Project":
-    from agreement_pipeline.projects import Project, load_project
+def _of_project(
+    file: Path, round_name: str | None, names: bool, target: Path | None
+) -> Iterator[str]:
+    """Show a round that is named, or all rounds. In a folder, the page of all leads to each."""
+    from agreement_pipeline.projects import Project, load_project, project_page, round_page
 
     project = Project(load_project(file))
     load_lightly()
-    return project
+    of_all = partial(project_page, project, names=names)
+    of_round = partial(round_page, project, on=datetime.now(UTC).date(), names=names)
+    if round_name:
+        yield _shown(partial(of_round, round_name), target)
+    elif target is None or target.suffix:
+        yield _shown(of_all, target)
+    else:
+        pages = {name: f"{name}.html" for name in project.store.rounds()}
+        if not pages:
+            raise StoreError(
+                f"{project.store.root}: found no round; expected one at least. Judge a round first."
+            )
+        yield _shown(partial(of_all, pages), target / INDEX)
+        for name, page in pages.items():
+            yield _shown(partial(of_round, name), target / page)
 
 
-def _of_project(project: "Project", round_name: str | None, names: bool) -> "Page":
-    """The page of a round that is named, or of all rounds."""
-    from agreement_pipeline.projects import project_page, round_page
+def _shown(page: Callable[..., str], target: Path | None) -> str:
+    """The page as text. Or the name of the file that it was written to."""
+    if target is None:
+        from agreement_pipeline.report import as_text
 
-    if not round_name:
-        return lambda render: project_page(project, names=names, render=render)
-    today = datetime.now(UTC).date()
-    return lambda render: round_page(project, round_name, on=today, names=names, render=render)
-
-
-def _written_folder(project: "Project", folder: Path, names: bool) -> list[str]:
-    """Write the page of all rounds, which leads to a page of each round."""
-    from agreement_pipeline.projects import project_page
-    from agreement_pipeline.report import as_html
-
-    pages = {name: f"{name}.html" for name in _rounds(project)}
-    index = _written(folder / INDEX, project_page(project, pages, names=names))
-    of_rounds = [
-        _written(folder / page, _of_project(project, name, names)(as_html))
-        for name, page in pages.items()
-    ]
-    return [index, *of_rounds]
-
-
-def _rounds(project: "Project") -> tuple[str, ...]:
-    found = project.store.rounds()
-    if not found:
-        raise StoreError(
-            f"{project.store.root}: found no round; expected one at least. Judge a round first."
-        )
-    return found
-
-
-def _written(path: Path, page: str) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
-    return f"wrote {path}"
+        return page(render=partial(as_text, width=terminal_width()))
+    text = page()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+    return f"wrote {target}"
