@@ -10,7 +10,7 @@ from agreement_pipeline.cli.options import (
     MEASURES,
     SOURCE,
     TABLES_HELP,
-    Command,
+    command,
     engine_options,
     interval_options,
     measure_option,
@@ -25,14 +25,12 @@ from agreement_pipeline.estimates import compare as compare_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.report import difference_rows
 
-EXAMPLES = (
+
+@command(
     "agreement-pipeline compare before.csv after.csv --measure alpha",
     "agreement-pipeline compare before.csv after.csv --common-prevalence",
     "agreement-pipeline compare labels.csv --between ana ben",
 )
-
-
-@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("file", type=SOURCE, help=TABLES_HELP)
 @click.argument(
     "other",

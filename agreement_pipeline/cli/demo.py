@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-import click
-
-from agreement_pipeline.cli.options import FOLDER, INPUT, Command, option
+from agreement_pipeline.cli.options import FOLDER, INPUT, command, option
 from agreement_pipeline.cli.output import say, terminal_width
 
-EXAMPLES = ("agreement-pipeline demo",)
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@command(
+    "agreement-pipeline demo",
+)
 @option(
     "--root",
     group=INPUT,

@@ -4,18 +4,17 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.options import OUTPUT, Command, option
+from agreement_pipeline.cli.options import OUTPUT, command, option
 from agreement_pipeline.cli.output import say
 from agreement_pipeline.report import FORMS, ORDERS, Order
 
 PROJECTS = Path("configs/projects")
-EXAMPLES = (
+
+
+@command(
     "agreement-pipeline disputed moderation 2026-W03",
     "agreement-pipeline disputed moderation 2026-W03 --format label-studio --output tasks.json",
 )
-
-
-@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("project", help=f"The name of a project in {PROJECTS}, or its file.")
 @click.argument("round_name", metavar="ROUND", help="A round that is in the store.")
 @option(

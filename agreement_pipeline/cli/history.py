@@ -4,17 +4,18 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.options import INPUT, Command, option, output_option, store_option
+from agreement_pipeline.cli.options import INPUT, command, option, output_option, store_option
 from agreement_pipeline.cli.output import as_json, say, terminal_width
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.report import aligned
 from agreement_pipeline.text import listed
 
 STORES = Path(".agreement/store")
-EXAMPLES = ("agreement-pipeline history 2026-W06 --store .agreement/store/moderation",)
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@command(
+    "agreement-pipeline history 2026-W06 --store .agreement/store/moderation",
+)
 @click.argument(
     "name",
     metavar="[ROUND]",

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.options import FILE, FOLDER, OUTPUT, Command, option
+from agreement_pipeline.cli.options import FILE, FOLDER, OUTPUT, command, option
 from agreement_pipeline.cli.output import say
 from agreement_pipeline.errors import ProjectError
 
-EXAMPLES = ("agreement-pipeline init export.json",)
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@command(
+    "agreement-pipeline init export.json",
+)
 @click.argument("export", type=FILE, help="A tool's export, or a table.")
 @option(
     "--root",

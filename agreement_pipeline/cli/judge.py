@@ -11,7 +11,7 @@ from agreement_pipeline.cli.options import (
     FILE,
     POLICY,
     TABLE_HELP,
-    Command,
+    command,
     option,
     output_option,
     policy_option,
@@ -26,10 +26,11 @@ from agreement_pipeline.ratings import Ratings, described, lookalikes
 from agreement_pipeline.report import printable
 
 HELD, MOST_WARNINGS = 1, 10
-EXAMPLES = ("agreement-pipeline judge labels.csv --policy configs/policies/standard.yaml",)
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@command(
+    "agreement-pipeline judge labels.csv --policy configs/policies/standard.yaml",
+)
 @click.argument("file", type=FILE, help=TABLE_HELP)
 @table_options
 @policy_option

@@ -14,8 +14,8 @@ from agreement_pipeline.cli.options import (
     SHARES,
     SOURCE,
     TABLES_HELP,
-    Command,
     OneOf,
+    command,
     engine_options,
     interval_options,
     measure_option,
@@ -59,13 +59,12 @@ OF_RATINGS = (
 )
 """Options that say how single ratings are read."""
 HEADLINES = ("round", "classifier", "stratum")
-EXAMPLES = (
+
+
+@command(
     "agreement-pipeline measure labels.csv --item post_id --rater annotator --measure alpha",
     "agreement-pipeline measure counts.csv --layout counts --measure fleiss_kappa",
 )
-
-
-@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("file", type=SOURCE, help=TABLES_HELP)
 @table_options
 @engine_options

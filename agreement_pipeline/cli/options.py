@@ -112,6 +112,11 @@ class Command(click.Command):
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
+def command(*examples: str, name: str | None = None) -> Callable[..., click.Command]:
+    """Make a command of a function. Without a name, it has that of the function."""
+    return click.command(name, cls=Command, examples=examples)
+
+
 def given_options(ctx: click.Context, *groups: str) -> list[str]:
     """Names of the options under these headings that the command line gives."""
     return [

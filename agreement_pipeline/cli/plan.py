@@ -13,8 +13,8 @@ from agreement_pipeline.cli.options import (
     SHARE,
     SHARES,
     TABLE_HELP,
-    Command,
     ReadBy,
+    command,
     given_options,
     number_of,
     option,
@@ -39,10 +39,6 @@ from agreement_pipeline.report import file_of, plan_figure, plan_rows
 from agreement_pipeline.text import listed
 
 ASSUMED, SIMULATION = "Without a table", "Simulation"
-EXAMPLES = (
-    "agreement-pipeline plan --policy configs/policies/standard.yaml --expected 0.85",
-    "agreement-pipeline plan earlier.csv --policy configs/policies/standard.yaml --plot plan.svg",
-)
 
 
 AGREEMENT = number_of("value", "at most 1, which is perfect agreement", lambda value: value <= 1)
@@ -61,7 +57,10 @@ def _image(text: str) -> Path:
     return path
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@command(
+    "agreement-pipeline plan --policy configs/policies/standard.yaml --expected 0.85",
+    "agreement-pipeline plan earlier.csv --policy configs/policies/standard.yaml --plot plan.svg",
+)
 @click.argument(
     "file", type=FILE, required=False, help=f"An earlier round to plan from. {TABLE_HELP}"
 )

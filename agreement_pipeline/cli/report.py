@@ -14,7 +14,7 @@ from agreement_pipeline.cli.options import (
     OF_TABLES,
     OUTPUT,
     POLICY,
-    Command,
+    command,
     given_options,
     option,
     read_table,
@@ -27,14 +27,13 @@ from agreement_pipeline.policy import load_policy
 from agreement_pipeline.text import listed
 
 PROJECT, INDEX = (".yaml", ".yml"), "index.html"
-EXAMPLES = (
+
+
+@command(
     "agreement-pipeline report labels.csv --policy standard.yaml",
     "agreement-pipeline report configs/projects/moderation.yaml --output pages/",
     "agreement-pipeline report labels.csv --policy standard.yaml --output labels.html",
 )
-
-
-@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("file", type=FILE, help="A project's YAML file, or a table or a tool's export.")
 @click.argument("round_name", metavar="[ROUND]", required=False, help="A round of the project.")
 @table_options

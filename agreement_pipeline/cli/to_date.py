@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-import click
-
 from agreement_pipeline.cli.options import (
     INPUT,
-    Command,
+    command,
     interval_options,
     measure_option,
     output_option,
@@ -17,10 +15,11 @@ from agreement_pipeline.estimates import applicable, require_defined, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.report import estimate_rows
 
-EXAMPLES = ("agreement-pipeline to-date --store .agreement/store/moderation --measure alpha",)
 
-
-@click.command("to-date", cls=Command, examples=EXAMPLES)
+@command(
+    "agreement-pipeline to-date --store .agreement/store/moderation --measure alpha",
+    name="to-date",
+)
 @store_option(group=INPUT, required=True, help="The folder or the URL of a store.")
 @measure_option("all that the level allows")
 @interval_options

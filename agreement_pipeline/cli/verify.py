@@ -8,7 +8,7 @@ import click
 
 from agreement_pipeline.cli.options import (
     PLACE,
-    Command,
+    command,
     full_name,
     option,
     output_option,
@@ -49,13 +49,12 @@ PRESENT = {
     False: "; superseded by a newer version",
 }
 WAIVED = ("round", "measure", "scope", "who", "why", "until")
-EXAMPLES = (
+
+
+@command(
     "agreement-pipeline verify RELEASE --require 'alpha>=0.8' --store .agreement/store/moderation",
     "agreement-pipeline verify RELEASE --require 'raters>=3' --no-waivers --format json",
 )
-
-
-@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("release", type=PLACE, help="The folder or the URL of a release.")
 @option(
     "--require",
