@@ -54,24 +54,18 @@ def number(value: float | None, form: str = TABLE) -> str:
     return "" if value is None else in_words(value, form)
 
 
-def limit(value: float | None, form: str = SENTENCE) -> str:
-    """A limit of an interval. None, NaN and infinity are no limit.
-
-    >>> limit(0.8), limit(-math.inf), limit(None)
-    ('0.800', 'no limit', 'no limit')
-    """
-    return in_words(value, form) if value is not None and math.isfinite(value) else NO_LIMIT
-
-
 def interval(
     low: float | None, high: float | None, form: str = SENTENCE, between: str = " to "
 ) -> str:
-    """An interval with a word or a sign between its limits.
+    """An interval with a word or a sign between its limits. None, NaN and infinity are no limit.
 
-    >>> interval(0.75, None), interval(0.75, 0.8, TABLE, " … ")
-    ('0.750 to no limit', '0.75000 … 0.80000')
+    >>> interval(0.75, None), interval(-math.inf, 0.8), interval(0.75, 0.8, TABLE, " … ")
+    ('0.750 to no limit', 'no limit to 0.800', '0.75000 … 0.80000')
     """
-    return f"{limit(low, form)}{between}{limit(high, form)}"
+    return between.join(
+        NO_LIMIT if limit is None or not math.isfinite(limit) else in_words(limit, form)
+        for limit in (low, high)
+    )
 
 
 def tenths(value: float) -> str:
@@ -104,7 +98,7 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what if n == 1 else _plural(what)}"
 
 
-def called(what: str, names: Iterable[object], limit: int = 5) -> str:
+def called(what: str, names: Iterable[object]) -> str:
     """A noun with what it names: a name in quotes, or the first of several.
 
     >>> called("column", ["label"]), called("category", ["no", "yes"])
@@ -113,7 +107,7 @@ def called(what: str, names: Iterable[object], limit: int = 5) -> str:
     every = list(names)
     if len(every) == 1:
         return f"{what} {every[0]!r}"
-    return f"{_plural(what)} {listed(every, limit)}"
+    return f"{_plural(what)} {listed(every)}"
 
 
 def _plural(what: str) -> str:

@@ -58,15 +58,9 @@ class Later(click.Command):
         gc.enable()
         return command
 
-    def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
-    ) -> click.Context:
+    def make_context(self, *words: Any, **extra: Any) -> click.Context:
         """Read the words of the command itself, which then runs."""
-        return self.loaded.make_context(info_name, args, parent, **extra)
+        return self.loaded.make_context(*words, **extra)
 
 
 class Program(click.Group):

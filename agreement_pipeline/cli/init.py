@@ -41,14 +41,11 @@ def init(export: Path, root: Path, name: str | None) -> int:
         inbox = Path("data", called)
     elif inbox.is_relative_to(beside):
         inbox = inbox.relative_to(beside)
-    places = {
-        root / "configs" / path: text
-        for path, text in first_files(export, called, str(inbox)).items()
-    }
-    there = [str(path) for path in places if path.exists()]
-    if there:
+    files = first_files(export, called, str(inbox))
+    places = {root / "configs" / path: text for path, text in files.items()}
+    for path in filter(Path.exists, places):
         raise ProjectError(
-            f"{there[0]}: found a file; expected none, since init overwrites nothing. "
+            f"{path}: found a file; expected none, since init overwrites nothing. "
             "Give another --name, or remove the file."
         )
     for path, text in places.items():

@@ -33,7 +33,7 @@ _done, _terminal = threading.Event(), threading.Lock()
 
 def say(text: str) -> None:
     """Print a result. If nobody reads on (`| head`), the rest is dropped without a word."""
-    end_progress()
+    _end_progress()
     try:
         _print(text, sys.stdout)
         sys.stdout.flush()
@@ -45,7 +45,7 @@ def say_aside(text: str) -> None:
     """Print to standard error, in one line."""
     from agreement_pipeline.report import printable
 
-    end_progress()
+    _end_progress()
     _print(printable(text), sys.stderr)
 
 
@@ -115,10 +115,10 @@ def progress(command: str) -> Iterator[None]:
     try:
         yield
     finally:
-        end_progress()
+        _end_progress()
 
 
-def end_progress() -> None:
+def _end_progress() -> None:
     """Take the line away, since a result follows."""
     with _terminal:
         if not _done.is_set() and sys.stderr.isatty():
