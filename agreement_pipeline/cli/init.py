@@ -43,9 +43,10 @@ def init(export: Path, root: Path, name: str | None) -> int:
         inbox = inbox.relative_to(beside)
     files = first_files(export, called, str(inbox))
     places = {root / "configs" / path: text for path, text in files.items()}
-    for path in filter(Path.exists, places):
+    there = [path for path in places if path.exists()]
+    if there:
         raise ProjectError(
-            f"{path}: found a file; expected none, since init overwrites nothing. "
+            f"{there[0]}: found a file; expected none, since init overwrites nothing. "
             "Give another --name, or remove the file."
         )
     for path, text in places.items():
