@@ -7,35 +7,52 @@ No asset trusts the event log.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from inspect import getdoc
+from typing import Any
 
 import dagster as dg
+import pandas as pd
 
+from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
-from agreement_pipeline.orchestration.host import Host
+from agreement_pipeline.orchestration.checks import IN_FORCE
+from agreement_pipeline.orchestration.compat import DATA_VERSION
+from agreement_pipeline.orchestration.host import Host, released_dataset, released_round
 from agreement_pipeline.orchestration.metadata import (
+    INDEX,
     column_schema,
     decision_metadata,
+    keep_page,
+    link,
     opened_table,
+    page_of,
     refused_files,
     release_metadata,
     rendered,
+    table,
 )
-from agreement_pipeline.orchestration.outcomes import Judged, Result
-from agreement_pipeline.orchestration.pages import INDEX, keep_page, link, page_of
-from agreement_pipeline.orchestration.reassessment import reassessment
-from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round, of_the_store
-from agreement_pipeline.orchestration.trainers import released_dataset, released_round
-from agreement_pipeline.orchestration.watching import shown_state
-from agreement_pipeline.policy import judged_part
+from agreement_pipeline.orchestration.runs import (
+    ADMITTED,
+    HELD,
+    Judged,
+    Result,
+    failure,
+    or_fail,
+    progress,
+    show_withdrawn,
+    tag,
+)
+from agreement_pipeline.orchestration.sensors import shown_state
+from agreement_pipeline.policy import Decision, judged_part
 from agreement_pipeline.projects import Project, overdue, project_page, round_before
 from agreement_pipeline.projects import round_page as page_of_one
-from agreement_pipeline.release import Checked, Release, judge_round
+from agreement_pipeline.release import Checked, Reassessed, Release, judge_round, reassess
 from agreement_pipeline.report import (
     Before,
     Section,
@@ -48,6 +65,125 @@ from agreement_pipeline.report import (
     since,
     table_of_rows,
 )
+
+StepOfRound = Callable[[Project, str], Result | Judged]
+StepOfAll = Callable[[Project], Result]
+
+
+def of_each_round(
+    host: Host,
+    step: StepOfRound,
+    after: Sequence[str] = (),
+    checks: Sequence[dg.AssetCheckSpec] = (),
+    **more: Any,
+) -> dg.AssetsDefinition:
+    """An asset with a partition for every round."""
+
+    def of_round(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        what = f"{step.__name__} of {context.partition_key}"
+        with progress(context.log.info, what):
+            found = or_fail(context, lambda: step(host.project, context.partition_key))
+        if isinstance(found, Judged):
+            yield from _judged(host, context, found._replace(result=fitting(found.result, checks)))
+        else:
+            yield found
+
+    return _asset(host, step, of_round, after, checks, partitions_def=host.partitions, **more)
+
+
+def of_all_rounds(
+    host: Host,
+    step: StepOfAll,
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec] = (),
+    **more: Any,
+) -> dg.AssetsDefinition:
+    """An asset over all rounds."""
+
+    def of_all(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
+        with progress(context.log.info, step.__name__):
+            return or_fail(context, lambda: step(host.project))
+
+    return _asset(host, step, of_all, after, checks, **more)
+
+
+def of_the_store(
+    host: Host,
+    step: Callable[[Host, dg.AssetExecutionContext], Iterator[Result]],
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec] = (),
+) -> dg.AssetsDefinition:
+    """An asset over all rounds that shows events of other assets while it is at work."""
+
+    def of_the_store(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        with progress(context.log.info, step.__name__):
+            yield from step(host, context)
+
+    return _asset(host, step, of_the_store, after, checks)
+
+
+def fitting(result: Result, checks: Sequence[dg.AssetCheckSpec]) -> Result:
+    """The result with an answer to each check that was loaded, and to no other.
+
+    The policy may have other rules than when the definitions were loaded. Its decision stands.
+    """
+    asked = {spec.name for spec in checks}
+    answered = [each for each in result.check_results if each.check_name in asked]
+    gone = sorted(asked - {each.check_name for each in answered})
+    unanswered = [
+        dg.AssetCheckResult(
+            check_name=name,
+            passed=False,
+            severity=dg.AssetCheckSeverity.WARN,
+            description="The policy has no such rule now. Reload the definitions.",
+        )
+        for name in gone
+    ]
+    return dg.MaterializeResult(
+        metadata=result.metadata,
+        check_results=[*answered, *unanswered],
+        data_version=result.data_version,
+    )
+
+
+def _judged(host: Host, context: dg.AssetExecutionContext, found: Judged) -> Iterator[Result]:
+    """Show the decision. If the round is held, the run ends, and its first line says why."""
+    yield found.result
+    if found.admitted:
+        tag(context, ADMITTED)
+        return
+    why = "; ".join(found.reasons)
+    if found.withdrawn:
+        show_withdrawn(context, host.key("training_data"), IN_FORCE, context.partition_key, why)
+    tag(context, HELD, why)
+    raise failure(f"held: round {context.partition_key}: {why}", "held")
+
+
+def _asset(
+    host: Host,
+    step: Callable[..., Any],
+    compute: Callable[..., Any],
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec],
+    **more: Any,
+) -> dg.AssetsDefinition:
+    spec = host.spec(step.__name__, getdoc(step))
+    decorate = dg.asset(
+        key=spec.key,
+        description=spec.description,
+        deps=[host.key(name) for name in after],
+        check_specs=list(checks),
+        group_name=spec.group_name,
+        owners=spec.owners,
+        tags=spec.tags,
+        metadata=spec.metadata,
+        code_version=spec.code_version,
+        pool=host.pool,
+        **more,
+    )
+    asset: dg.AssetsDefinition = decorate(compute)
+    return asset
+
 
 FIRST = {"dagster/priority": "1"}
 """What leads to a decision comes before what is only shown."""
@@ -257,3 +393,111 @@ def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) ->
         check_results=list(results),
         metadata=release_metadata(released),
     )
+
+
+def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
+    """Every stored round, judged again where something changed since its last decision.
+
+    Ratings, policy, contract, waivers, settings and code are compared by their digests. A release
+    that is no longer admitted is withdrawn, and a round that is admitted now is released. If the
+    run is ended in the middle, the next one goes on from there.
+    """
+    counts = {"rounds": 0, "decided_anew": 0, "withdrawn": 0}
+    changed: list[dict[str, str]] = []
+    failed: dict[str, str] = {}
+    looked_at = _looked_at(host.project)
+    while each := or_fail(context, lambda: next(looked_at, None)):
+        counts["rounds"] += 1
+        counts["decided_anew"] += each.decision is not None
+        counts["withdrawn"] += each.withdrawn
+        if each.error is not None:
+            failed[each.round] = str(each.error)
+        elif each.decision is not None and each.changed:
+            _show(host, context, each, each.decision)
+            changed.append(_row(each, each.decision))
+            failed |= _released_now(host, context, each, each.decision)
+    yield dg.MaterializeResult(
+        check_results=[checks.reassessed(failed)],
+        metadata={
+            **counts,
+            "changed": len(changed),
+            **(table("decisions_changed", pd.DataFrame(changed)) if changed else {}),
+            **refused_files("rounds_not_judged", failed),
+        },
+    )
+    if failed:
+        why = "; ".join(f"round {name}: {said}" for name, said in failed.items())
+        raise failure(f"not judged again: {why}", "not_judged")
+
+
+def _looked_at(project: Project) -> Iterator[Reassessed]:
+    return reassess(
+        project.store,
+        project.policy,
+        project.contract,
+        waivers=project.waivers,
+        settings_digest=project.settings.reading_digest,
+    )
+
+
+def _show(
+    host: Host, context: dg.AssetExecutionContext, each: Reassessed, decision: Decision
+) -> None:
+    """Show a changed decision on `acceptability`, as the run of the round itself would."""
+    asset, page = host.key("acceptability"), link(host.project, page_of(each.round))
+    told = {**decision_metadata(decision, page), "release_withdrawn": each.withdrawn}
+    _materialized(context, asset, each.round, decision.digest, told)
+    for result in checks.policy_results(host.project.policy, decision):
+        context.log_event(
+            dg.AssetCheckEvaluation(
+                asset_key=asset,
+                check_name=str(result.check_name),
+                passed=result.passed,
+                metadata=result.metadata,
+                severity=result.severity,
+                description=result.description,
+                partition=each.round,
+            )
+        )
+    if each.withdrawn:
+        why = "; ".join(decision.reasons)
+        show_withdrawn(context, host.key("training_data"), checks.IN_FORCE, each.round, why)
+
+
+def _released_now(
+    host: Host, context: dg.AssetExecutionContext, each: Reassessed, decision: Decision
+) -> dict[str, str]:
+    """Release a round that is admitted and was not before. Why that failed, by its name."""
+    if not decision.admitted or each.before == "admitted":
+        return {}
+    try:
+        release = released_round(host.project, each.round)
+    except AgreementError as error:
+        return {each.round: str(error)}
+    told = release_metadata(release)
+    _materialized(context, host.key("training_data"), each.round, release.path.name, told)
+    return {}
+
+
+def _materialized(
+    context: dg.AssetExecutionContext,
+    asset: dg.AssetKey,
+    round_name: str,
+    version: str,
+    metadata: Mapping[str, Any],
+) -> None:
+    context.log_event(
+        dg.AssetMaterialization(
+            asset, partition=round_name, metadata=metadata, tags={DATA_VERSION: version}
+        )
+    )
+
+
+def _row(each: Reassessed, decision: Decision) -> dict[str, str]:
+    return {
+        "round": each.round,
+        "before": each.before or "not decided",
+        "now": "admitted" if decision.admitted else "held",
+        "why": "; ".join(decision.reasons),
+        "release": "withdrawn" if each.withdrawn else "",
+    }

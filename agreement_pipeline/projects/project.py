@@ -11,8 +11,6 @@ from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver
 from agreement_pipeline.projects.adjudicated import read_adjudicated
-from agreement_pipeline.projects.bucket import BucketInbox
-from agreement_pipeline.projects.classifiers import classifiers_among
 from agreement_pipeline.projects.configs import (
     absent_configs,
     contract_of,
@@ -20,21 +18,74 @@ from agreement_pipeline.projects.configs import (
     unused_waivers,
     waivers_of,
 )
-from agreement_pipeline.projects.deliveries import (
-    Delivery,
-    Found,
-    Inbox,
-    times_arrived,
-)
-from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
+from agreement_pipeline.projects.inbox import BucketInbox, Delivery, Found, Inbox, times_arrived
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.projects.standing import Standings
-from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
+from agreement_pipeline.ratings import (
+    Adjudicated,
+    Ratings,
+    Scale,
+    category_text,
+    described,
+    lookalikes,
+)
 from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.release import Checked
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
-from agreement_pipeline.text import called, listed
+from agreement_pipeline.text import called, listed, meant, natural
 from agreement_pipeline.version import __version__
+
+
+def classifiers_among(
+    raters: Iterable[object],
+    source: str,
+    named: Collection[str],
+    project: str,
+    optional: Collection[str] = (),
+) -> tuple[str, ...]:
+    """The classifiers among the raters of a round, under the names of the ratings.
+
+    A column of numbers holds the rater 2 as the float 2.0. Both `2` and `2.0` name that rater.
+
+    Raises
+    ------
+    RatingsError
+        A rater of the panel prints like a classifier, or a `named` classifier rated nothing. Its
+        name may be misspelt, and the model would count as a rater of the panel.
+
+    >>> classifiers_among([1.0, 2.0], "w1.parquet", ["2.0"], "reviews", optional=["gpt"])
+    ('2',)
+    """
+    written = [(category_text(rater), str(rater)) for rater in raters]
+    every = {*named, *optional}
+    models = {name for name, shown in written if {name, shown} & every}
+    panel = {name for name, _ in written} - models
+    _refuse_lookalikes(panel, every, source, project)
+    known = {each for names in written for each in names}
+    _refuse_absent([name for name in named if name not in known], panel, source, project)
+    return tuple(sorted(models))
+
+
+def _refuse_absent(absent: list[str], panel: set[str], source: str, project: str) -> None:
+    if absent:
+        hint = meant(absent[0], sorted(panel), otherwise="")
+        raise RatingsError(
+            f"{source}: found no rating by {called('classifier', absent)} among those of the "
+            f"raters {listed(sorted(panel))}; expected ratings by every classifier. Correct "
+            f"classifiers in project {project}, or name it in "
+            f"optional_classifiers.{' ' * bool(hint)}{hint}"
+        )
+
+
+def _refuse_lookalikes(panel: set[str], named: set[str], source: str, project: str) -> None:
+    for group in lookalikes(panel | named):
+        raters, models = panel & set(group), named & set(group)
+        if raters and models:
+            raise RatingsError(
+                f"{source}: found rater {described(sorted(raters))} in the panel, who prints like "
+                f"classifier {described(sorted(models))}; expected the classifier's name as the "
+                f"ratings have it. Correct classifiers in project {project}, or rename the rater."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,3 +345,32 @@ class Project:
             engine=said.engine,
             memory_limit=said.memory_limit,
         )
+
+
+def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Ratings:
+    """The ratings, preceded by each rater's labels for the same items in earlier rounds.
+
+    A round is earlier if its name comes before `round_name`, with numbers in names by size: week-2
+    comes before week-10.
+    """
+    here = natural(round_name)
+    with store.reading():
+        names = sorted((name for name in store.rounds() if natural(name) < here), key=natural)
+        earlier = [store.ratings(name) for name in names]
+    if not names:
+        return ratings
+    return ratings.after(earlier)
+
+
+def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:
+    """The round of the store whose name comes last before `round_name`, with its ratings.
+
+    None if it is the first.
+    """
+    here = natural(round_name)
+    with store.reading():
+        earlier = [name for name in store.rounds() if natural(name) < here]
+        if not earlier:
+            return None
+        last = max(earlier, key=natural)
+        return last, store.ratings(last)

@@ -11,8 +11,14 @@ import dagster as dg
 import pytest
 
 from agreement_pipeline.orchestration import alerts, project_definitions
-from agreement_pipeline.orchestration.alerts import EVERY_SECONDS, LONGEST_WAIT, Told
-from agreement_pipeline.orchestration.posting import NotPostedError, checked_url, post
+from agreement_pipeline.orchestration.alerts import (
+    EVERY_SECONDS,
+    LONGEST_WAIT,
+    NotPostedError,
+    Told,
+    checked_url,
+    post,
+)
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice, overdue
 from agreement_pipeline.store import Store
