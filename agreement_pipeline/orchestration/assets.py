@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from inspect import getdoc
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 import pandas as pd
@@ -21,7 +21,6 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
-from agreement_pipeline.orchestration.checks import IN_FORCE
 from agreement_pipeline.orchestration.compat import DATA_VERSION
 from agreement_pipeline.orchestration.host import Host, released_dataset, released_round
 from agreement_pipeline.orchestration.metadata import (
@@ -40,12 +39,10 @@ from agreement_pipeline.orchestration.metadata import (
 from agreement_pipeline.orchestration.runs import (
     ADMITTED,
     HELD,
-    Judged,
     Result,
     failure,
     or_fail,
     progress,
-    show_withdrawn,
     tag,
 )
 from agreement_pipeline.orchestration.sensors import shown_state
@@ -55,185 +52,59 @@ from agreement_pipeline.projects import round_page as page_of_one
 from agreement_pipeline.release import Checked, Reassessed, Release, judge_round, reassess
 from agreement_pipeline.report import (
     Before,
-    Section,
+    Content,
     charted,
     delivery,
     details,
     disputed,
     history,
     patterns,
+    printable,
     since,
     table_of_rows,
 )
 
-StepOfRound = Callable[[Project, str], Result | Judged]
-StepOfAll = Callable[[Project], Result]
-
-
-def of_each_round(
-    host: Host,
-    step: StepOfRound,
-    after: Sequence[str] = (),
-    checks: Sequence[dg.AssetCheckSpec] = (),
-    **more: Any,
-) -> dg.AssetsDefinition:
-    """An asset with a partition for every round."""
-
-    def of_round(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
-        what = f"{step.__name__} of {context.partition_key}"
-        with progress(context.log.info, what):
-            found = or_fail(context, lambda: step(host.project, context.partition_key))
-        if isinstance(found, Judged):
-            yield from _judged(host, context, found._replace(result=fitting(found.result, checks)))
-        else:
-            yield found
-
-    return _asset(host, step, of_round, after, checks, partitions_def=host.partitions, **more)
-
-
-def of_all_rounds(
-    host: Host,
-    step: StepOfAll,
-    after: Sequence[str],
-    checks: Sequence[dg.AssetCheckSpec] = (),
-    **more: Any,
-) -> dg.AssetsDefinition:
-    """An asset over all rounds."""
-
-    def of_all(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
-        with progress(context.log.info, step.__name__):
-            return or_fail(context, lambda: step(host.project))
-
-    return _asset(host, step, of_all, after, checks, **more)
-
-
-def of_the_store(
-    host: Host,
-    step: Callable[[Host, dg.AssetExecutionContext], Iterator[Result]],
-    after: Sequence[str],
-    checks: Sequence[dg.AssetCheckSpec] = (),
-) -> dg.AssetsDefinition:
-    """An asset over all rounds that shows events of other assets while it is at work."""
-
-    def of_the_store(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
-        with progress(context.log.info, step.__name__):
-            yield from step(host, context)
-
-    return _asset(host, step, of_the_store, after, checks)
-
-
-def fitting(result: Result, checks: Sequence[dg.AssetCheckSpec]) -> Result:
-    """The result with an answer to each check that was loaded, and to no other.
-
-    The policy may have other rules than when the definitions were loaded. Its decision stands.
-    """
-    asked = {spec.name for spec in checks}
-    answered = [each for each in result.check_results if each.check_name in asked]
-    gone = sorted(asked - {each.check_name for each in answered})
-    unanswered = [
-        dg.AssetCheckResult(
-            check_name=name,
-            passed=False,
-            severity=dg.AssetCheckSeverity.WARN,
-            description="The policy has no such rule now. Reload the definitions.",
-        )
-        for name in gone
-    ]
-    return dg.MaterializeResult(
-        metadata=result.metadata,
-        check_results=[*answered, *unanswered],
-        data_version=result.data_version,
-    )
-
-
-def _judged(host: Host, context: dg.AssetExecutionContext, found: Judged) -> Iterator[Result]:
-    """Show the decision. If the round is held, the run ends, and its first line says why."""
-    yield found.result
-    if found.admitted:
-        tag(context, ADMITTED)
-        return
-    why = "; ".join(found.reasons)
-    if found.withdrawn:
-        show_withdrawn(context, host.key("training_data"), IN_FORCE, context.partition_key, why)
-    tag(context, HELD, why)
-    raise failure(f"held: round {context.partition_key}: {why}", "held")
-
-
-def _asset(
-    host: Host,
-    step: Callable[..., Any],
-    compute: Callable[..., Any],
-    after: Sequence[str],
-    checks: Sequence[dg.AssetCheckSpec],
-    **more: Any,
-) -> dg.AssetsDefinition:
-    spec = host.spec(step.__name__, getdoc(step))
-    decorate = dg.asset(
-        key=spec.key,
-        description=spec.description,
-        deps=[host.key(name) for name in after],
-        check_specs=list(checks),
-        group_name=spec.group_name,
-        owners=spec.owners,
-        tags=spec.tags,
-        metadata=spec.metadata,
-        code_version=spec.code_version,
-        pool=host.pool,
-        **more,
-    )
-    asset: dg.AssetsDefinition = decorate(compute)
-    return asset
-
-
 FIRST = {"dagster/priority": "1"}
 """What leads to a decision comes before what is only shown."""
-NOTHING: Section = {}
+
+
+class Judged(NamedTuple):
+    """What an asset shows of a decision. If the round is held, the run ends after it.
+
+    `withdrawn` is true if a release of the round was withdrawn.
+    """
+
+    result: Result
+    decision: Decision
+    withdrawn: bool
 
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
     """The assets of one project, with their checks."""
-    by_round, overall = partial(of_each_round, host), partial(of_all_rounds, host)
-    check = partial(checks.of_rounds, host.partitions)
-    policy = host.project.policy
+    by_round, overall = partial(_of_each_round, host), partial(_of_all_rounds, host)
+    settings = host.project.settings
+    days = settings.overdue_after_days
+    overdue_after = dg.FreshnessPolicy.time_window(
+        fail_window=timedelta(days=days), warn_window=timedelta(days=days * 7 / 8)
+    )
     return [
         by_round(
             annotations,
-            checks=[check(host.key("annotations"), each) for each in checks.CONTRACT],
+            checks=checks.of_contract(host),
             op_tags=FIRST,
-            freshness_policy=_freshness(host.project.settings.overdue_after_days),
+            freshness_policy=overdue_after,
         ),
         by_round(rating_patterns, ["annotations"]),
         by_round(inter_rater_agreement, ["rating_patterns"]),
         by_round(intra_rater_agreement, ["rating_patterns"]),
         by_round(classifier_agreement, ["rating_patterns"]),
         by_round(disputed_items, ["annotations"]),
-        by_round(
-            acceptability,
-            ["annotations"],
-            [check(host.key("acceptability"), each) for each in checks.of_policy(policy)],
-            op_tags=FIRST,
-        ),
-        by_round(
-            training_data,
-            ["acceptability"],
-            [check(host.key("training_data"), checks.RELEASED)],
-            op_tags=FIRST,
-        ),
-        overall(
-            agreement_history,
-            ["acceptability"],
-            checks.history_specs(
-                host.key("agreement_history"), host.project.settings.overdue_after_days
-            ),
-        ),
+        by_round(acceptability, ["annotations"], checks.of_policy(host), op_tags=FIRST),
+        by_round(training_data, ["acceptability"], checks.of_release(host), op_tags=FIRST),
+        overall(agreement_history, ["acceptability"], checks.of_history(host)),
         overall(release, ["training_data"]),
-        of_the_store(
-            host,
-            reassessment,
-            ["annotations"],
-            [checks.every_round_judged(host.key("reassessment"))],
-        ),
-        *([by_round(round_page, ["annotations"])] if host.project.settings.pages else []),
+        _of_the_store(host, reassessment, ["annotations"], checks.of_reassessment(host)),
+        *([by_round(round_page, ["annotations"])] if settings.pages else []),
     ]
 
 
@@ -274,7 +145,7 @@ def inter_rater_agreement(project: Project, round_name: str) -> Result:
     store, last = project.store, round_before(round_name, project.store)
     before = None if last is None else Before(*last)
     changed = since(store.ratings(round_name), round_name, before, project.policy)
-    return _agreement(project, round_name, "inter-rater", changed)
+    return _agreement(project, round_name, "inter-rater", **changed)
 
 
 def intra_rater_agreement(project: Project, round_name: str) -> Result:
@@ -315,12 +186,12 @@ def acceptability(project: Project, round_name: str) -> Judged:
             "release_withdrawn": withdrawn,
         },
     )
-    return Judged(result, decision.admitted, decision.reasons, withdrawn)
+    return Judged(result, decision, withdrawn)
 
 
 def training_data(project: Project, round_name: str) -> Result:
     """The round's training data. It exists only while the policy admits the round."""
-    return _released(released_round(project, round_name), [checks.released_result()])
+    return _released(released_round(project, round_name), [checks.released()])
 
 
 def round_page(project: Project, round_name: str) -> Result:
@@ -345,10 +216,7 @@ def agreement_history(project: Project) -> Result:
     project.standings.keep(replace(standing, chart=chart))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),
-        check_results=[
-            *checks.history_results(rounds, unused, why),
-            checks.like_before(chart),
-        ],
+        check_results=list(checks.history_results(rounds, unused, why, chart)),
         metadata={
             **rendered(history(rounds, project.policy, chart, why)),
             **link(project, INDEX),
@@ -363,38 +231,6 @@ def release(project: Project) -> Result:
     return _released(released_dataset(project))
 
 
-def _agreement(
-    project: Project, round_name: str, question: Question, more: Section = NOTHING
-) -> Result:
-    """Estimate every measure of one question, also those that the policy does not judge."""
-    ratings, policy = project.store.ratings(round_name), project.policy
-    measures, part = applicable(ratings, question), judged_part(ratings, policy)
-    judged = {rule.scope for rule in policy.rules}
-    scopes = {*SCOPE_KINDS} - {"stratum"}
-    shown = Shown.of(ratings)
-    found = list(
-        survey(part, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
-    )
-    return dg.MaterializeResult(
-        data_version=dg.DataVersion(ratings.digest),
-        metadata=rendered({**details(question, ratings, policy, found, shown), **more}),
-    )
-
-
-def _freshness(days: int) -> dg.FreshnessPolicy:
-    return dg.FreshnessPolicy.time_window(
-        fail_window=timedelta(days=days), warn_window=timedelta(days=days * 7 / 8)
-    )
-
-
-def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) -> Result:
-    return dg.MaterializeResult(
-        data_version=dg.DataVersion(released.path.name),
-        check_results=list(results),
-        metadata=release_metadata(released),
-    )
-
-
 def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
     """Every stored round, judged again where something changed since its last decision.
 
@@ -405,7 +241,14 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     counts = {"rounds": 0, "decided_anew": 0, "withdrawn": 0}
     changed: list[dict[str, str]] = []
     failed: dict[str, str] = {}
-    looked_at = _looked_at(host.project)
+    project = host.project
+    looked_at = reassess(
+        project.store,
+        project.policy,
+        project.contract,
+        waivers=project.waivers,
+        settings_digest=project.settings.reading_digest,
+    )
     while each := or_fail(context, lambda: next(looked_at, None)):
         counts["rounds"] += 1
         counts["decided_anew"] += each.decision is not None
@@ -430,13 +273,27 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
         raise failure(f"not judged again: {why}", "not_judged")
 
 
-def _looked_at(project: Project) -> Iterator[Reassessed]:
-    return reassess(
-        project.store,
-        project.policy,
-        project.contract,
-        waivers=project.waivers,
-        settings_digest=project.settings.reading_digest,
+def _agreement(project: Project, round_name: str, question: Question, **more: Content) -> Result:
+    """Estimate every measure of one question, also those that the policy does not judge."""
+    ratings, policy = project.store.ratings(round_name), project.policy
+    measures, part = applicable(ratings, question), judged_part(ratings, policy)
+    judged = {rule.scope for rule in policy.rules}
+    scopes = {*SCOPE_KINDS} - {"stratum"}
+    shown = Shown.of(ratings)
+    found = list(
+        survey(part, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
+    )
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(ratings.digest),
+        metadata=rendered({**details(question, ratings, policy, found, shown), **more}),
+    )
+
+
+def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) -> Result:
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(released.path.name),
+        check_results=list(results),
+        metadata=release_metadata(released),
     )
 
 
@@ -461,7 +318,7 @@ def _show(
         )
     if each.withdrawn:
         why = "; ".join(decision.reasons)
-        show_withdrawn(context, host.key("training_data"), checks.IN_FORCE, each.round, why)
+        _show_withdrawn(host, context, each.round, why)
 
 
 def _released_now(
@@ -501,3 +358,126 @@ def _row(each: Reassessed, decision: Decision) -> dict[str, str]:
         "why": "; ".join(decision.reasons),
         "release": "withdrawn" if each.withdrawn else "",
     }
+
+
+def _of_each_round(
+    host: Host,
+    step: Callable[[Project, str], Result | Judged],
+    after: Sequence[str] = (),
+    checks: Sequence[dg.AssetCheckSpec] = (),
+    **more: Any,
+) -> dg.AssetsDefinition:
+    """An asset with a partition for every round."""
+
+    def of_round(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        what = f"{step.__name__} of {context.partition_key}"
+        with progress(context.log.info, what):
+            found = or_fail(context, lambda: step(host.project, context.partition_key))
+        if isinstance(found, Judged):
+            yield from _judged(host, context, found, {spec.name for spec in checks})
+        else:
+            yield found
+
+    return _asset(host, step, of_round, after, checks, partitions_def=host.partitions, **more)
+
+
+def _of_all_rounds(
+    host: Host,
+    step: Callable[[Project], Result],
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec] = (),
+) -> dg.AssetsDefinition:
+    """An asset over all rounds."""
+
+    def of_all(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
+        with progress(context.log.info, step.__name__):
+            return or_fail(context, lambda: step(host.project))
+
+    return _asset(host, step, of_all, after, checks)
+
+
+def _of_the_store(
+    host: Host,
+    step: Callable[[Host, dg.AssetExecutionContext], Iterator[Result]],
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec],
+) -> dg.AssetsDefinition:
+    """An asset over all rounds that shows events of other assets while it is at work."""
+
+    def of_the_store(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        with progress(context.log.info, step.__name__):
+            yield from step(host, context)
+
+    return _asset(host, step, of_the_store, after, checks)
+
+
+def _asset(
+    host: Host,
+    step: Callable[..., Any],
+    compute: Callable[..., Any],
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec],
+    **more: Any,
+) -> dg.AssetsDefinition:
+    """A step as an asset. Its name is the function's, and its description the docstring."""
+    spec = host.spec(step.__name__, getdoc(step))
+    decorate = dg.asset(
+        key=spec.key,
+        description=spec.description,
+        deps=[host.key(name) for name in after],
+        check_specs=list(checks),
+        group_name=spec.group_name,
+        owners=spec.owners,
+        tags=spec.tags,
+        metadata=spec.metadata,
+        code_version=spec.code_version,
+        pool=host.pool,
+        **more,
+    )
+    asset: dg.AssetsDefinition = decorate(compute)
+    return asset
+
+
+def _judged(
+    host: Host, context: dg.AssetExecutionContext, found: Judged, asked: set[str]
+) -> Iterator[Result]:
+    """Show the decision. If the round is held, the run ends, and its first line says why.
+
+    Each check that was loaded is answered, and no other. The policy may have other rules than when
+    the definitions were loaded. Its decision stands.
+    """
+    result, decision, withdrawn = found
+    answered = [each for each in result.check_results if each.check_name in asked]
+    gone = sorted(asked - {each.check_name for each in answered})
+    yield dg.MaterializeResult(
+        metadata=result.metadata,
+        check_results=[*answered, *map(checks.without_rule, gone)],
+        data_version=result.data_version,
+    )
+    if decision.admitted:
+        tag(context, ADMITTED)
+        return
+    why = "; ".join(decision.reasons)
+    if withdrawn:
+        _show_withdrawn(host, context, context.partition_key, why)
+    tag(context, HELD, why)
+    raise failure(f"held: round {context.partition_key}: {why}", "held")
+
+
+def _show_withdrawn(
+    host: Host, context: dg.AssetExecutionContext, round_name: str, why: str
+) -> None:
+    """Show on the training data of a round that its release was withdrawn, and why."""
+    asset, said = host.key("training_data"), f"withdrawn: {printable(why)}"
+    context.log_event(
+        dg.AssetCheckEvaluation(
+            asset_key=asset,
+            check_name=checks.IN_FORCE,
+            passed=False,
+            metadata={"release": said},
+            severity=dg.AssetCheckSeverity.ERROR,
+            description=said,
+            partition=round_name,
+        )
+    )
+    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata={"release": said}))

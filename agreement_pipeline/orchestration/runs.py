@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import dagster as dg
 
@@ -20,27 +20,6 @@ FAULT, MAY_PASS, LASTS = "agreement_pipeline/fault", "may pass", "lasts"
 LONGEST_TAG = 300
 Result = dg.MaterializeResult[None]
 T = TypeVar("T")
-
-
-class Judged(NamedTuple):
-    """What an asset shows of a decision. If the round is held, the run ends after it.
-
-    Parameters
-    ----------
-    result
-        The decision, with its checks.
-    admitted
-        True if the policy admits the round.
-    reasons
-        The reasons of the decision.
-    withdrawn
-        True if a release of the round was withdrawn.
-    """
-
-    result: Result
-    admitted: bool
-    reasons: tuple[str, ...]
-    withdrawn: bool
 
 
 def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
@@ -81,25 +60,6 @@ def tag(context: dg.AssetExecutionContext, decision: str, why: str = "", **more:
 def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: str) -> None:
     """Give the run tags with what is wrong. The sensor reads if it may pass by itself."""
     tag(context, NOT_JUDGED, said, **{FAULT: MAY_PASS if passes(error) else LASTS})
-
-
-def show_withdrawn(
-    context: dg.AssetExecutionContext, asset: dg.AssetKey, check: str, round_name: str, why: str
-) -> None:
-    """Show on the training data of a round that its release was withdrawn, and why."""
-    said = f"withdrawn: {printable(why)}"
-    context.log_event(
-        dg.AssetCheckEvaluation(
-            asset_key=asset,
-            check_name=check,
-            passed=False,
-            metadata={"release": said},
-            severity=dg.AssetCheckSeverity.ERROR,
-            description=said,
-            partition=round_name,
-        )
-    )
-    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata={"release": said}))
 
 
 PATIENCE_SECONDS, EVERY_SECONDS = 5.0, 30.0
