@@ -14,7 +14,7 @@ import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY
-from agreement_pipeline.orchestration.sensors import tags_of
+from agreement_pipeline.orchestration.sensors import last_tags, running, said_by
 from agreement_pipeline.projects import Notice, Project, notices
 
 SECONDS = 10
@@ -104,8 +104,8 @@ class Told:
     def of(cls, cursor: str | None) -> "Told":
         """What a cursor says. A cursor of another form says nothing."""
         try:
-            found = cls(**json.loads(cursor or "{}"))
-        except (ValueError, TypeError):
+            found = cls(**said_by(cursor))
+        except TypeError:
             return cls()
         return found if isinstance(found.states, dict) else cls()
 
@@ -141,11 +141,10 @@ def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
     if variable is None:
         return []
 
-    @dg.sensor(
-        name=f"{project.name}_alerts",
-        minimum_interval_seconds=EVERY_SECONDS,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Tells the webhook of each round that is held, broken or overdue, once.",
+    @running(
+        f"{project.name}_alerts",
+        "Tells the webhook of each round that is held, broken or overdue, once.",
+        every=EVERY_SECONDS,
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         told = Told.of(context.cursor)
@@ -180,12 +179,8 @@ def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, 
 
 def _broken(instance: dg.DagsterInstance, project: Project) -> dict[str, str]:
     """Why deliveries that wait for a decision could not be judged, as their last runs say."""
-    found = {}
-    for each in project.due():
-        tags = {**tags_of(each), DECISION: NOT_JUDGED}
-        for run in instance.get_runs(dg.RunsFilter(tags=tags), limit=1):
-            found[each.round] = run.tags.get(WHY, "")
-    return found
+    said = {each.round: last_tags(instance, each, {DECISION: NOT_JUDGED}) for each in project.due()}
+    return {name: tags.get(WHY, "") for name, tags in said.items() if tags}
 
 
 def _key(notice: Notice) -> str:

@@ -1,10 +1,14 @@
-"""The sensor that finds new and changed rounds in a project's inbox."""
+"""What starts runs: new rounds in the inbox, a table of all rounds that is old, adjudicated labels.
+
+A cursor keeps what a sensor asked for, and when it asks again.
+"""
 
 import hashlib
 import json
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import dagster as dg
@@ -20,13 +24,58 @@ from agreement_pipeline.orchestration.compat import (
 from agreement_pipeline.orchestration.host import Host, rounds_of
 from agreement_pipeline.orchestration.runs import FAULT, LASTS
 from agreement_pipeline.projects import Delivery, FileSeen, Project, overdue
-from agreement_pipeline.ratings import Adjudicated
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.store import check_round_name
 
 FIRST_WAIT, LONGEST_WAIT = 20.0, 86_400.0
 """Seconds."""
+ORIGINAL = "agreement_pipeline/original"
+NO_TAGS: Mapping[str, str] = MappingProxyType({})
+
+
+def running(
+    name: str, description: str, *, every: int, job: AssetJob | None = None
+) -> Callable[..., dg.SensorDefinition]:
+    """A sensor that looks every so many seconds, from the start."""
+    return dg.sensor(
+        name=name,
+        job=job,
+        minimum_interval_seconds=every,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description=description,
+    )
+
+
+def said_by(cursor: str | None) -> dict[str, Any]:
+    """What a cursor says. A cursor of another form says nothing."""
+    try:
+        said = json.loads(cursor or "{}")
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def tags_of(delivery: Delivery) -> dict[str, str]:
+    """The tags of the runs of a delivery."""
+    return {"dagster/partition": delivery.round, ORIGINAL: delivery.digest[:12]}
+
+
+def n_runs(
+    instance: dg.DagsterInstance,
+    delivery: Delivery,
+    statuses: Sequence[dg.DagsterRunStatus] | None = None,
+) -> int:
+    """How many runs of a delivery there are, in these states or in any."""
+    return instance.get_runs_count(dg.RunsFilter(tags=tags_of(delivery), statuses=statuses))
+
+
+def last_tags(
+    instance: dg.DagsterInstance, delivery: Delivery, among: Mapping[str, str] = NO_TAGS
+) -> Mapping[str, str]:
+    """The tags of the last run of a delivery, or of the last one that has some tags."""
+    wanted = dg.RunsFilter(tags={**tags_of(delivery), **among})
+    return next((run.tags for run in instance.get_runs(wanted, limit=1)), NO_TAGS)
 
 
 @dataclass
@@ -52,11 +101,9 @@ class Asked:
     @classmethod
     def of(cls, cursor: str | None, judged_by: str) -> "Asked":
         """What a cursor says. A cursor of other rules, or of another form, says nothing."""
-        try:
-            said = json.loads(cursor or "{}")
-            return cls(judged_by, said["rounds"] if said["judged_by"] == judged_by else {})
-        except (ValueError, KeyError, TypeError):
-            return cls(judged_by)
+        said = said_by(cursor)
+        same = said.get("judged_by") == judged_by
+        return cls(judged_by, said.get("rounds", {}) if same else {})
 
     def to_cursor(self) -> str:
         """The cursor."""
@@ -104,40 +151,18 @@ class Asked:
         return known if known and known["digest"] == delivery.digest else None
 
 
-ORIGINAL = "agreement_pipeline/original"
-EVERY_SECONDS = 15
-"""A look that finds nothing new costs milliseconds."""
+def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
+    """A run for every round that is new or whose bytes changed.
 
-
-@dataclass(frozen=True)
-class Arrivals:
-    """What a look into the inbox found.
-
-    Parameters
-    ----------
-    ready
-        The rounds to run.
-    unsettled
-        A message for each file that is still being written.
-    refused
-        A message for each name that cannot be a round's.
+    It looks often, since a look that finds nothing new costs milliseconds.
     """
 
-    ready: tuple[Delivery, ...]
-    unsettled: tuple[str, ...]
-    refused: tuple[str, ...]
-
-
-def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
-    """A run for every round that is new or whose bytes changed."""
-
-    @dg.sensor(
-        name=f"{project.name}_new_rounds",
-        job=job,
-        minimum_interval_seconds=EVERY_SECONDS,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Runs a round when its file, or what judges it, is new. "
+    @running(
+        f"{project.name}_new_rounds",
+        "Runs a round when its file, or what judges it, is new. "
         "After a fault that may pass, until it is decided.",
+        every=15,
+        job=job,
     )
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         if wrong := project.no_inbox():
@@ -156,12 +181,11 @@ def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorRes
     deliveries = found.deliveries.values()
     due = project.due(asked.resting(deliveries, now), found)
     asked.settle(deliveries, due, now)
-    arrivals = look(due, settle_seconds=project.settings.settle_seconds, now=now)
-    waiting = (*arrivals.unsettled, *arrivals.refused, *found.refused.values())
+    there, unready = _ready(due, project.settings.settle_seconds, now)
+    waiting = (*unready, *found.refused.values())
     for message in waiting:
         context.log.warning(message)
-    idle = [each for each in arrivals.ready if not _is_running(context.instance, each)]
-    ready = _worth_a_run(context.instance, idle, asked, now)
+    ready = _worth_a_run(context.instance, there, asked, now)
     for each in ready:
         asked.ask(each, now)
     if not ready:
@@ -175,60 +199,10 @@ def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorRes
     )
 
 
-def _requests(
-    instance: dg.DagsterInstance, project: Project, ready: Sequence[Delivery]
-) -> list[dg.RunRequest]:
-    """A run for each delivery. Its key counts the arrivals and the runs that there were.
-
-    A round can come back with bytes that it had before, and a run can fail for a while.
-    Dagster drops a run whose key it has seen.
-    """
-    with project.store.reading():
-        arrived = {each.round: project.times_arrived(each.round) for each in ready}
-    return [
-        dg.RunRequest(
-            run_key=f"{each.round}:{each.digest}:{arrived[each.round]}:"
-            f"{instance.get_runs_count(dg.RunsFilter(tags=tags_of(each)))}",
-            partition_key=each.round,
-            tags={ORIGINAL: each.digest[:12]},
-        )
-        for each in ready
-    ]
-
-
-def _worth_a_run(
-    instance: dg.DagsterInstance, idle: Iterable[Delivery], asked: Asked, now: float
-) -> list[Delivery]:
-    """The deliveries that another run may judge. The others are let rest."""
-    found = []
-    for each in idle:
-        if asked.is_tried(each) and _fault_lasts(instance, each):
-            asked.rest(each, now)
-        else:
-            found.append(each)
-    return found
-
-
-def _fault_lasts(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
-    """True if the last run of the delivery found a fault that nobody but people can mend."""
-    last = instance.get_runs(dg.RunsFilter(tags=tags_of(delivery)), limit=1)
-    return any(run.tags.get(FAULT) == LASTS for run in last)
-
-
-def _is_running(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
-    """True if a run of the delivery waits or goes on."""
-    return bool(
-        instance.get_runs_count(dg.RunsFilter(tags=tags_of(delivery), statuses=IN_PROGRESS))
-    )
-
-
-def tags_of(delivery: Delivery) -> dict[str, str]:
-    """The tags of the runs of a delivery."""
-    return {"dagster/partition": delivery.round, ORIGINAL: delivery.digest[:12]}
-
-
-def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -> Arrivals:
-    """Sort the deliveries: ready, still being written, or refused by name."""
+def _ready(
+    deliveries: Iterable[Delivery], settle_seconds: float, now: float
+) -> tuple[list[Delivery], list[str]]:
+    """The deliveries that can be run. For the others: still being written, or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
         if any(_unsettled(each, settle_seconds, now) for each in delivery.files):
@@ -246,13 +220,51 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
             refused.append(str(error))
         else:
             ready.append(delivery)
-    return Arrivals(tuple(ready), tuple(unsettled), tuple(refused))
+    return ready, [*unsettled, *refused]
 
 
 def _unsettled(file: FileSeen, settle_seconds: float, now: float) -> bool:
     """True if a file may still be written. A date in the future is not believed."""
     changed = file.modified if file.modified <= now else file.changed
     return file.name.endswith(UNFINISHED) or now - changed < settle_seconds
+
+
+def _worth_a_run(
+    instance: dg.DagsterInstance, ready: Iterable[Delivery], asked: Asked, now: float
+) -> list[Delivery]:
+    """The deliveries that another run may judge, and that have no run now.
+
+    If nobody but people can mend the fault that the last run found, a delivery is let rest.
+    """
+    found = []
+    for each in ready:
+        if n_runs(instance, each, IN_PROGRESS):
+            continue
+        if asked.is_tried(each) and last_tags(instance, each).get(FAULT) == LASTS:
+            asked.rest(each, now)
+        else:
+            found.append(each)
+    return found
+
+
+def _requests(
+    instance: dg.DagsterInstance, project: Project, ready: Sequence[Delivery]
+) -> list[dg.RunRequest]:
+    """A run for each delivery. Its key counts the arrivals and the runs that there were.
+
+    A round can come back with bytes that it had before, and a run can fail for a while.
+    Dagster drops a run whose key it has seen.
+    """
+    with project.store.reading():
+        arrived = {each.round: project.times_arrived(each.round) for each in ready}
+    return [
+        dg.RunRequest(
+            run_key=f"{each.round}:{each.digest}:{arrived[each.round]}:{n_runs(instance, each)}",
+            partition_key=each.round,
+            tags={ORIGINAL: each.digest[:12]},
+        )
+        for each in ready
+    ]
 
 
 def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
@@ -265,21 +277,20 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     """
     project, table = host.project, host.key("agreement_history")
 
-    @dg.sensor(
-        name=f"{project.name}_history_changed",
+    @running(
+        f"{project.name}_history_changed",
+        "Writes the table of all rounds again when it changes, or a round is overdue.",
+        every=30,
         job=job,
-        minimum_interval_seconds=30,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Writes the table of all rounds again when it changes, or a round is overdue.",
     )
     def history_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        due = project.due()
-        if not project.store.head and not _tried(context.instance, due):
+        instance, due = context.instance, project.due()
+        if not project.store.head and not any(n_runs(instance, each, ENDED) for each in due):
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
         now = shown_state(project, due)
-        if now in (context.cursor, _shown(context.instance, table)):
+        if now in (context.cursor, _shown(instance, table)):
             return dg.SkipReason("nothing has changed since the last table of all rounds")
-        if context.instance.get_runs_count(dg.RunsFilter(job_name=job.name, statuses=WAITING)):
+        if instance.get_runs_count(dg.RunsFilter(job_name=job.name, statuses=WAITING)):
             return dg.SkipReason("the table of all rounds is about to be written again")
         return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=now)
 
@@ -300,31 +311,23 @@ def _shown(instance: dg.DagsterInstance, table: dg.AssetKey) -> str | None:
     return shown and (shown.tags or {}).get(DATA_VERSION)
 
 
-def _tried(instance: dg.DagsterInstance, due: Iterable[Delivery]) -> bool:
-    """True if a run of one of these deliveries has ended without a decision."""
-    return any(
-        instance.get_runs_count(dg.RunsFilter(tags=tags_of(each), statuses=ENDED)) for each in due
-    )
-
-
 def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinition]:
     """A run of the training data of an admitted round whenever its adjudicated labels change.
 
-    None if the project names no folder for them.
+    Nothing if the project names no folder for them.
     """
     project, training_data = host.project, host.key("training_data")
     if project.settings.adjudicated is None:
         return []
 
-    @dg.sensor(
-        name=f"{project.name}_adjudicated",
+    @running(
+        f"{project.name}_adjudicated",
+        "Releases an admitted round again when its adjudicated labels change.",
+        every=30,
         job=job,
-        minimum_interval_seconds=30,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Releases an admitted round again when its adjudicated labels change.",
     )
     def adjudicated(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        before = _said(context.cursor)
+        before = said_by(context.cursor)
         try:
             now, mistakes = _answered(project, before)
         except AgreementError as error:
@@ -346,15 +349,6 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
     return [adjudicated]
 
 
-def _said(cursor: str | None) -> dict[str, str]:
-    """What a cursor says. A cursor of another form says nothing."""
-    try:
-        said = json.loads(cursor or "{}")
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
-
-
 def _answered(project: Project, before: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """A digest of the adjudicated labels of each admitted round, and which cannot be read.
 
@@ -368,11 +362,9 @@ def _answered(project: Project, before: Mapping[str, str]) -> tuple[dict[str, st
         except AgreementError as error:
             mistakes.append(str(error))
             found |= {name: before[name]} if name in before else {}
-        else:
-            found |= {name: _digest(answers[name])} if name in answers else {}
+            continue
+        if name in answers:
+            said = [answers[name].ratings_digest, dict(answers[name].labels)]
+            bytes_said = json.dumps(said, sort_keys=True).encode()
+            found[name] = hashlib.sha256(bytes_said).hexdigest()
     return found, "; ".join(dict.fromkeys(mistakes))
-
-
-def _digest(answers: Adjudicated) -> str:
-    said = json.dumps([answers.ratings_digest, dict(answers.labels)], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()

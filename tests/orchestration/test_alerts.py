@@ -19,6 +19,7 @@ from agreement_pipeline.orchestration.alerts import (
     checked_url,
     post,
 )
+from agreement_pipeline.orchestration.sensors import tags_of
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice, overdue
 from agreement_pipeline.store import Store
@@ -175,7 +176,7 @@ def test_a_broken_delivery_is_told_once_with_file_and_row(told, webhook):
             partition_key="w1",
             raise_on_error=False,
             asset_selection=[dg.AssetKey(["reviews", "annotations"])],
-            tags=alerts.tags_of(delivery),
+            tags=tags_of(delivery),
         )
         daemon.tick()
     ((_, body),) = webhook.got

@@ -67,7 +67,7 @@ def test_a_cursor_of_the_alerts_of_another_form_says_nothing(cursor):
 
 @pytest.mark.parametrize("cursor", [None, "", "[]", '"x"', "1", "no JSON"])
 def test_a_cursor_of_adjudicated_labels_of_another_form_says_nothing(cursor):
-    assert sensors._said(cursor) == {}
+    assert sensors.said_by(cursor) == {}
 
 
 def test_the_last_run_says_why_a_delivery_is_broken():
