@@ -1,9 +1,7 @@
 """A project as a Dagster component."""
 
 import re
-from collections.abc import Mapping
 from inspect import getdoc
-from pathlib import Path
 from typing import Annotated, Any
 
 import dagster as dg
@@ -110,21 +108,13 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
             )
         if "://" not in inbox:
             (request.project_root / inbox).mkdir(parents=True, exist_ok=True)
-        _write(request, said)
-
-
-def _write(request: dg.ScaffoldRequest[ProjectParams], said: Mapping[str, object]) -> None:
-    if request.scaffold_format == "python":
-        _text(request.target_path / "component.py", PYTHON.format(**said))
-    elif request.append:
-        _text(request.target_path, f"---\n{YAML.format(**said)}", mode="a")
-    else:
-        _text(request.target_path / "defs.yaml", YAML.format(**said))
-
-
-def _text(path: Path, text: str, mode: str = "w") -> None:
-    with path.open(mode, encoding="utf-8") as file:
-        file.write(text)
+        python = request.scaffold_format == "python"
+        if request.append and not python:
+            with request.target_path.open("a", encoding="utf-8") as file:
+                file.write(f"---\n{YAML.format(**said)}")
+            return
+        name, text = ("component.py", PYTHON) if python else ("defs.yaml", YAML)
+        (request.target_path / name).write_text(text.format(**said), encoding="utf-8")
 
 
 MAPPING = dg.Resolver.default(model_field_type=dict[str, Any])

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import dagster as dg
 
@@ -123,13 +122,6 @@ _HOSTED: dict[str, Project] = {}
 """The projects of this code location. Their settings come from reviewed files, not from a run."""
 
 
-class _Asked(NamedTuple):
-    """A project, and the round of a run, if it has one."""
-
-    project: Project
-    round_name: str | None
-
-
 def host(project: Project) -> None:
     """Remember a project, so that `release_of` finds it by its name."""
     _HOSTED[project.name] = project
@@ -155,7 +147,14 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
         The round is held, was never delivered, or its bytes were edited. The reason is given, and
         the asset is not tried again.
     """
-    return or_fail(context, lambda: _released(_asked(context, project)))
+
+    def released() -> Release:
+        hosted, round_name = _asked(context, project)
+        if round_name is None:
+            return released_dataset(hosted)
+        return released_round(hosted, round_name)
+
+    return or_fail(context, released)
 
 
 def released_round(project: Project, round_name: str) -> Release:
@@ -187,14 +186,11 @@ def released_dataset(project: Project) -> Release:
     )
 
 
-def _released(asked: _Asked) -> Release:
-    if asked.round_name is None:
-        return released_dataset(asked.project)
-    return released_round(asked.project, asked.round_name)
+def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Project, str | None]:
+    """The project that is named, or the one whose rounds are the partitions of the asset.
 
-
-def _asked(context: dg.AssetExecutionContext, named: str | None) -> _Asked:
-    """The project that is named, or the one whose rounds are the partitions of the asset."""
+    With it, the round of the run, if it has one.
+    """
     where = f"release_of in {context.asset_key.to_user_string()}"
     partitions = context.assets_def.partitions_def
     name = getattr(partitions, "name", None)
@@ -211,4 +207,4 @@ def _asked(context: dg.AssetExecutionContext, named: str | None) -> _Asked:
             f"{where}: found partitions {name!r}; expected {rounds_of(found).name!r}, or none. "
             "Give the asset partitions_def=rounds_of(project)."
         )
-    return _Asked(_HOSTED[found], None if partitions is None else context.partition_key)
+    return _HOSTED[found], None if partitions is None else context.partition_key

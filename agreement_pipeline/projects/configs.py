@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError, ProjectError
 from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, load_waiver
 from agreement_pipeline.projects.inbox import times_arrived
@@ -32,19 +31,6 @@ def policy_of(settings: ProjectSettings, configs: Path) -> Policy:
             f"{settings.policy!r}; expected another name. Rename the file and the policy."
         )
     return policy
-
-
-def contract_of(settings: ProjectSettings, configs: Path) -> Contract:
-    """The contract that a project names, else the built-in one."""
-    if settings.contract is None:
-        return Contract.default()
-    return Contract.load(configs / "contracts" / settings.contract)
-
-
-def waivers_of(settings: ProjectSettings, configs: Path) -> tuple[Waiver, ...]:
-    """The waivers that name the project."""
-    waivers = written_waivers(configs).values()
-    return tuple(waiver for waiver in waivers if waiver.project == settings.project)
 
 
 def written_waivers(configs: Path) -> dict[str, Waiver]:
@@ -118,7 +104,7 @@ def load_project(path: Path) -> ProjectSettings:
     settings = validated(ProjectSettings, data, place, ProjectError)
     root = (path.parent / "../..").resolve()
     absent = absent_configs(settings, root / "configs")
-    mistakes = [*_misnamed(settings, path), *_moved(data), *_store_in_inbox(settings), *absent]
+    mistakes = [*_mistakes(settings, data, path), *absent]
     if mistakes:
         raise ProjectError(" ".join(f"{place / key}: {key}: {words}" for key, words in mistakes))
     return settings.model_copy(update={"root": str(root)})
@@ -171,27 +157,24 @@ def _refuse_unread(folder: Path) -> None:
         )
 
 
-def _misnamed(settings: ProjectSettings, path: Path) -> Iterator[tuple[str, str]]:
+def _mistakes(settings: ProjectSettings, data: object, path: Path) -> Iterator[tuple[str, str]]:
+    """What is wrong in a file that is well formed, by the key.
+
+    The file must not choose the folder of its policies, since those are reviewed. A store inside
+    the inbox would be delivered as rounds.
+    """
     if path.stem != settings.project:
         yield (
             "project",
             f"found {settings.project!r} in {path.name}; expected {path.stem!r}. "
             "Name the file after the project.",
         )
-
-
-def _moved(data: object) -> Iterator[tuple[str, str]]:
-    """A project's file must not choose the folder of its policies: those are reviewed."""
     if isinstance(data, Mapping) and "root" in data:
         yield (
             "root",
             "found a folder; expected none, since the folder above configs/ is the root. "
             "Leave it out.",
         )
-
-
-def _store_in_inbox(settings: ProjectSettings) -> Iterator[tuple[str, str]]:
-    """A store inside the inbox would be delivered as rounds."""
     inbox, store = Path(settings.inbox), Path(settings.store or "")
     if settings.store and (inbox == store or inbox in store.parents):
         yield (

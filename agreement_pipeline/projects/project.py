@@ -13,10 +13,9 @@ from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver
 from agreement_pipeline.projects.adjudicated import read_adjudicated
 from agreement_pipeline.projects.configs import (
     absent_configs,
-    contract_of,
     policy_of,
     unused_waivers,
-    waivers_of,
+    written_waivers,
 )
 from agreement_pipeline.projects.inbox import BucketInbox, Delivery, Found, Inbox, times_arrived
 from agreement_pipeline.projects.settings import ProjectSettings
@@ -24,7 +23,6 @@ from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.ratings import (
     Adjudicated,
     Ratings,
-    Scale,
     category_text,
     described,
     lookalikes,
@@ -99,11 +97,6 @@ class Project:
         """The project's name."""
         return self.settings.project
 
-    @property
-    def scale(self) -> Scale:
-        """What its labels may be."""
-        return self.settings.scale
-
     @cached_property
     def root(self) -> Path:
         """The folder that relative paths start from."""
@@ -147,7 +140,10 @@ class Project:
     @property
     def contract(self) -> Contract:
         """The data contract that its rounds must keep."""
-        return contract_of(self.settings, self.configs)
+        named = self.settings.contract
+        if named is None:
+            return Contract.default()
+        return Contract.load(self.configs / "contracts" / named)
 
     @property
     def judged_by(self) -> str:
@@ -164,7 +160,8 @@ class Project:
     @property
     def waivers(self) -> tuple[Waiver, ...]:
         """The waivers for its rounds, read again each time."""
-        return waivers_of(self.settings, self.configs)
+        written = written_waivers(self.configs).values()
+        return tuple(waiver for waiver in written if waiver.project == self.name)
 
     @property
     def images(self) -> Path | None:

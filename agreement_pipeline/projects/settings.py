@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
@@ -100,6 +100,10 @@ SIGN = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
 PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
 UNMEANT = re.compile(r"~|[A-Za-z0-9+]+:/(?!/)")
 E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
+NAMED_IN_CONFIGS = (
+    "a name in configs/: letters, digits, dots, hyphens and underscores, 100 at most. Correct the "
+    "name."
+)
 SERVED = re.compile(r"https?://[!-~]{1,2000}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 TEAM = re.compile(r"team:.+", re.DOTALL)
@@ -130,6 +134,28 @@ NOT_OF_READING = {
 
 SIZE = re.compile(r"\d{1,9}(\.\d{1,3})? ?[KMGT]i?B")
 SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
+
+
+FORMS: dict[str, tuple[Callable[[str], object], str]] = {
+    "project": (
+        NAME.fullmatch,
+        "a lower case letter, then letters, digits or underscores, 50 at most. Rename the project "
+        "and its file.",
+    ),
+    "policy": (IN_CONFIGS.fullmatch, NAMED_IN_CONFIGS),
+    "contract": (IN_CONFIGS.fullmatch, NAMED_IN_CONFIGS),
+    "schedule": (
+        is_cron_expression,
+        "a cron expression of five fields for a day that exists, as 0 6 * * 1. Correct the "
+        "schedule.",
+    ),
+    "pages_url": (
+        SERVED.fullmatch,
+        "a URL that begins with http:// or https://, without spaces. Correct the URL.",
+    ),
+    "memory_limit": (SIZE.fullmatch, "a size such as 500MB or 4GB. Correct the size."),
+}
+"""What the text of a setting must be, and the words for it."""
 
 
 @dataclass(frozen=True)
@@ -308,15 +334,6 @@ class ProjectSettings(BaseModel):
             )
         return self
 
-    @field_validator("memory_limit")
-    @classmethod
-    def _size(cls, value: str | None) -> str | None:
-        if value is not None and not SIZE.fullmatch(value):
-            raise ValueError(
-                f"found {shown(value)}; expected a size such as 500MB or 4GB. Correct the size."
-            )
-        return value
-
     @field_validator("inbox")
     @classmethod
     def _folder_or_bucket(cls, value: str) -> str:
@@ -343,23 +360,22 @@ class ProjectSettings(BaseModel):
         said = self.model_dump(mode="json", exclude=NOT_OF_READING, exclude_defaults=True)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
-    @field_validator("project")
+    @field_validator(*FORMS)
     @classmethod
-    def _plain_name(cls, value: str) -> str:
-        if not NAME.fullmatch(value):
-            raise ValueError(
-                f"found {value!r}; expected a lower case letter, then letters, digits or "
-                "underscores, 50 at most. Rename the project and its file."
-            )
+    def _of_its_form(cls, value: str | None, info: ValidationInfo) -> str | None:
+        has_form, expected = FORMS[str(info.field_name)]
+        if value is not None and not has_form(value):
+            raise ValueError(f"found {shown(value)}; expected {expected}")
         return value
 
-    @field_validator("policy", "contract")
+    @field_validator("alerts_url_from")
     @classmethod
-    def _in_configs(cls, value: str | None) -> str | None:
-        if value is not None and not IN_CONFIGS.fullmatch(value):
+    def _name_of_variable(cls, value: str | None) -> str | None:
+        """What stands here instead may be the secret itself, so it is not repeated."""
+        if value is not None and not VARIABLE.fullmatch(value):
             raise ValueError(
-                f"found {value!r}; expected a name in configs/: letters, digits, dots, hyphens and "
-                "underscores, 100 at most. Correct the name."
+                "found something else than the name of an environment variable; expected letters, "
+                "digits and underscores, as REVIEWS_WEBHOOK. Put the URL into the variable."
             )
         return value
 
@@ -375,36 +391,6 @@ class ProjectSettings(BaseModel):
             raise ValueError(
                 f"found {shown(value)}; expected a path without ~, or a URL with two slashes, as "
                 "s3://bucket/folder. Write the place in full."
-            )
-        return value
-
-    @field_validator("schedule")
-    @classmethod
-    def _cron(cls, value: str) -> str:
-        if not is_cron_expression(value):
-            raise ValueError(
-                f"found {value!r}; expected a cron expression of five fields for a day that "
-                "exists, as 0 6 * * 1. Correct the schedule."
-            )
-        return value
-
-    @field_validator("pages_url")
-    @classmethod
-    def _served(cls, value: str | None) -> str | None:
-        if value is not None and not SERVED.fullmatch(value):
-            raise ValueError(
-                f"found {shown(value)}; expected a URL that begins with http:// or https://, "
-                "without spaces. Correct the URL."
-            )
-        return value
-
-    @field_validator("alerts_url_from")
-    @classmethod
-    def _name_of_variable(cls, value: str | None) -> str | None:
-        if value is not None and not VARIABLE.fullmatch(value):
-            raise ValueError(
-                "found something else than the name of an environment variable; expected letters, "
-                "digits and underscores, as REVIEWS_WEBHOOK. Put the URL into the variable."
             )
         return value
 
