@@ -26,6 +26,12 @@ from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "docs/guide/project.md"
+DOUBTS = {
+    "ordinal": "whole numbers; interval if their distances matter",
+    "interval": "numbers; add those that nobody chose yet",
+    "nominal": "ordinal if the categories have an order, from the lowest",
+}
+"""What a team must look at in the level that was guessed."""
 ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(id|key))?|stem")
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
@@ -86,7 +92,9 @@ def first_files(export: Path, name: str, inbox: str) -> dict[str, str]:
     several = len(seen.questions) > 1
     for question in seen.questions:
         project = f"{name}_{plain_name(question.name)}" if several else name
-        files[f"projects/{project}.yaml"] = _project(project, question, seen, inbox)
+        files[f"projects/{project}.yaml"] = "\n".join(
+            [*_project(project, question, seen, inbox), ""]
+        )
         files[f"policies/{project}.yaml"] = _policy(project, question, bool(seen.replicates))
     return files
 
@@ -101,8 +109,27 @@ def plain_name(text: str) -> str:
     return plain if plain[:1].isalpha() else f"p_{plain}"
 
 
-def _project(name: str, question: Question, seen: Seen, inbox: str) -> str:
-    return "\n".join([*_head(name, seen), *_body(name, question, seen, inbox), ""])
+def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
+    """The lines of a project file."""
+    yield from _head(name, seen)
+    yield f"project: {name}"
+    yield f"inbox: {json.dumps(inbox)}"
+    yield f"reader: {seen.reader.name}  # {seen.reader.title}"
+    columns = {**seen.columns, **({} if question.units else {"label": question.name})}
+    if columns:
+        named = ", ".join(f"{key}: {json.dumps(value)}" for key, value in columns.items())
+        yield f"columns: {{{named}}}"
+    if question.units:
+        yield f"units: {{kind: {question.units}}}  # docs/guide/units.md says what a unit is"
+    if question.units and "none" in seen.reader.lacks:
+        yield "requires: []  # every item of the file was opened by its rater: please check"
+    yield "scale:"
+    yield f"  level: {question.level}  # {DOUBTS[question.level]}"
+    numbers = question.level == "interval"
+    categories = [float(each) if numbers else each for each in question.labels]
+    yield f"  categories: {json.dumps(categories, ensure_ascii=False)}  # those seen"
+    yield from _of_items_and_raters(seen, "round" in columns)
+    yield f"policy: {name}"
 
 
 def _head(name: str, seen: Seen) -> Iterator[str]:
@@ -113,32 +140,13 @@ def _head(name: str, seen: Seen) -> Iterator[str]:
         yield f"# FILL IN `requires`: {seen.reader.title} cannot show {lacking}. {why}"
 
 
-def _body(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
-    label = {} if question.units else {"label": question.name}
-    columns = {**seen.columns, **label}
-    yield f"project: {name}"
-    yield f"inbox: {json.dumps(inbox)}"
-    yield f"reader: {seen.reader.name}  # {seen.reader.title}"
-    if columns:
-        yield f"columns: {_flow(columns)}"
-    if question.units:
-        yield f"units: {{kind: {question.units}}}  # docs/guide/units.md says what a unit is"
-    if question.units and "none" in seen.reader.lacks:
-        yield "requires: []  # every item of the file was opened by its rater: please check"
-    yield "scale:"
-    yield f"  level: {question.level}{_doubt(question)}"
-    yield f"  categories: {json.dumps(_categories(question), ensure_ascii=False)}  # those seen"
+def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
     for key, value in seen.replicates.items():
         yield f"{key}: {json.dumps(value)}  # items that come back, so that raters meet them again"
-    if seen.replicates and "round" in columns:
+    if seen.replicates and several_rounds:
         yield "replicates: across  # they come back in later rounds"
     if not seen.replicates:
         yield "# replicate_of: FIELD  # the field that names the item which an item repeats"
-    yield from _raters(seen)
-    yield f"policy: {name}"
-
-
-def _raters(seen: Seen) -> Iterator[str]:
     if seen.models:
         yield f"# Models of the export are classifiers by themselves: {', '.join(seen.models)}."
     else:
@@ -147,21 +155,6 @@ def _raters(seen: Seen) -> Iterator[str]:
     if seen.reader.needs:
         yield "# requires: []  # see above"
     yield "# where: {FIELD: [VALUE]}  # only rows with these values count"
-
-
-def _doubt(question: Question) -> str:
-    doubts = {
-        "ordinal": "  # whole numbers; interval if their distances matter",
-        "interval": "  # numbers; add those that nobody chose yet",
-        "nominal": "  # ordinal if the categories have an order, from the lowest",
-    }
-    return doubts[question.level]
-
-
-def _categories(question: Question) -> list[str | float]:
-    if question.level == "interval":
-        return [float(label) for label in question.labels]
-    return list(question.labels)
 
 
 def _policy(name: str, question: Question, replicates: bool) -> str:
@@ -181,11 +174,6 @@ def _policy(name: str, question: Question, replicates: bool) -> str:
     if replicates:
         lines += ["  - measure: self_agreement_unbiased", "    min_items: 20", "    effect: warn"]
     return "\n".join([*lines, ""])
-
-
-def _flow(columns: dict[str, str]) -> str:
-    inside = ", ".join(f"{key}: {json.dumps(value)}" for key, value in columns.items())
-    return f"{{{inside}}}"
 
 
 def look(path: Path) -> Seen:
