@@ -17,6 +17,7 @@ from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY
 from agreement_pipeline.orchestration.sensors import last_tags, running, said_by
 from agreement_pipeline.projects import Notice, Project, notices
 
+EVERY_SECONDS, LONGEST_WAIT = 30, 3_600
 SECONDS = 10
 HTTP = ("https://", "http://")
 
@@ -75,10 +76,6 @@ def post(url: str, body: Mapping[str, Any]) -> None:
 
 def _refuse(why: str) -> NoReturn:
     raise NotPostedError(why) from None
-
-
-EVERY_SECONDS = 30
-LONGEST_WAIT = 3_600
 
 
 @dataclass

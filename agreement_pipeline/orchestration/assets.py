@@ -25,11 +25,10 @@ from agreement_pipeline.orchestration.compat import DATA_VERSION
 from agreement_pipeline.orchestration.host import Host, released_dataset, released_round
 from agreement_pipeline.orchestration.metadata import (
     INDEX,
-    column_schema,
     decision_metadata,
+    first_rows,
     keep_page,
     link,
-    opened_table,
     page_of,
     refused_files,
     release_metadata,
@@ -116,7 +115,6 @@ def annotations(project: Project, round_name: str) -> Result:
     findings = (*found, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
     project.checked_here[round_name] = Checked(version, ratings, contract.digest, found)
-    first = ratings.head(20)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
         check_results=list(checks.contract_results(findings, project.policy)),
@@ -126,8 +124,7 @@ def annotations(project: Project, round_name: str) -> Result:
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
-            **opened_table("first_rows", first),
-            "dagster/column_schema": column_schema(first),
+            **first_rows(ratings.head(20)),
         },
     )
 

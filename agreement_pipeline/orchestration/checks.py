@@ -14,7 +14,6 @@ from agreement_pipeline.estimates import Charted, registered
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import (
-    finding_rows,
     first_of,
     number,
     rendered,
@@ -174,7 +173,16 @@ def _contract_result(
     applying: Sequence[Finding],
 ) -> dg.AssetCheckResult:
     failed = [finding.description for finding in applying if not finding.passed]
-    shown = table("findings", finding_rows(findings))
+    rows = pd.DataFrame(
+        {
+            "check": finding.check,
+            "passed": "yes" if finding.passed else "no",
+            "found": finding.description,
+            "observed": "; ".join(f"{name}: {value}" for name, value in finding.observed),
+        }
+        for finding in findings
+    )
+    shown = table("findings", rows)
     return _result(name, not failed, _answer(not failed, failed), severity, shown)
 
 

@@ -1,4 +1,4 @@
-"""A project in a code location: the keys, groups, tags and owners of its assets."""
+"""A project in a code location: how its assets are named, and what trainers ask of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,6 +46,10 @@ SHOWS = {
 """What an asset shows, as a tag to filter by. All others show evidence."""
 
 FIXED = ("deps", "skippable", "partitions_def", "freshness_policy", "automation_condition")
+
+
+_HOSTED: dict[str, Project] = {}
+"""The projects of this code location. Their settings come from reviewed files, not from a run."""
 
 
 def unchanged(spec: dg.AssetSpec) -> dg.AssetSpec:
@@ -116,10 +120,6 @@ def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:
     'toxicity_rounds'
     """
     return dg.DynamicPartitionsDefinition(name=f"{project}_rounds")
-
-
-_HOSTED: dict[str, Project] = {}
-"""The projects of this code location. Their settings come from reviewed files, not from a run."""
 
 
 def host(project: Project) -> None:

@@ -18,6 +18,7 @@ DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
 FAULT, MAY_PASS, LASTS = "agreement_pipeline/fault", "may pass", "lasts"
 LONGEST_TAG = 300
+PATIENCE_SECONDS, EVERY_SECONDS = 5.0, 30.0
 Result = dg.MaterializeResult[None]
 T = TypeVar("T")
 
@@ -60,9 +61,6 @@ def tag(context: dg.AssetExecutionContext, decision: str, why: str = "", **more:
 def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: str) -> None:
     """Give the run tags with what is wrong. The sensor reads if it may pass by itself."""
     tag(context, NOT_JUDGED, said, **{FAULT: MAY_PASS if passes(error) else LASTS})
-
-
-PATIENCE_SECONDS, EVERY_SECONDS = 5.0, 30.0
 
 
 @contextmanager

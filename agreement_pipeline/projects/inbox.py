@@ -195,23 +195,17 @@ class Inbox:
             return known
         at_rest = time.time_ns() - max(each.changed for each in place.mark) > AT_REST_NS
         try:
-            digest, rounds = self._content(place)
+            _refuse_no_files(path)
+            digest, said = digest_at(path), self.settings
+            rounds: tuple[str, ...] = (place.round,)
+            if said.columns.round:
+                rounds = read_rounds(path, said.columns, said.limits, said.reader)
         except AgreementError as error:
             return _Read((), "", (), str(error))
         except OSError as error:
             words = f"{path}: found a file that cannot be read ({error.strerror or error}); "
             return _Read((), "", (), f"{words}expected a file. Correct its permissions.")
         return _Read(place.mark if at_rest else (), digest, rounds)
-
-    def _content(self, place: _Place) -> tuple[str, tuple[str, ...]]:
-        """The digest of a file or folder, and its rounds."""
-        path = place.path
-        _refuse_no_files(path)
-        digest = digest_at(path)
-        said = self.settings
-        if said.columns.round:
-            return digest, read_rounds(path, said.columns, said.limits, said.reader)
-        return digest, (place.round,)
 
 
 def twice(inbox: Folder, rounds: Iterable[str]) -> dict[str, str]:
@@ -249,12 +243,10 @@ def _places(inbox: Path) -> Iterator[_Place]:
             if not entry.is_dir(follow_symlinks=False):
                 mark = _file(entry.name, entry.stat(follow_symlinks=False))
                 yield _Place(inbox / entry.name, (mark,), named_after(entry.name))
-            elif marks := _files_in(inbox / entry.name):
-                yield _Place(inbox / entry.name, marks, entry.name)
-
-
-def _files_in(folder: Path) -> Mark:
-    return tuple(_file(name, (folder / name).lstat()) for name in names_in(folder))
+            elif inside := names_in(inbox / entry.name):
+                folder = inbox / entry.name
+                marks = tuple(_file(name, (folder / name).lstat()) for name in inside)
+                yield _Place(folder, marks, entry.name)
 
 
 def _file(name: str, status: os.stat_result) -> _File:
@@ -333,7 +325,9 @@ class BucketInbox:
             An object changed meanwhile.
         """
         if delivery.digest not in self._copies:
-            self._forget()
+            for copy in self._copies.values():
+                _remove(copy.parent, os.getpid())
+            self._copies.clear()
             folder = Path(tempfile.mkdtemp(prefix="agreement-"))
             weakref.finalize(self, _remove, folder, os.getpid())
             self._fetch(delivery, folder)
@@ -365,22 +359,19 @@ class BucketInbox:
                 may_pass=True,
             )
 
-    def _forget(self) -> None:
-        for copy in self._copies.values():
-            _remove(copy.parent, os.getpid())
-        self._copies.clear()
-
     def _found(self, start: str) -> Found:
         places = _rounds_of(self._bucket.listed(start))
         refused = twice(self.url, (each.round for each in places))
-        refused |= {
-            each.round: _no_path(f"{self.url}/{wrong}")
-            for each in places
-            if (wrong := each.unwritable())
-        }
+        for each in places:
+            if wrong := each.unwritable():
+                refused[each.round] = (
+                    f"{self.url}/{wrong}: found an object whose name is no path of a file; "
+                    f"expected no empty part, none of dots alone, {LONGEST_NAME} bytes at most in "
+                    "each, and no object inside another. Rename the object."
+                )
         found = {
             each.round: Delivery(
-                each.round, self._url(each.name), _digest(each.objects), each.seen(), True
+                each.round, self._url(each.name), _digest(each.objects), each.files, True
             )
             for each in sorted(places)
             if each.round not in refused
@@ -401,7 +392,8 @@ class _InBucket(NamedTuple):
     name: str
     objects: Mapping[str, Listed]
 
-    def seen(self) -> tuple[FileSeen, ...]:
+    @property
+    def files(self) -> tuple[FileSeen, ...]:
         """When each object was written."""
         return tuple(
             FileSeen(name, about.modified, about.modified) for name, about in self.objects.items()
@@ -431,14 +423,6 @@ def _is_no_path(name: str) -> bool:
         not {"", ".", ".."}.isdisjoint(parts)
         or "\0" in name
         or any(len(each.encode()) > LONGEST_NAME for each in parts)
-    )
-
-
-def _no_path(url: str) -> str:
-    return (
-        f"{url}: found an object whose name is no path of a file; expected no empty part, none of "
-        f"dots alone, {LONGEST_NAME} bytes at most in each, and no object inside another. "
-        "Rename the object."
     )
 
 

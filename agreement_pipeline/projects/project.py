@@ -315,17 +315,8 @@ class Project:
             return here, self._read(here)
 
     def _read(self, delivery: Delivery) -> Ratings:
-        ratings = self._read_alone(delivery)
-        if ratings.origin is not None:
-            n_left_out = len(self._columns_left_out(delivery))
-            ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
-        if self.settings.replicates == "across":
-            return with_earlier_rounds(ratings, delivery.round, self.store)
-        return ratings
-
-    def _read_alone(self, delivery: Delivery) -> Ratings:
         said = self.settings
-        return read(
+        ratings = read(
             delivery.here,
             said.columns,
             layout=said.layout,
@@ -342,6 +333,12 @@ class Project:
             engine=said.engine,
             memory_limit=said.memory_limit,
         )
+        if ratings.origin is not None:
+            n_left_out = len(self._columns_left_out(delivery))
+            ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
+        if said.replicates == "across":
+            return with_earlier_rounds(ratings, delivery.round, self.store)
+        return ratings
 
 
 def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Ratings:
@@ -350,13 +347,9 @@ def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Rati
     A round is earlier if its name comes before `round_name`, with numbers in names by size: week-2
     comes before week-10.
     """
-    here = natural(round_name)
     with store.reading():
-        names = sorted((name for name in store.rounds() if natural(name) < here), key=natural)
-        earlier = [store.ratings(name) for name in names]
-    if not names:
-        return ratings
-    return ratings.after(earlier)
+        earlier = [store.ratings(name) for name in _earlier(round_name, store)]
+    return ratings.after(earlier) if earlier else ratings
 
 
 def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:
@@ -364,10 +357,12 @@ def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:
 
     None if it is the first.
     """
-    here = natural(round_name)
     with store.reading():
-        earlier = [name for name in store.rounds() if natural(name) < here]
-        if not earlier:
-            return None
-        last = max(earlier, key=natural)
-        return last, store.ratings(last)
+        earlier = _earlier(round_name, store)
+        last = max(earlier, key=natural, default=None)
+        return None if last is None else (last, store.ratings(last))
+
+
+def _earlier(round_name: str, store: Store) -> list[str]:
+    here = natural(round_name)
+    return sorted((name for name in store.rounds() if natural(name) < here), key=natural)
