@@ -437,6 +437,8 @@ class Ratings:
 
         Only the ratings of the rater who did. Earlier rounds count. The rest is as in `first`.
         """
+        if not self.met_again:
+            return self._whole(columns, f"{self.table} LIMIT 0")
         some = _Some.of(self.session, items)
         where = f"{'TRUE' if gold else 'NOT gold'} AND {some.test}"
         met = f"SELECT *, COUNT(*) OVER (PARTITION BY item, place) AS met FROM {self._all}"
@@ -900,13 +902,7 @@ class Ratings:
         chosen = {name: session.column(name) for name in later._columns}
         chosen |= {name: "NULL" for name in EXTRAS if name in later.has and name not in self.has}
         chosen["place"] = f"CASE place {_cases(places)} END"
-        if later.coded.categories:
-            names = later.coded.names
-            codes = [
-                (at, names.index(name) + 1 if name in names else 0)
-                for at, name in enumerate(self.coded.names, 1)
-            ]
-            chosen["code"] = f"CASE code {_cases(codes)} END"
+        chosen |= self._label_in(later.coded)
         needed = [
             "item",
             "place",
@@ -919,6 +915,20 @@ class Ratings:
         listed_ = ", ".join(f"{chosen[name]} AS {session.column(name)}" for name in needed)
         some = ", ".join(str(at) for at, _ in places) or "-1"
         return table.view(f"SELECT {listed_} FROM {table} WHERE NOT earlier AND place IN ({some})")
+
+    def _label_in(self, scale: Scale) -> dict[str, str]:
+        """The label on another scale, by the name of its column. Code 0: it is not on that one."""
+        if scale.categories and self.coded.categories:
+            names = scale.names
+            codes = [names.index(each) + 1 if each in names else 0 for each in self.coded.names]
+            return {"code": f"CASE code {_cases(enumerate(codes, 1))} END"}
+        if scale.categories:
+            places = " ".join(f"WHEN {score!r} THEN {at}" for at, score in _scores(scale))
+            return {"code": f"CASE d0 {places} ELSE 0 END"}
+        if self.coded.categories:
+            scores = " ".join(f"WHEN {at} THEN {score!r}" for at, score in _scores(self.coded))
+            return {"d0": f"CAST(CASE code {scores} END AS DOUBLE)", "code": "1"}
+        return {}
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
         """Give raters other names; raters without a new name keep their old one."""
@@ -976,6 +986,11 @@ def _places(items: "pa.Array", last: object, seen: int) -> Codes:
 def _named(places: Codes, names: Sequence[str]) -> "pa.Array":
     """The name at each place."""
     return texts_of(names).take(column_of(places))
+
+
+def _scores(scale: Scale) -> Iterable[tuple[int, float]]:
+    """The code and the number of each category."""
+    return enumerate(scale.scores.tolist(), 1)
 
 
 def _dimensions(scale: Scale) -> list[str]:
