@@ -302,20 +302,9 @@ def _show(
     told = {**decision_metadata(decision, page), "release_withdrawn": each.withdrawn}
     _materialized(context, asset, each.round, decision.digest, told)
     for result in checks.policy_results(host.project.policy, decision):
-        context.log_event(
-            dg.AssetCheckEvaluation(
-                asset_key=asset,
-                check_name=str(result.check_name),
-                passed=result.passed,
-                metadata=result.metadata,
-                severity=result.severity,
-                description=result.description,
-                partition=each.round,
-            )
-        )
+        _answered(context, asset, each.round, result)
     if each.withdrawn:
-        why = "; ".join(decision.reasons)
-        _show_withdrawn(host, context, each.round, why)
+        _show_withdrawn(host, context, each.round, decision)
 
 
 def _released_now(
@@ -454,27 +443,37 @@ def _judged(
     if decision.admitted:
         tag(context, ADMITTED)
         return
-    why = "; ".join(decision.reasons)
     if withdrawn:
-        _show_withdrawn(host, context, context.partition_key, why)
+        _show_withdrawn(host, context, context.partition_key, decision)
+    why = "; ".join(decision.reasons)
     tag(context, HELD, why)
     raise failure(f"held: round {context.partition_key}: {why}", "held")
 
 
 def _show_withdrawn(
-    host: Host, context: dg.AssetExecutionContext, round_name: str, why: str
+    host: Host, context: dg.AssetExecutionContext, round_name: str, decision: Decision
 ) -> None:
     """Show on the training data of a round that its release was withdrawn, and why."""
-    asset, said = host.key("training_data"), f"withdrawn: {printable(why)}"
+    asset, said = host.key("training_data"), f"withdrawn: {printable('; '.join(decision.reasons))}"
+    _answered(context, asset, round_name, checks.withdrawn(said))
+    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata={"release": said}))
+
+
+def _answered(
+    context: dg.AssetExecutionContext,
+    asset: dg.AssetKey,
+    round_name: str,
+    result: dg.AssetCheckResult,
+) -> None:
+    """Log the answer to a check of another asset."""
     context.log_event(
         dg.AssetCheckEvaluation(
             asset_key=asset,
-            check_name=checks.IN_FORCE,
-            passed=False,
-            metadata={"release": said},
-            severity=dg.AssetCheckSeverity.ERROR,
-            description=said,
+            check_name=str(result.check_name),
+            passed=result.passed,
+            metadata=result.metadata,
+            severity=result.severity,
+            description=result.description,
             partition=round_name,
         )
     )
-    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata={"release": said}))

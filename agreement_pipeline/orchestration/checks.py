@@ -111,6 +111,11 @@ def released() -> dg.AssetCheckResult:
     return _result(IN_FORCE, True, "Yes: released, and not withdrawn.", ERROR)
 
 
+def withdrawn(said: str) -> dg.AssetCheckResult:
+    """The release of a round is no longer in force."""
+    return _result(IN_FORCE, False, said, ERROR, {"release": said})
+
+
 def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:
     """An error if a round could not be judged again."""
     said = [f"round {name}: {why}" for name, why in failed.items()]
