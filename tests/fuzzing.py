@@ -36,8 +36,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.policy import assess, load_policy, load_waiver
-from agreement_pipeline.projects import Project, ProjectSettings
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import Project, ProjectSettings, load_project
 from agreement_pipeline.readers import Columns, Rules, read_rounds, rows_of
 from agreement_pipeline.readers.exports import Asked
 from agreement_pipeline.readers.table import TABLE

@@ -10,7 +10,7 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import load_policy
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import load_project
 from agreement_pipeline.readers import read
 
 CONFIGS = Path(__file__).parents[1] / "configs"

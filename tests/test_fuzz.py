@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 from agreement_pipeline import ReleaseHeldError
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import load_project
 from tests.fuzzing import checks, judging, running, taken_through
 from tests.hostile import ITEMS_EXPECTED, PROJECT, ROWS_EXPECTED
 

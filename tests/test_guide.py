@@ -15,8 +15,7 @@ from agreement_pipeline import AnnotationProject
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import write_moderation_rounds
 from agreement_pipeline.policy import load_policy, load_waiver
-from agreement_pipeline.projects import Project
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.readers import read
 from agreement_pipeline.release import release_round
 from agreement_pipeline.report.sections.raters import READINGS

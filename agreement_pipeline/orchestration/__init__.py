@@ -2,6 +2,6 @@
 
 from agreement_pipeline.orchestration.component import AnnotationProject, project_definitions
 from agreement_pipeline.orchestration.host import rounds_of
-from agreement_pipeline.orchestration.trainers import release_of
+from agreement_pipeline.orchestration.host import release_of
 
 __all__ = ["AnnotationProject", "project_definitions", "release_of", "rounds_of"]

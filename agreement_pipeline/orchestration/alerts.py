@@ -3,18 +3,79 @@
 import json
 import os
 import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import Any, NoReturn
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.orchestration.outcomes import DECISION, NOT_JUDGED, WHY
-from agreement_pipeline.orchestration.posting import NotPostedError, checked_url, post
-from agreement_pipeline.orchestration.sensors import tags_of
+from agreement_pipeline.errors import AgreementError, ProjectError
+from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY
+from agreement_pipeline.orchestration.sensors import last_tags, running, said_by
 from agreement_pipeline.projects import Notice, Project, notices
 
-EVERY_SECONDS = 30
-LONGEST_WAIT = 3_600
+EVERY_SECONDS, LONGEST_WAIT = 30, 3_600
+SECONDS = 10
+HTTP = ("https://", "http://")
+
+
+class NotPostedError(Exception):
+    """The message was not taken. The text says why, without the URL."""
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would turn the message into a request without content."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def checked_url(variable: str, environment: Mapping[str, str]) -> str:
+    """The URL that an environment variable holds.
+
+    Raises
+    ------
+    ProjectError
+        It holds none. The error does not repeat what it holds.
+    """
+    url = environment.get(variable, "").strip()
+    if not url.startswith(HTTP):
+        found = "something else than a URL" if url else "nothing"
+        raise ProjectError(
+            f"environment variable {variable}: found {found}; expected a URL that begins with "
+            "https://. Set it where the Dagster daemon runs."
+        )
+    return url
+
+
+def post(url: str, body: Mapping[str, Any]) -> None:
+    """Post a message as JSON, and wait until it is taken.
+
+    Raises
+    ------
+    NotPostedError
+        Nobody took it.
+    """
+    try:
+        request = urllib.request.Request(
+            url, json.dumps(body).encode(), {"Content-Type": "application/json"}, method="POST"
+        )
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=SECONDS):
+            return
+    except urllib.error.HTTPError as error:
+        error.close()
+        _refuse(f"the server answered {error.code}")
+    except urllib.error.URLError as error:
+        _refuse(f"no answer ({type(error.reason).__name__})")
+    except (OSError, HTTPException, ValueError) as error:
+        _refuse(f"no answer ({type(error).__name__})")
+
+
+def _refuse(why: str) -> NoReturn:
+    raise NotPostedError(why) from None
 
 
 @dataclass
@@ -40,8 +101,8 @@ class Told:
     def of(cls, cursor: str | None) -> "Told":
         """What a cursor says. A cursor of another form says nothing."""
         try:
-            found = cls(**json.loads(cursor or "{}"))
-        except (ValueError, TypeError):
+            found = cls(**said_by(cursor))
+        except TypeError:
             return cls()
         return found if isinstance(found.states, dict) else cls()
 
@@ -77,11 +138,10 @@ def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
     if variable is None:
         return []
 
-    @dg.sensor(
-        name=f"{project.name}_alerts",
-        minimum_interval_seconds=EVERY_SECONDS,
-        default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Tells the webhook of each round that is held, broken or overdue, once.",
+    @running(
+        f"{project.name}_alerts",
+        "Tells the webhook of each round that is held, broken or overdue, once.",
+        every=EVERY_SECONDS,
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         told = Told.of(context.cursor)
@@ -116,12 +176,8 @@ def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, 
 
 def _broken(instance: dg.DagsterInstance, project: Project) -> dict[str, str]:
     """Why deliveries that wait for a decision could not be judged, as their last runs say."""
-    found = {}
-    for each in project.due():
-        tags = {**tags_of(each), DECISION: NOT_JUDGED}
-        for run in instance.get_runs(dg.RunsFilter(tags=tags), limit=1):
-            found[each.round] = run.tags.get(WHY, "")
-    return found
+    said = {each.round: last_tags(instance, each, {DECISION: NOT_JUDGED}) for each in project.due()}
+    return {name: tags.get(WHY, "") for name, tags in said.items() if tags}
 
 
 def _key(notice: Notice) -> str:

@@ -7,97 +7,103 @@ No asset trusts the event log.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from inspect import getdoc
+from typing import Any, NamedTuple
 
 import dagster as dg
+import pandas as pd
 
+from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
-from agreement_pipeline.orchestration.host import Host
+from agreement_pipeline.orchestration.compat import DATA_VERSION
+from agreement_pipeline.orchestration.host import Host, released_dataset, released_round
 from agreement_pipeline.orchestration.metadata import (
-    column_schema,
+    INDEX,
     decision_metadata,
-    opened_table,
+    first_rows,
+    keep_page,
+    link,
+    page_of,
     refused_files,
     release_metadata,
     rendered,
+    table,
 )
-from agreement_pipeline.orchestration.outcomes import Judged, Result
-from agreement_pipeline.orchestration.pages import INDEX, keep_page, link, page_of
-from agreement_pipeline.orchestration.reassessment import reassessment
-from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round, of_the_store
-from agreement_pipeline.orchestration.trainers import released_dataset, released_round
-from agreement_pipeline.orchestration.watching import shown_state
-from agreement_pipeline.policy import judged_part
+from agreement_pipeline.orchestration.runs import (
+    ADMITTED,
+    HELD,
+    Result,
+    failure,
+    or_fail,
+    progress,
+    tag,
+)
+from agreement_pipeline.orchestration.sensors import shown_state
+from agreement_pipeline.policy import Decision, judged_part
 from agreement_pipeline.projects import Project, overdue, project_page, round_before
 from agreement_pipeline.projects import round_page as page_of_one
-from agreement_pipeline.release import Checked, Release, judge_round
+from agreement_pipeline.release import Checked, Reassessed, Release, judge_round, reassess
 from agreement_pipeline.report import (
     Before,
-    Section,
+    Content,
     charted,
     delivery,
     details,
     disputed,
     history,
     patterns,
+    printable,
     since,
     table_of_rows,
 )
 
 FIRST = {"dagster/priority": "1"}
 """What leads to a decision comes before what is only shown."""
-NOTHING: Section = {}
+
+
+class Judged(NamedTuple):
+    """What an asset shows of a decision. If the round is held, the run ends after it.
+
+    `withdrawn` is true if a release of the round was withdrawn.
+    """
+
+    result: Result
+    decision: Decision
+    withdrawn: bool
 
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
     """The assets of one project, with their checks."""
-    by_round, overall = partial(of_each_round, host), partial(of_all_rounds, host)
-    check = partial(checks.of_rounds, host.partitions)
-    policy = host.project.policy
+    by_round, overall = partial(_of_each_round, host), partial(_of_all_rounds, host)
+    settings = host.project.settings
+    days = settings.overdue_after_days
+    overdue_after = dg.FreshnessPolicy.time_window(
+        fail_window=timedelta(days=days), warn_window=timedelta(days=days * 7 / 8)
+    )
     return [
         by_round(
             annotations,
-            checks=[check(host.key("annotations"), each) for each in checks.CONTRACT],
+            checks=checks.of_contract(host),
             op_tags=FIRST,
-            freshness_policy=_freshness(host.project.settings.overdue_after_days),
+            freshness_policy=overdue_after,
         ),
         by_round(rating_patterns, ["annotations"]),
         by_round(inter_rater_agreement, ["rating_patterns"]),
         by_round(intra_rater_agreement, ["rating_patterns"]),
         by_round(classifier_agreement, ["rating_patterns"]),
         by_round(disputed_items, ["annotations"]),
-        by_round(
-            acceptability,
-            ["annotations"],
-            [check(host.key("acceptability"), each) for each in checks.of_policy(policy)],
-            op_tags=FIRST,
-        ),
-        by_round(
-            training_data,
-            ["acceptability"],
-            [check(host.key("training_data"), checks.RELEASED)],
-            op_tags=FIRST,
-        ),
-        overall(
-            agreement_history,
-            ["acceptability"],
-            checks.history_specs(
-                host.key("agreement_history"), host.project.settings.overdue_after_days
-            ),
-        ),
+        by_round(acceptability, ["annotations"], checks.of_policy(host), op_tags=FIRST),
+        by_round(training_data, ["acceptability"], checks.of_release(host), op_tags=FIRST),
+        overall(agreement_history, ["acceptability"], checks.of_history(host)),
         overall(release, ["training_data"]),
-        of_the_store(
-            host,
-            reassessment,
-            ["annotations"],
-            [checks.every_round_judged(host.key("reassessment"))],
-        ),
-        *([by_round(round_page, ["annotations"])] if host.project.settings.pages else []),
+        _of_the_store(host, reassessment, ["annotations"], checks.of_reassessment(host)),
+        *([by_round(round_page, ["annotations"])] if settings.pages else []),
     ]
 
 
@@ -109,7 +115,6 @@ def annotations(project: Project, round_name: str) -> Result:
     findings = (*found, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
     project.checked_here[round_name] = Checked(version, ratings, contract.digest, found)
-    first = ratings.head(20)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
         check_results=list(checks.contract_results(findings, project.policy)),
@@ -119,8 +124,7 @@ def annotations(project: Project, round_name: str) -> Result:
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
-            **opened_table("first_rows", first),
-            "dagster/column_schema": column_schema(first),
+            **first_rows(ratings.head(20)),
         },
     )
 
@@ -138,7 +142,7 @@ def inter_rater_agreement(project: Project, round_name: str) -> Result:
     store, last = project.store, round_before(round_name, project.store)
     before = None if last is None else Before(*last)
     changed = since(store.ratings(round_name), round_name, before, project.policy)
-    return _agreement(project, round_name, "inter-rater", changed)
+    return _agreement(project, round_name, "inter-rater", **changed)
 
 
 def intra_rater_agreement(project: Project, round_name: str) -> Result:
@@ -179,12 +183,12 @@ def acceptability(project: Project, round_name: str) -> Judged:
             "release_withdrawn": withdrawn,
         },
     )
-    return Judged(result, decision.admitted, decision.reasons, withdrawn)
+    return Judged(result, decision, withdrawn)
 
 
 def training_data(project: Project, round_name: str) -> Result:
     """The round's training data. It exists only while the policy admits the round."""
-    return _released(released_round(project, round_name), [checks.released_result()])
+    return _released(released_round(project, round_name), [checks.released()])
 
 
 def round_page(project: Project, round_name: str) -> Result:
@@ -209,10 +213,7 @@ def agreement_history(project: Project) -> Result:
     project.standings.keep(replace(standing, chart=chart))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),
-        check_results=[
-            *checks.history_results(rounds, unused, why),
-            checks.like_before(chart),
-        ],
+        check_results=list(checks.history_results(rounds, unused, why, chart)),
         metadata={
             **rendered(history(rounds, project.policy, chart, why)),
             **link(project, INDEX),
@@ -227,9 +228,49 @@ def release(project: Project) -> Result:
     return _released(released_dataset(project))
 
 
-def _agreement(
-    project: Project, round_name: str, question: Question, more: Section = NOTHING
-) -> Result:
+def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
+    """Every stored round, judged again where something changed since its last decision.
+
+    Ratings, policy, contract, waivers, settings and code are compared by their digests. A release
+    that is no longer admitted is withdrawn, and a round that is admitted now is released. If the
+    run is ended in the middle, the next one goes on from there.
+    """
+    counts = {"rounds": 0, "decided_anew": 0, "withdrawn": 0}
+    changed: list[dict[str, str]] = []
+    failed: dict[str, str] = {}
+    project = host.project
+    looked_at = reassess(
+        project.store,
+        project.policy,
+        project.contract,
+        waivers=project.waivers,
+        settings_digest=project.settings.reading_digest,
+    )
+    while each := or_fail(context, lambda: next(looked_at, None)):
+        counts["rounds"] += 1
+        counts["decided_anew"] += each.decision is not None
+        counts["withdrawn"] += each.withdrawn
+        if each.error is not None:
+            failed[each.round] = str(each.error)
+        elif each.decision is not None and each.changed:
+            _show(host, context, each, each.decision)
+            changed.append(_row(each, each.decision))
+            failed |= _released_now(host, context, each, each.decision)
+    yield dg.MaterializeResult(
+        check_results=[checks.reassessed(failed)],
+        metadata={
+            **counts,
+            "changed": len(changed),
+            **(table("decisions_changed", pd.DataFrame(changed)) if changed else {}),
+            **refused_files("rounds_not_judged", failed),
+        },
+    )
+    if failed:
+        why = "; ".join(f"round {name}: {said}" for name, said in failed.items())
+        raise failure(f"not judged again: {why}", "not_judged")
+
+
+def _agreement(project: Project, round_name: str, question: Question, **more: Content) -> Result:
     """Estimate every measure of one question, also those that the policy does not judge."""
     ratings, policy = project.store.ratings(round_name), project.policy
     measures, part = applicable(ratings, question), judged_part(ratings, policy)
@@ -245,15 +286,194 @@ def _agreement(
     )
 
 
-def _freshness(days: int) -> dg.FreshnessPolicy:
-    return dg.FreshnessPolicy.time_window(
-        fail_window=timedelta(days=days), warn_window=timedelta(days=days * 7 / 8)
-    )
-
-
 def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) -> Result:
     return dg.MaterializeResult(
         data_version=dg.DataVersion(released.path.name),
         check_results=list(results),
         metadata=release_metadata(released),
+    )
+
+
+def _show(
+    host: Host, context: dg.AssetExecutionContext, each: Reassessed, decision: Decision
+) -> None:
+    """Show a changed decision on `acceptability`, as the run of the round itself would."""
+    asset, page = host.key("acceptability"), link(host.project, page_of(each.round))
+    told = {**decision_metadata(decision, page), "release_withdrawn": each.withdrawn}
+    _materialized(context, asset, each.round, decision.digest, told)
+    for result in checks.policy_results(host.project.policy, decision):
+        _answered(context, asset, each.round, result)
+    if each.withdrawn:
+        _show_withdrawn(host, context, each.round, decision)
+
+
+def _released_now(
+    host: Host, context: dg.AssetExecutionContext, each: Reassessed, decision: Decision
+) -> dict[str, str]:
+    """Release a round that is admitted and was not before. Why that failed, by its name."""
+    if not decision.admitted or each.before == "admitted":
+        return {}
+    try:
+        release = released_round(host.project, each.round)
+    except AgreementError as error:
+        return {each.round: str(error)}
+    told = release_metadata(release)
+    _materialized(context, host.key("training_data"), each.round, release.path.name, told)
+    return {}
+
+
+def _materialized(
+    context: dg.AssetExecutionContext,
+    asset: dg.AssetKey,
+    round_name: str,
+    version: str,
+    metadata: Mapping[str, Any],
+) -> None:
+    context.log_event(
+        dg.AssetMaterialization(
+            asset, partition=round_name, metadata=metadata, tags={DATA_VERSION: version}
+        )
+    )
+
+
+def _row(each: Reassessed, decision: Decision) -> dict[str, str]:
+    return {
+        "round": each.round,
+        "before": each.before or "not decided",
+        "now": "admitted" if decision.admitted else "held",
+        "why": "; ".join(decision.reasons),
+        "release": "withdrawn" if each.withdrawn else "",
+    }
+
+
+def _of_each_round(
+    host: Host,
+    step: Callable[[Project, str], Result | Judged],
+    after: Sequence[str] = (),
+    checks: Sequence[dg.AssetCheckSpec] = (),
+    **more: Any,
+) -> dg.AssetsDefinition:
+    """An asset with a partition for every round."""
+
+    def of_round(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        what = f"{step.__name__} of {context.partition_key}"
+        with progress(context.log.info, what):
+            found = or_fail(context, lambda: step(host.project, context.partition_key))
+        if isinstance(found, Judged):
+            yield from _judged(host, context, found, {spec.name for spec in checks})
+        else:
+            yield found
+
+    return _asset(host, step, of_round, after, checks, partitions_def=host.partitions, **more)
+
+
+def _of_all_rounds(
+    host: Host,
+    step: Callable[[Project], Result],
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec] = (),
+) -> dg.AssetsDefinition:
+    """An asset over all rounds."""
+
+    def of_all(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
+        with progress(context.log.info, step.__name__):
+            return or_fail(context, lambda: step(host.project))
+
+    return _asset(host, step, of_all, after, checks)
+
+
+def _of_the_store(
+    host: Host,
+    step: Callable[[Host, dg.AssetExecutionContext], Iterator[Result]],
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec],
+) -> dg.AssetsDefinition:
+    """An asset over all rounds that shows events of other assets while it is at work."""
+
+    def of_the_store(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        with progress(context.log.info, step.__name__):
+            yield from step(host, context)
+
+    return _asset(host, step, of_the_store, after, checks)
+
+
+def _asset(
+    host: Host,
+    step: Callable[..., Any],
+    compute: Callable[..., Any],
+    after: Sequence[str],
+    checks: Sequence[dg.AssetCheckSpec],
+    **more: Any,
+) -> dg.AssetsDefinition:
+    """A step as an asset. Its name is the function's, and its description the docstring."""
+    spec = host.spec(step.__name__, getdoc(step))
+    decorate = dg.asset(
+        key=spec.key,
+        description=spec.description,
+        deps=[host.key(name) for name in after],
+        check_specs=list(checks),
+        group_name=spec.group_name,
+        owners=spec.owners,
+        tags=spec.tags,
+        metadata=spec.metadata,
+        code_version=spec.code_version,
+        pool=host.pool,
+        **more,
+    )
+    asset: dg.AssetsDefinition = decorate(compute)
+    return asset
+
+
+def _judged(
+    host: Host, context: dg.AssetExecutionContext, found: Judged, asked: set[str]
+) -> Iterator[Result]:
+    """Show the decision. If the round is held, the run ends, and its first line says why.
+
+    Each check that was loaded is answered, and no other. The policy may have other rules than when
+    the definitions were loaded. Its decision stands.
+    """
+    result, decision, withdrawn = found
+    answered = [each for each in result.check_results if each.check_name in asked]
+    gone = sorted(asked - {each.check_name for each in answered})
+    yield dg.MaterializeResult(
+        metadata=result.metadata,
+        check_results=[*answered, *map(checks.without_rule, gone)],
+        data_version=result.data_version,
+    )
+    if decision.admitted:
+        tag(context, ADMITTED)
+        return
+    if withdrawn:
+        _show_withdrawn(host, context, context.partition_key, decision)
+    why = "; ".join(decision.reasons)
+    tag(context, HELD, why)
+    raise failure(f"held: round {context.partition_key}: {why}", "held")
+
+
+def _show_withdrawn(
+    host: Host, context: dg.AssetExecutionContext, round_name: str, decision: Decision
+) -> None:
+    """Show on the training data of a round that its release was withdrawn, and why."""
+    asset, said = host.key("training_data"), f"withdrawn: {printable('; '.join(decision.reasons))}"
+    _answered(context, asset, round_name, checks.withdrawn(said))
+    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata={"release": said}))
+
+
+def _answered(
+    context: dg.AssetExecutionContext,
+    asset: dg.AssetKey,
+    round_name: str,
+    result: dg.AssetCheckResult,
+) -> None:
+    """Log the answer to a check of another asset."""
+    context.log_event(
+        dg.AssetCheckEvaluation(
+            asset_key=asset,
+            check_name=str(result.check_name),
+            passed=result.passed,
+            metadata=result.metadata,
+            severity=result.severity,
+            description=result.description,
+            partition=round_name,
+        )
     )

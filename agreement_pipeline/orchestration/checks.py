@@ -4,7 +4,7 @@ The lock on a release is not here. It is in `release_round`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any
 
 import dagster as dg
 import pandas as pd
@@ -12,8 +12,8 @@ import pandas as pd
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.estimates import Charted, registered
 from agreement_pipeline.orchestration.compat import partitioned_check
+from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import (
-    finding_rows,
     first_of,
     number,
     rendered,
@@ -25,6 +25,7 @@ from agreement_pipeline.report import fallen_out, health, not_admitted, printabl
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE = "in_time", "like_before"
 EVERY_ROUND_JUDGED = "every_round_judged"
+WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
 KEPT, ADVICE = "contract_kept", "contract_advice"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
@@ -33,69 +34,61 @@ ONLY_WITH = {"replicated_items": "replicates"}
 """Advice that applies only if the policy judges measures that need this."""
 
 
-class Question(NamedTuple):
-    """A check of every round.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    asks
-        Its question, which *yes* answers if the check passes.
-    blocking
-        True if what follows in the same run waits for the answer.
-    """
-
-    name: str
-    asks: str
-    blocking: bool = False
-
-
-CONTRACT = (
-    Question(KEPT, "Does the round keep every critical check of the data contract?"),
-    Question(ADVICE, "Does the round follow the advice of the data contract? It holds nothing."),
-)
-RELEASED = Question(IN_FORCE, "Is the latest release of this round in force?")
-
-
-def of_rounds(
-    partitions: dg.PartitionsDefinition[str], asset: dg.AssetKey, question: Question
-) -> dg.AssetCheckSpec:
-    """A check with an answer for every round."""
-    return partitioned_check(
-        question.name,
-        asset=asset,
-        description=question.asks,
-        partitions=partitions,
-        blocking=question.blocking,
+def of_contract(host: Host) -> list[dg.AssetCheckSpec]:
+    """Is the delivery a round, and does it follow the advice?"""
+    asks = (
+        (KEPT, "Does the round keep every critical check of the data contract?"),
+        (ADVICE, "Does the round follow the advice of the data contract? It holds nothing."),
     )
+    return _of_each_round(host, "annotations", asks)
+
+
+def of_policy(host: Host) -> list[dg.AssetCheckSpec]:
+    """A blocking check for the decision, and one for each rule."""
+    policy = host.project.policy
+    admits = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
+    rules = [(rule.name, rule.question) for rule in _with_check(policy)]
+    return _of_each_round(host, "acceptability", [(ADMITTED, admits), *rules])
+
+
+def of_release(host: Host) -> list[dg.AssetCheckSpec]:
+    """Was the latest release withdrawn?"""
+    asks = ((IN_FORCE, "Is the latest release of this round in force?"),)
+    return _of_each_round(host, "training_data", asks)
+
+
+def of_history(host: Host) -> list[dg.AssetCheckSpec]:
+    """Checks over all rounds: are all admitted, did the last come in time, is it like before?"""
+    asks = {
+        NO_ROUND_HELD: "Is every round admitted?",
+        IN_TIME: f"Did a round come in the last {host.project.settings.overdue_after_days} days?",
+        LIKE_BEFORE: "Is the latest round like those before?",
+    }
+    asset = host.key("agreement_history")
+    return [dg.AssetCheckSpec(name, asset=asset, description=asked) for name, asked in asks.items()]
+
+
+def of_reassessment(host: Host) -> list[dg.AssetCheckSpec]:
+    """Could every round of the store be judged again?"""
+    asked = "Does every stored round have a decision by today's policy?"
+    asset = host.key("reassessment")
+    return [dg.AssetCheckSpec(EVERY_ROUND_JUDGED, asset=asset, description=asked)]
 
 
 def contract_results(findings: Sequence[Finding], policy: Policy) -> Iterator[dg.AssetCheckResult]:
     """One result for what holds a round, and one for what is only advice."""
     holding = [finding for finding in findings if finding.severity == "error"]
     advice = [finding for finding in findings if finding.severity != "error"]
-    yield _contract_result(KEPT, dg.AssetCheckSeverity.ERROR, holding, holding)
+    yield _contract_result(KEPT, ERROR, holding, holding)
     applying = [finding for finding in advice if _applies(finding, policy)]
-    yield _contract_result(ADVICE, dg.AssetCheckSeverity.WARN, advice, applying)
-
-
-def of_policy(policy: Policy) -> list[Question]:
-    """A blocking question for the decision, and one for each rule."""
-    admits = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
-    rules = [Question(rule.name, rule.question) for rule in _with_check(policy)]
-    return [Question(ADMITTED, admits, blocking=True), *rules]
+    yield _contract_result(ADVICE, WARN, advice, applying)
 
 
 def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheckResult]:
     """A result for the decision and for each rule."""
-    yield dg.AssetCheckResult(
-        check_name=ADMITTED,
-        passed=decision.admitted,
-        severity=dg.AssetCheckSeverity.ERROR,
-        description=_answer(decision.admitted, decision.reasons),
-        metadata=rendered({"verdicts": verdict_grid(decision.verdicts)}),
-    )
+    grid = rendered({"verdicts": verdict_grid(decision.verdicts)})
+    said = _answer(decision.admitted, decision.reasons)
+    yield _result(ADMITTED, decision.admitted, said, ERROR, grid)
     for rule in _with_check(policy):
         verdicts = [verdict for verdict in decision.verdicts if verdict.rule.name == rule.name]
         met = all(
@@ -103,81 +96,78 @@ def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheck
             for verdict in verdicts
             if verdict.rule == rule
         )
-        yield dg.AssetCheckResult(
-            check_name=rule.name,
-            passed=met,
-            severity=dg.AssetCheckSeverity.WARN,
-            description=_answer(met, [verdict.reason for verdict in verdicts]),
-            metadata={**rendered({"verdicts": verdict_grid(verdicts)}), **_numbers(verdicts)},
-        )
+        grid = rendered({"verdicts": verdict_grid(verdicts)})
+        said = _answer(met, [verdict.reason for verdict in verdicts])
+        yield _result(rule.name, met, said, metadata={**grid, **_numbers(verdicts)})
 
 
-def released_result() -> dg.AssetCheckResult:
+def without_rule(name: str) -> dg.AssetCheckResult:
+    """The answer to a check that was loaded for a rule that the policy no longer has."""
+    return _result(name, False, "The policy has no such rule now. Reload the definitions.")
+
+
+def released() -> dg.AssetCheckResult:
     """The release that was just made is in force. A withdrawal says so under the same name."""
-    return dg.AssetCheckResult(
-        check_name=IN_FORCE, passed=True, description="Yes: released, and not withdrawn."
-    )
+    return _result(IN_FORCE, True, "Yes: released, and not withdrawn.", ERROR)
 
 
-def history_specs(asset: dg.AssetKey, days: int) -> list[dg.AssetCheckSpec]:
-    """Checks over all rounds: are all admitted, did the last come in time, is it like before?"""
-    asks = {
-        NO_ROUND_HELD: "Is every round admitted?",
-        IN_TIME: f"Did a round come in the last {days} days?",
-        LIKE_BEFORE: "Is the latest round like those before?",
-    }
-    return [dg.AssetCheckSpec(name, asset=asset, description=asked) for name, asked in asks.items()]
-
-
-def every_round_judged(asset: dg.AssetKey) -> dg.AssetCheckSpec:
-    """Could every round of the store be judged again?"""
-    asked = "Does every stored round have a decision by today's policy?"
-    return dg.AssetCheckSpec(EVERY_ROUND_JUDGED, asset=asset, description=asked)
+def withdrawn(said: str) -> dg.AssetCheckResult:
+    """The release of a round is no longer in force."""
+    return _result(IN_FORCE, False, said, ERROR, {"release": said})
 
 
 def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:
     """An error if a round could not be judged again."""
     said = [f"round {name}: {why}" for name, why in failed.items()]
-    return dg.AssetCheckResult(
-        check_name=EVERY_ROUND_JUDGED,
-        passed=not failed,
-        severity=dg.AssetCheckSeverity.ERROR,
-        description=_answer(not failed, said),
-    )
+    return _result(EVERY_ROUND_JUDGED, not failed, _answer(not failed, said), ERROR)
+
+
+def history_results(
+    rounds: pd.DataFrame, unused: Mapping[str, str], late: str, chart: Sequence[Charted]
+) -> Iterator[dg.AssetCheckResult]:
+    """Warnings: rounds are not admitted, the next is overdue, the latest is unlike those before.
+
+    The first names the unused waivers too.
+    """
+    found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
+    said = printable("; ".join(found)) or "every round is admitted"
+    yield _result(NO_ROUND_HELD, not found, said, metadata={"health": health(rounds, late)})
+    yield _result(IN_TIME, not late, _answer(not late, [late] if late else []))
+    yield like_before(chart)
 
 
 def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
     """A warning if the latest round falls out of the control chart. It never holds a round."""
     found = fallen_out(chart[-1:])
+    usual = "the latest round is within its limits, or has too few before it"
+    return _result(LIKE_BEFORE, not found, "; ".join(found) or usual)
+
+
+def _of_each_round(
+    host: Host, asset: str, asks: Iterable[tuple[str, str]]
+) -> list[dg.AssetCheckSpec]:
+    """A check with an answer for every round. What follows in the same run waits for `admitted`."""
+    return [
+        partitioned_check(
+            name,
+            asset=host.key(asset),
+            description=asked,
+            partitions=host.partitions,
+            blocking=name == ADMITTED,
+        )
+        for name, asked in asks
+    ]
+
+
+def _result(
+    name: str,
+    passed: bool,
+    said: str,
+    severity: dg.AssetCheckSeverity = WARN,
+    metadata: Mapping[str, Any] | None = None,
+) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
-        check_name=LIKE_BEFORE,
-        passed=not found,
-        severity=dg.AssetCheckSeverity.WARN,
-        description="; ".join(found)
-        or "the latest round is within its limits, or has too few before it",
-    )
-
-
-def history_results(
-    rounds: pd.DataFrame, unused: Mapping[str, str], late: str
-) -> Iterator[dg.AssetCheckResult]:
-    """A warning that names the rounds that are not admitted, and one if the next is overdue.
-
-    The first names the unused waivers too.
-    """
-    found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
-    yield dg.AssetCheckResult(
-        check_name=NO_ROUND_HELD,
-        passed=not found,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=printable("; ".join(found)) or "every round is admitted",
-        metadata={"health": health(rounds, late)},
-    )
-    yield dg.AssetCheckResult(
-        check_name=IN_TIME,
-        passed=not late,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=_answer(not late, [late] if late else []),
+        check_name=name, passed=passed, severity=severity, description=said, metadata=metadata
     )
 
 
@@ -188,13 +178,17 @@ def _contract_result(
     applying: Sequence[Finding],
 ) -> dg.AssetCheckResult:
     failed = [finding.description for finding in applying if not finding.passed]
-    return dg.AssetCheckResult(
-        check_name=name,
-        passed=not failed,
-        severity=severity,
-        description=_answer(not failed, failed),
-        metadata=table("findings", finding_rows(findings)),
+    rows = pd.DataFrame(
+        {
+            "check": finding.check,
+            "passed": "yes" if finding.passed else "no",
+            "found": finding.description,
+            "observed": "; ".join(f"{name}: {value}" for name, value in finding.observed),
+        }
+        for finding in findings
     )
+    shown = table("findings", rows)
+    return _result(name, not failed, _answer(not failed, failed), severity, shown)
 
 
 def _applies(finding: Finding, policy: Policy) -> bool:

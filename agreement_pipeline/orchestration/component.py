@@ -1,24 +1,121 @@
 """A project as a Dagster component."""
 
+import re
+from inspect import getdoc
 from typing import Annotated, Any
 
 import dagster as dg
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration.alerts import build_alert_sensor
 from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.compat import TranslationFn, TranslationFnResolver
-from agreement_pipeline.orchestration.described import descriptions
-from agreement_pipeline.orchestration.host import Host, Translate, unchanged
-from agreement_pipeline.orchestration.scaffolding import ProjectScaffolder
+from agreement_pipeline.orchestration.host import Host, Translate, host, unchanged
 from agreement_pipeline.orchestration.schedules import build_jobs, build_schedule
-from agreement_pipeline.orchestration.sensors import build_round_sensor
-from agreement_pipeline.orchestration.trainers import host
-from agreement_pipeline.orchestration.watching import build_adjudicated_sensor, build_history_sensor
+from agreement_pipeline.orchestration.sensors import (
+    build_adjudicated_sensor,
+    build_history_sensor,
+    build_round_sensor,
+)
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Limits
 from agreement_pipeline.units import UnitSettings
+
+
+def descriptions(described: type) -> dict[str, str]:
+    """The text below each name in the section *Attributes* of a docstring, by name.
+
+    >>> class Box:
+    ...     \"\"\"A box.
+    ...
+    ...     Attributes
+    ...     ----------
+    ...     width, height
+    ...         In metres.
+    ...     \"\"\"
+    >>> descriptions(Box)
+    {'width': 'In metres.', 'height': 'In metres.'}
+    """
+    _, _, section = (getdoc(described) or "").partition("Attributes\n----------\n")
+    found = re.findall(r"^(\S.*)\n((?:[ ]{4}.*(?:\n|\Z))+)", section, re.MULTILINE)
+    return {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
+
+
+YAML = """# Every key: docs/guide/project.md, or the page of this component in `dg docs`.
+type: {type}
+
+attributes:
+  project: {project}
+  inbox: {inbox}  # a folder with one file a round; drop a file, and it is judged
+  scale:
+    level: nominal  # or ordinal, interval, ratio
+    categories: {categories}  # every label that raters can choose
+  columns:  # what your export calls them
+    item: item
+    rater: rater
+    label: label
+  classifiers: []  # raters that are models; a round without one of them is refused
+  policy: standard  # bundled; or the name of a file in configs/policies
+"""
+PYTHON = """import dagster as dg
+from agreement_pipeline import AnnotationProject
+
+
+@dg.component_instance
+def load(context: dg.ComponentLoadContext) -> AnnotationProject:
+    return AnnotationProject(
+        project="{project}",
+        inbox="{inbox}",
+        scale={{"level": "nominal", "categories": {categories}}},
+        policy="standard",
+    )
+"""
+
+
+class ProjectParams(BaseModel):
+    """What the command line may say of a new project."""
+
+    project: str | None = Field(None, description="Its name. By default, that of its folder.")
+    inbox: str | None = Field(None, description="Where rounds arrive. By default, data/<project>.")
+    categories: str = Field("yes,no", description="The labels, separated by commas.")
+
+
+class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
+    """Writes a component that loads as it is, and makes its inbox, unless that is a bucket."""
+
+    @classmethod
+    def get_scaffold_params(cls) -> type[ProjectParams]:
+        """The options of the command line."""
+        return ProjectParams
+
+    def scaffold(self, request: dg.ScaffoldRequest[ProjectParams]) -> None:
+        """Write the component's file, and make its inbox."""
+        folder = request.target_path.parent if request.append else request.target_path
+        project = request.params.project or folder.name
+        inbox = request.params.inbox or f"data/{project}"
+        said = {
+            "type": request.type_name,
+            "project": project,
+            "inbox": inbox,
+            "categories": [each.strip() for each in request.params.categories.split(",")],
+        }
+        if request.project_root is None:
+            raise ProjectError(
+                f"{request.target_path}: found no project around it; expected a folder of a "
+                "Dagster project. Change into the project."
+            )
+        if "://" not in inbox:
+            (request.project_root / inbox).mkdir(parents=True, exist_ok=True)
+        python = request.scaffold_format == "python"
+        if request.append and not python:
+            with request.target_path.open("a", encoding="utf-8") as file:
+                file.write(f"---\n{YAML.format(**said)}")
+            return
+        name, text = ("component.py", PYTHON) if python else ("defs.yaml", YAML)
+        (request.target_path / name).write_text(text.format(**said), encoding="utf-8")
+
 
 MAPPING = dg.Resolver.default(model_field_type=dict[str, Any])
 """Dagster resolves these keys as a plain mapping; `ProjectSettings` checks what is in it."""

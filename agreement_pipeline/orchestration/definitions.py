@@ -14,11 +14,6 @@ from agreement_pipeline.policy import load_policy
 from agreement_pipeline.projects import load_projects
 
 
-def root() -> Path:
-    """The folder that holds configs/."""
-    return Path(os.environ.get("AGREEMENT_ROOT", ".")).resolve()
-
-
 @dg.definitions
 def defs() -> dg.Definitions:
     """The definitions of all projects.
@@ -27,7 +22,7 @@ def defs() -> dg.Definitions:
     process, and nothing in it uses Great Expectations but our contracts. So little of it is loaded.
     """
     load_lightly_when_needed()
-    configs = root() / "configs"
+    configs = Path(os.environ.get("AGREEMENT_ROOT", ".")).resolve() / "configs"
     for policy in sorted((configs / "policies").glob("*.yaml")):
         load_policy(policy)
     for contract in sorted((configs / "contracts").glob("*/")):

@@ -1,14 +1,18 @@
 """The sections of a report as Dagster metadata. The UI plots numbers and shows tables in place."""
 
+import html
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.policy import Decision
+from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
     Content,
@@ -27,6 +31,10 @@ MAX_ROWS = 40
 
 IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
+
+INDEX = "index.html"
+SIGNS = re.compile(r"[\\`*_\[\]()#!|]")
+"""What Markdown reads as more than a sign."""
 
 NARROW = 6
 """A table of more columns would move the page's own text out of sight. It opens by a click."""
@@ -78,6 +86,9 @@ def decision_metadata(decision: Decision, link: Mapping[str, Any]) -> dict[str, 
     `link` leads to the page of the round, if it has one.
     """
     waivers = printable("; ".join(map(str, decision.waived)))
+    # A waiver names the digest of the ratings, so digests are shown in full.
+    named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
+    digests = pd.DataFrame(named.items(), columns=["of", "digest"])
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
         "why": dg.MetadataValue.md(_bullets(decision.reasons)),
@@ -88,15 +99,9 @@ def decision_metadata(decision: Decision, link: Mapping[str, Any]) -> dict[str, 
         "manner": decision.manner,
         "version": decision.version or 1,
         **opened_table("reasons_by_rule", verdict_grid(decision.verdicts).to_frame()),
-        **opened_table("digests", _digests(decision)),
+        **opened_table("digests", digests),
         "code_version": decision.code_version,
     }
-
-
-def _digests(decision: Decision) -> pd.DataFrame:
-    """The digests in full: a waiver names that of the ratings."""
-    named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
-    return pd.DataFrame({"of": list(named), "digest": list(named.values())})
 
 
 def _bullets(reasons: Sequence[str]) -> str:
@@ -118,22 +123,8 @@ def release_metadata(released: Release) -> dict[str, Any]:
         "rounds": ", ".join(released.rounds),
         "dagster/row_count": len(rows),
         "tentative": released.tentative,
-        **opened_table("first_rows", first),
-        "dagster/column_schema": column_schema(first),
+        **first_rows(first),
     }
-
-
-def finding_rows(findings: Iterable[Finding]) -> pd.DataFrame:
-    """Findings of the contract with the values that they observed, one row each."""
-    return pd.DataFrame(
-        {
-            "check": finding.check,
-            "passed": "yes" if finding.passed else "no",
-            "found": finding.description,
-            "observed": "; ".join(f"{name}: {value}" for name, value in finding.observed),
-        }
-        for finding in findings
-    )
 
 
 def first_of(said: Sequence[str]) -> list[str]:
@@ -162,20 +153,18 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
         return {name: "nothing"}
     shown = frame.head(MAX_ROWS)
     cells = [list(frame.columns), *shown.astype(object).values.tolist()]
-    head, *rows = ("| " + " | ".join(map(_cell, row)) + " |" for row in cells)
+    texts = ([markdown_text(" ".join(_text(each).split())) for each in row] for row in cells)
+    head, *rows = (f"| {' | '.join(row)} |" for row in texts)
     left_out = len(frame) - len(shown)
     said = f"\n\nand {left_out} more rows" if left_out else ""
     text = "\n".join([head, "|---" * len(frame.columns) + "|", *rows]) + said
     return {name: dg.MetadataValue.md(text.ljust(IN_PLACE + 1))}
 
 
-def column_schema(frame: pd.DataFrame) -> dg.TableSchema:
-    """The columns of a frame with their types, as the UI shows them beside an asset."""
-    return dg.TableSchema([dg.TableColumn(str(name), str(frame[name].dtype)) for name in frame])
-
-
-def _cell(value: object) -> str:
-    return markdown_text(" ".join(_text(value).split()))
+def first_rows(frame: pd.DataFrame) -> dict[str, Any]:
+    """The first rows, and the columns with their types, as the UI shows them beside an asset."""
+    columns = [dg.TableColumn(str(name), str(frame[name].dtype)) for name in frame]
+    return {**opened_table("first_rows", frame), "dagster/column_schema": dg.TableSchema(columns)}
 
 
 def _text(value: Any) -> str:
@@ -185,9 +174,32 @@ def _text(value: Any) -> str:
 
 def markdown_text(text: str) -> str:
     """Text from the data, on one line, escaped so that nothing in it is Markdown or a link."""
-    escaped = (
-        unlinked(printable(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    )
-    return "".join(
-        f"\\{character}" if character in "\\`*_[]()#!|" else character for character in escaped
-    )
+    escaped = html.escape(unlinked(printable(text)), quote=False)
+    return SIGNS.sub(r"\\\g<0>", escaped)
+
+
+def page_of(round_name: str) -> str:
+    """The file of a round's page."""
+    return f"{round_name}.html"
+
+
+def link(project: Project, name: str) -> dict[str, Any]:
+    """The way to a page: a link if the project says where its pages are served, else a path.
+
+    Nothing if the project keeps no pages.
+    """
+    folder, url = project.settings.pages, project.settings.pages_url
+    if folder is None:
+        return {}
+    if url is None:
+        return {"page": dg.MetadataValue.path(str(project.root / folder / name))}
+    return {"page": dg.MetadataValue.url(f"{url.rstrip('/')}/{quote(name)}")}
+
+
+def keep_page(project: Project, name: str, text: str) -> None:
+    """Write a page under its name. Who reads it meanwhile sees the old page or the new one."""
+    path = project.root / Path(project.settings.pages or "") / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{name}.part")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)

@@ -21,21 +21,7 @@ BY_ROUND = (
 
 
 class Jobs(NamedTuple):
-    """The jobs of a project.
-
-    Parameters
-    ----------
-    rounds
-        One round from its file.
-    again
-        One round from the store.
-    history
-        The table of all rounds.
-    release
-        The release of the admitted rounds.
-    reassessment
-        All rounds from the store, in one run.
-    """
+    """The jobs of a project: one round from its file, one from the store, and three over all."""
 
     rounds: AssetJob
     again: AssetJob

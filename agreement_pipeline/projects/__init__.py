@@ -1,13 +1,13 @@
 """One annotation project: its settings and its steps from the inbox to the store."""
 
-from agreement_pipeline.projects.deliveries import Delivery, FileSeen
-from agreement_pipeline.projects.earlier_rounds import round_before
-from agreement_pipeline.projects.files import load_project, load_projects
+from agreement_pipeline.projects.inbox import Delivery, FileSeen
+from agreement_pipeline.projects.project import round_before
+from agreement_pipeline.projects.configs import load_project, load_projects
 from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
 from agreement_pipeline.projects.pages import project_page, round_page
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
-from agreement_pipeline.projects.starting import first_files, plain_name
+from agreement_pipeline.projects.draft import first_files, plain_name
 from agreement_pipeline.projects.to_date import to_date
 
 __all__ = [

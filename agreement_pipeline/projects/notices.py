@@ -2,13 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from html import escape
 from typing import Any, Literal
 
 from agreement_pipeline.projects.project import Project
+from agreement_pipeline.projects.standing import last_events
 
 Form = Literal["plain", "slack"]
 What = Literal["held", "not judged", "overdue"]
@@ -53,7 +55,8 @@ class Notice:
     def body(self, form: Form) -> dict[str, Any]:
         """The notice as a webhook takes it: as plain facts, or as Slack's text."""
         if form == "slack":
-            return {"text": _for_slack(self.text)}
+            # Slack sees no link, no mention and no address in escaped text.
+            return {"text": escape(self.text, quote=False)}
         return {
             "project": self.project,
             "round": self.about,
@@ -76,12 +79,12 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
     broken
         Why each delivery that a run has read cannot be judged, by the round.
     """
-    found = [
-        *_held(project, project.store.head),
-        *_refused(project, {**project.refused(), **broken}),
+    held, late = _held(project, project.store.head), overdue(project, now)
+    unread = [
+        Notice(project.name, name, "not judged", (why,), _digest([why]))
+        for name, why in {**project.refused(), **broken}.items()
     ]
-    late = overdue(project, now)
-    return [*found, *([late] if late else [])]
+    return [*held, *unread, *([late] if late else [])]
 
 
 def overdue(project: Project, now: float) -> Notice | None:
@@ -103,15 +106,11 @@ def _held(project: Project, head: str) -> tuple[Notice, ...]:
 
     That is what the log says up to its `head`. While nothing is added, it is not read again.
     """
-    last: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for entry in project.store.history():
-        last.setdefault(entry["round"], {})[entry["event"]] = entry
-    decided = [
-        (events["decided"], "withdrawn" in events)
-        for events in last.values()
-        if "decided" in events
+    held = [
+        (entry, "withdrawn" in events)
+        for events in last_events(project.store.history()).values()
+        if (entry := events.get("decided")) and entry["decision"] == "held"
     ]
-    decided.sort(key=lambda each: each[0]["number"])
     return tuple(
         Notice(
             project.name,
@@ -121,20 +120,9 @@ def _held(project: Project, head: str) -> tuple[Notice, ...]:
             _digest([entry.get(fact) for fact in TOLD]),
             withdrawn,
         )
-        for entry, withdrawn in decided
-        if entry["decision"] == "held"
+        for entry, withdrawn in sorted(held, key=lambda each: each[0]["number"])
     )
-
-
-def _refused(project: Project, refused: Mapping[str, str]) -> Iterator[Notice]:
-    for name, why in refused.items():
-        yield Notice(project.name, name, "not judged", (why,), _digest([why]))
 
 
 def _digest(said: object) -> str:
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
-
-
-def _for_slack(text: str) -> str:
-    """Text in which Slack sees no link, no mention and no address."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

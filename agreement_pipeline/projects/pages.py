@@ -8,8 +8,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from agreement_pipeline.policy import for_round
-from agreement_pipeline.projects.earlier_rounds import round_before
-from agreement_pipeline.projects.project import Project
+from agreement_pipeline.projects.project import Project, round_before
 from agreement_pipeline.report import (
     Before,
     JudgedProject,

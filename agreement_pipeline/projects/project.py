@@ -11,29 +11,26 @@ from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver
 from agreement_pipeline.projects.adjudicated import read_adjudicated
-from agreement_pipeline.projects.bucket import BucketInbox
-from agreement_pipeline.projects.classifiers import classifiers_among
 from agreement_pipeline.projects.configs import (
     absent_configs,
-    contract_of,
     policy_of,
     unused_waivers,
-    waivers_of,
+    written_waivers,
 )
-from agreement_pipeline.projects.deliveries import (
-    Delivery,
-    Found,
-    Inbox,
-    times_arrived,
-)
-from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
+from agreement_pipeline.projects.inbox import BucketInbox, Delivery, Found, Inbox, times_arrived
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.projects.standing import Standings
-from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
+from agreement_pipeline.ratings import (
+    Adjudicated,
+    Ratings,
+    category_text,
+    described,
+    lookalikes,
+)
 from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.release import Checked
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
-from agreement_pipeline.text import called, listed
+from agreement_pipeline.text import called, listed, meant, natural
 from agreement_pipeline.version import __version__
 
 
@@ -47,11 +44,6 @@ class Project:
     def name(self) -> str:
         """The project's name."""
         return self.settings.project
-
-    @property
-    def scale(self) -> Scale:
-        """What its labels may be."""
-        return self.settings.scale
 
     @cached_property
     def root(self) -> Path:
@@ -96,7 +88,10 @@ class Project:
     @property
     def contract(self) -> Contract:
         """The data contract that its rounds must keep."""
-        return contract_of(self.settings, self.configs)
+        named = self.settings.contract
+        if named is None:
+            return Contract.default()
+        return Contract.load(self.configs / "contracts" / named)
 
     @property
     def judged_by(self) -> str:
@@ -113,7 +108,8 @@ class Project:
     @property
     def waivers(self) -> tuple[Waiver, ...]:
         """The waivers for its rounds, read again each time."""
-        return waivers_of(self.settings, self.configs)
+        written = written_waivers(self.configs).values()
+        return tuple(waiver for waiver in written if waiver.project == self.name)
 
     @property
     def images(self) -> Path | None:
@@ -267,17 +263,8 @@ class Project:
             return here, self._read(here)
 
     def _read(self, delivery: Delivery) -> Ratings:
-        ratings = self._read_alone(delivery)
-        if ratings.origin is not None:
-            n_left_out = len(self._columns_left_out(delivery))
-            ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
-        if self.settings.replicates == "across":
-            return with_earlier_rounds(ratings, delivery.round, self.store)
-        return ratings
-
-    def _read_alone(self, delivery: Delivery) -> Ratings:
         said = self.settings
-        return read(
+        ratings = read(
             delivery.here,
             said.columns,
             layout=said.layout,
@@ -294,3 +281,84 @@ class Project:
             engine=said.engine,
             memory_limit=said.memory_limit,
         )
+        if ratings.origin is not None:
+            n_left_out = len(self._columns_left_out(delivery))
+            ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
+        if said.replicates == "across":
+            return with_earlier_rounds(ratings, delivery.round, self.store)
+        return ratings
+
+
+def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Ratings:
+    """The ratings, preceded by each rater's labels for the same items in earlier rounds.
+
+    A round is earlier if its name comes before `round_name`, with numbers in names by size: week-2
+    comes before week-10.
+    """
+    with store.reading():
+        earlier = [store.ratings(name) for name in _earlier(round_name, store)]
+    return ratings.after(earlier) if earlier else ratings
+
+
+def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:
+    """The round of the store whose name comes last before `round_name`, with its ratings.
+
+    None if it is the first.
+    """
+    with store.reading():
+        earlier = _earlier(round_name, store)
+        last = max(earlier, key=natural, default=None)
+        return None if last is None else (last, store.ratings(last))
+
+
+def _earlier(round_name: str, store: Store) -> list[str]:
+    here = natural(round_name)
+    return sorted((name for name in store.rounds() if natural(name) < here), key=natural)
+
+
+def classifiers_among(
+    raters: Iterable[object],
+    source: str,
+    named: Collection[str],
+    project: str,
+    optional: Collection[str] = (),
+) -> tuple[str, ...]:
+    """The classifiers among the raters of a round, under the names of the ratings.
+
+    A column of numbers holds the rater 2 as the float 2.0. Both `2` and `2.0` name that rater.
+
+    Raises
+    ------
+    RatingsError
+        A rater of the panel prints like a classifier, or a `named` classifier rated nothing. Its
+        name may be misspelt, and the model would count as a rater of the panel.
+
+    >>> classifiers_among([1.0, 2.0], "w1.parquet", ["2.0"], "reviews", optional=["gpt"])
+    ('2',)
+    """
+    written = [(category_text(rater), str(rater)) for rater in raters]
+    every = {*named, *optional}
+    models = {name for name, shown in written if {name, shown} & every}
+    panel = {name for name, _ in written} - models
+    _refuse_lookalikes(panel, every, source, project)
+    known = {each for names in written for each in names}
+    if absent := [name for name in named if name not in known]:
+        hint = meant(absent[0], sorted(panel), otherwise="")
+        raise RatingsError(
+            f"{source}: found no rating by {called('classifier', absent)} among those of the "
+            f"raters {listed(sorted(panel))}; expected ratings by every classifier. Correct "
+            f"classifiers in project {project}, or name it in "
+            f"optional_classifiers.{' ' * bool(hint)}{hint}"
+        )
+    return tuple(sorted(models))
+
+
+def _refuse_lookalikes(panel: set[str], named: set[str], source: str, project: str) -> None:
+    for group in lookalikes(panel | named):
+        raters, models = panel & set(group), named & set(group)
+        if raters and models:
+            raise RatingsError(
+                f"{source}: found rater {described(sorted(raters))} in the panel, who prints like "
+                f"classifier {described(sorted(models))}; expected the classifier's name as the "
+                f"ratings have it. Correct classifiers in project {project}, or rename the rater."
+            )

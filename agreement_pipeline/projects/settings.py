@@ -3,18 +3,96 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.projects.cron import is_cron_expression
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import READERS, Columns, EngineName, Layout, Limits, Rejected, Rules
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings
+
+NICKNAMES = ("@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+LONGEST_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+LAST_DAY = range(28, 32)
+PART = re.compile(
+    r"(?:\*|(?P<first>[a-z]{3}|[0-9]{1,2})(?:-(?P<last>[a-z]{3}|[0-9]{1,2}))?)"
+    r"(?:/(?P<step>[0-9]{1,2}))?"
+)
+
+
+class Field(NamedTuple):
+    """The least and the greatest number of a field, its names, and signs for some numbers."""
+
+    least: int
+    greatest: int
+    names: dict[str, int]
+    signs: dict[str, range]
+
+
+FIELDS = (
+    Field(0, 59, {}, {}),
+    Field(0, 23, {}, {}),
+    Field(1, 31, {}, {"?": range(1, 32), "l": LAST_DAY}),
+    Field(1, 12, {name: number for number, name in enumerate(MONTHS, 1)}, {}),
+    Field(0, 7, {name: number for number, name in enumerate(DAYS)}, {"?": range(8)}),
+)
+
+
+def is_cron_expression(text: str) -> bool:
+    """True for five cron fields whose day exists, and for a nickname.
+
+    A field holds numbers, names, ranges, steps or a list of these. The fields are minute, hour, day
+    of the month, month and day of the week. A range may pass the end of its field. Instead of a
+    day, `?` stands for any day. `L` stands for the last day of the month.
+
+    >>> is_cron_expression("0 6 * * 1"), is_cron_expression("*/15 8-18 L jan,jul fri-mon")
+    (True, True)
+    >>> is_cron_expression("@daily"), is_cron_expression("0 6 30 2 *")
+    (True, False)
+    """
+    if text.lower() in NICKNAMES:
+        return True
+    fields = text.lower().split()
+    if not (text.isascii() and text.isprintable()) or len(fields) != len(FIELDS):
+        return False
+    numbers = [_numbers(text, field) for text, field in zip(fields, FIELDS, strict=True)]
+    longest = max((LONGEST_MONTH[month - 1] for month in numbers[3]), default=0)
+    return all(numbers) and min(numbers[2]) <= longest
+
+
+def _numbers(text: str, field: Field) -> set[int]:
+    """The numbers that the text of a field stands for; none if one of its parts is wrong."""
+    parts = [_part(part, field) for part in text.split(",")]
+    return set().union(*parts) if all(parts) else set()
+
+
+def _part(part: str, field: Field) -> set[int]:
+    match = PART.fullmatch(part)
+    if match is None:
+        return set(field.signs.get(part, ()))
+    first, last, step = match["first"], match["last"], match["step"]
+    begin = field.least if first is None else _number(first, field)
+    end = _number(last, field) if last else begin if first and not step else field.greatest
+    known = field.least <= min(begin, end) and max(begin, end) <= field.greatest
+    if not known or step in ("0", "00"):
+        return set()
+    beyond = 0 if begin <= end else field.greatest + 1 - field.least
+    numbers = range(begin, end + beyond + 1, int(step or 1))
+    return {
+        (each - field.least) % (field.greatest + 1 - field.least) + field.least for each in numbers
+    }
+
+
+def _number(text: str, field: Field) -> int:
+    """The number of a name or of digits; -1 for an unknown name."""
+    return int(text) if text.isdigit() else field.names.get(text, -1)
+
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 IN_CONFIGS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -22,6 +100,10 @@ SIGN = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
 PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
 UNMEANT = re.compile(r"~|[A-Za-z0-9+]+:/(?!/)")
 E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
+NAMED_IN_CONFIGS = (
+    "a name in configs/: letters, digits, dots, hyphens and underscores, 100 at most. Correct the "
+    "name."
+)
 SERVED = re.compile(r"https?://[!-~]{1,2000}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 TEAM = re.compile(r"team:.+", re.DOTALL)
@@ -52,6 +134,28 @@ NOT_OF_READING = {
 
 SIZE = re.compile(r"\d{1,9}(\.\d{1,3})? ?[KMGT]i?B")
 SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
+
+
+FORMS: dict[str, tuple[Callable[[str], object], str]] = {
+    "project": (
+        NAME.fullmatch,
+        "a lower case letter, then letters, digits or underscores, 50 at most. Rename the project "
+        "and its file.",
+    ),
+    "policy": (IN_CONFIGS.fullmatch, NAMED_IN_CONFIGS),
+    "contract": (IN_CONFIGS.fullmatch, NAMED_IN_CONFIGS),
+    "schedule": (
+        is_cron_expression,
+        "a cron expression of five fields for a day that exists, as 0 6 * * 1. Correct the "
+        "schedule.",
+    ),
+    "pages_url": (
+        SERVED.fullmatch,
+        "a URL that begins with http:// or https://, without spaces. Correct the URL.",
+    ),
+    "memory_limit": (SIZE.fullmatch, "a size such as 500MB or 4GB. Correct the size."),
+}
+"""What the text of a setting must be, and the words for it."""
 
 
 @dataclass(frozen=True)
@@ -230,15 +334,6 @@ class ProjectSettings(BaseModel):
             )
         return self
 
-    @field_validator("memory_limit")
-    @classmethod
-    def _size(cls, value: str | None) -> str | None:
-        if value is not None and not SIZE.fullmatch(value):
-            raise ValueError(
-                f"found {shown(value)}; expected a size such as 500MB or 4GB. Correct the size."
-            )
-        return value
-
     @field_validator("inbox")
     @classmethod
     def _folder_or_bucket(cls, value: str) -> str:
@@ -265,23 +360,22 @@ class ProjectSettings(BaseModel):
         said = self.model_dump(mode="json", exclude=NOT_OF_READING, exclude_defaults=True)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
-    @field_validator("project")
+    @field_validator(*FORMS)
     @classmethod
-    def _plain_name(cls, value: str) -> str:
-        if not NAME.fullmatch(value):
-            raise ValueError(
-                f"found {value!r}; expected a lower case letter, then letters, digits or "
-                "underscores, 50 at most. Rename the project and its file."
-            )
+    def _of_its_form(cls, value: str | None, info: ValidationInfo) -> str | None:
+        has_form, expected = FORMS[str(info.field_name)]
+        if value is not None and not has_form(value):
+            raise ValueError(f"found {shown(value)}; expected {expected}")
         return value
 
-    @field_validator("policy", "contract")
+    @field_validator("alerts_url_from")
     @classmethod
-    def _in_configs(cls, value: str | None) -> str | None:
-        if value is not None and not IN_CONFIGS.fullmatch(value):
+    def _name_of_variable(cls, value: str | None) -> str | None:
+        """What stands here instead may be the secret itself, so it is not repeated."""
+        if value is not None and not VARIABLE.fullmatch(value):
             raise ValueError(
-                f"found {value!r}; expected a name in configs/: letters, digits, dots, hyphens and "
-                "underscores, 100 at most. Correct the name."
+                "found something else than the name of an environment variable; expected letters, "
+                "digits and underscores, as REVIEWS_WEBHOOK. Put the URL into the variable."
             )
         return value
 
@@ -297,36 +391,6 @@ class ProjectSettings(BaseModel):
             raise ValueError(
                 f"found {shown(value)}; expected a path without ~, or a URL with two slashes, as "
                 "s3://bucket/folder. Write the place in full."
-            )
-        return value
-
-    @field_validator("schedule")
-    @classmethod
-    def _cron(cls, value: str) -> str:
-        if not is_cron_expression(value):
-            raise ValueError(
-                f"found {value!r}; expected a cron expression of five fields for a day that "
-                "exists, as 0 6 * * 1. Correct the schedule."
-            )
-        return value
-
-    @field_validator("pages_url")
-    @classmethod
-    def _served(cls, value: str | None) -> str | None:
-        if value is not None and not SERVED.fullmatch(value):
-            raise ValueError(
-                f"found {shown(value)}; expected a URL that begins with http:// or https://, "
-                "without spaces. Correct the URL."
-            )
-        return value
-
-    @field_validator("alerts_url_from")
-    @classmethod
-    def _name_of_variable(cls, value: str | None) -> str | None:
-        if value is not None and not VARIABLE.fullmatch(value):
-            raise ValueError(
-                "found something else than the name of an environment variable; expected letters, "
-                "digits and underscores, as REVIEWS_WEBHOOK. Put the URL into the variable."
             )
         return value
 

@@ -21,6 +21,7 @@ from agreement_pipeline.version import __version__
 
 FOLDER = f"standing/{__version__}"
 Rows = list[dict[str, Any]]
+Entry = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Standing:
                 return cls(store.mark, rows_by_round(entries, store.withdrawn()), _decided(entries))
             return known._after(later, store) if later else known
 
-    def _after(self, later: Iterable[Mapping[str, Any]], store: Store) -> "Standing":
+    def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
         """The standing after more entries. The rounds in them are looked up again."""
         arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
         changed = {name for entry in later for name in _rounds_of(entry)} & {*self.rows, *arrived}
@@ -132,18 +133,23 @@ class Standings:
         return Standing.from_bytes(data) if data and known else None
 
 
-def _rounds_of(entry: Mapping[str, Any]) -> set[str]:
+def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
+    """The last entry of each kind, by the round."""
+    last: dict[str, dict[str, Entry]] = {}
+    for entry in history:
+        last.setdefault(entry["round"], {})[entry["event"]] = entry
+    return last
+
+
+def _rounds_of(entry: Entry) -> set[str]:
     """The rounds whose rows an entry can change: its own, and those whose releases it names."""
     return {entry["round"], *(called.split("/")[0] for called in entry.get("releases", ()))}
 
 
-def _decided(history: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:
     """The delivery of each round that was decided last, by its digest and that of its settings."""
-    last: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for entry in history:
-        last.setdefault(entry["round"], {})[entry["event"]] = entry
     return {
         name: (arrived.get("delivered_as", arrived["original_digest"]), arrived["settings_digest"])
-        for name, events in last.items()
+        for name, events in last_events(history).items()
         if (arrived := events.get("ingested")) and is_decided(events)
     }

@@ -41,7 +41,9 @@ def to_date(store: Store) -> CountedRatings:
     RatingsError
         The rounds do not add up: they have other scales, or items in clusters.
     """
-    sums = [_of_round(store, version) for version in _present(store)]
+    sums = [
+        _Sum(version.table_digest, partial(_counted, store, version)) for version in _present(store)
+    ]
     if not sums:
         raise StoreError(f"{store.root}: found no round; expected one at least. Ingest it first.")
     while len(sums) > MOST_ADDED:
@@ -56,10 +58,6 @@ def _present(store: Store) -> list[RoundVersion]:
     ingested = [entry for entry in store.history() if entry["event"] == "ingested"]
     last = {entry["round"]: {name: entry[name] for name in fields} for entry in ingested}
     return [RoundVersion(**last[name]) for name in sorted(last)]
-
-
-def _of_round(store: Store, version: RoundVersion) -> _Sum:
-    return _Sum(version.table_digest, partial(_counted, store, version))
 
 
 def _counted(store: Store, version: RoundVersion) -> CountedRatings:

@@ -7,8 +7,7 @@ import pytest
 
 from agreement_pipeline.demo.objects import WRITTEN
 from agreement_pipeline.policy import judge
-from agreement_pipeline.projects import Project
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.readers import read
 
 PROJECTS = Path(__file__).parents[2] / "configs" / "projects"

@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 
 from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import load_project
 
 TRAINING_DATA = dg.AssetSelection.assets(dg.AssetKey(["automated", "training_data"]))
 

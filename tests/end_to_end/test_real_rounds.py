@@ -14,8 +14,7 @@ import pytest
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.projects import Project
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import Project, load_project
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.projects import Project, ProjectSettings
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import Project, ProjectSettings, load_project
 from agreement_pipeline.readers import Columns, Rules, read
 from agreement_pipeline.release import judge_round
 from agreement_pipeline.units import UnitSettings

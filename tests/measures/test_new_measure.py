@@ -20,7 +20,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline import Policy
 from tools.pages.measures_page import family_pages, list_of_measures
 from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import load_project
 import agreement_pipeline
 definitions = project_definitions(load_project(sys.argv[1]))
 Policy.from_mapping({"policy": "p", "version": 1, "rules": [{"measure": "unanimity"}]})

@@ -11,8 +11,15 @@ import dagster as dg
 import pytest
 
 from agreement_pipeline.orchestration import alerts, project_definitions
-from agreement_pipeline.orchestration.alerts import EVERY_SECONDS, LONGEST_WAIT, Told
-from agreement_pipeline.orchestration.posting import NotPostedError, checked_url, post
+from agreement_pipeline.orchestration.alerts import (
+    EVERY_SECONDS,
+    LONGEST_WAIT,
+    NotPostedError,
+    Told,
+    checked_url,
+    post,
+)
+from agreement_pipeline.orchestration.sensors import tags_of
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice, overdue
 from agreement_pipeline.store import Store
@@ -169,7 +176,7 @@ def test_a_broken_delivery_is_told_once_with_file_and_row(told, webhook):
             partition_key="w1",
             raise_on_error=False,
             asset_selection=[dg.AssetKey(["reviews", "annotations"])],
-            tags=alerts.tags_of(delivery),
+            tags=tags_of(delivery),
         )
         daemon.tick()
     ((_, body),) = webhook.got

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from agreement_pipeline import AnnotationProject
 from agreement_pipeline.errors import PolicyError, ProjectError
 from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.projects import ProjectSettings
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import ProjectSettings, load_project
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Limits, Rules
 from agreement_pipeline.units import UnitSettings

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.orchestration.outcomes import failure, or_fail
+from agreement_pipeline.orchestration.runs import failure, or_fail
 from tests.orchestration.checks import BAD, GOOD
 from tests.orchestration.conftest import POLICY
 

@@ -10,9 +10,8 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.estimates import Reading, control_chart
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.checks import like_before
-from agreement_pipeline.orchestration.metadata import IN_PLACE
-from agreement_pipeline.orchestration.pages import link
-from agreement_pipeline.orchestration.trainers import released_round
+from agreement_pipeline.orchestration.host import released_round
+from agreement_pipeline.orchestration.metadata import IN_PLACE, link
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.report import tasks, written_tasks
 from tests.orchestration.checks import BAD, GOOD, check

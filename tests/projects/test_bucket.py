@@ -191,7 +191,7 @@ def test_a_name_that_leads_elsewhere_is_refused_before_anything_is_written(names
     """The server of the tests cannot be made to hold all of these."""
     from upath import UPath
 
-    from agreement_pipeline.projects.bucket import BucketInbox
+    from agreement_pipeline.projects.inbox import BucketInbox
     from agreement_pipeline.store import Listed
 
     class Lists:

@@ -3,7 +3,7 @@
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.projects.classifiers import classifiers_among
+from agreement_pipeline.projects.project import classifiers_among
 
 
 @pytest.mark.parametrize(

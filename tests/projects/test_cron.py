@@ -7,7 +7,7 @@ import random
 import pytest
 from dagster._utils.schedules import get_next_cron_tick, is_valid_cron_schedule
 
-from agreement_pipeline.projects.cron import is_cron_expression
+from agreement_pipeline.projects.settings import is_cron_expression
 
 PARTS = [
     *("*", "?", "L", "", "-", "/", ",", "*/0", "*/1", "*/5", "*/70", "0/2", "5/10", "1-5/2"),

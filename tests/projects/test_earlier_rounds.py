@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.projects.earlier_rounds import round_before, with_earlier_rounds
+from agreement_pipeline.projects.project import round_before, with_earlier_rounds
 from agreement_pipeline.store import Store
 
 SCALE = Scale(("no", "yes"))

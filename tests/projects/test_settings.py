@@ -5,8 +5,7 @@ from dagster._core.definitions.utils import is_valid_owner
 from pydantic import ValidationError
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.projects import ProjectSettings
-from agreement_pipeline.projects.files import load_project, load_projects
+from agreement_pipeline.projects import ProjectSettings, load_project, load_projects
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Limits
 

@@ -21,7 +21,7 @@ from agreement_pipeline.errors import (
     WaiverError,
 )
 from agreement_pipeline.policy import load_policy, load_waiver
-from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.projects import load_project
 from agreement_pipeline.readers import Columns, Limits, read, read_rounds
 from agreement_pipeline.store import Store, check_round_name
 from tests.fuzzing import released

@@ -10,7 +10,7 @@ import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.projects import Project, ProjectSettings, deliveries
+from agreement_pipeline.projects import Project, ProjectSettings, inbox
 
 TABLE = pd.DataFrame(
     [(f"i{n}", rater, "ab"[n % 2]) for n in range(4) for rater in ("ana", "ben")],
@@ -78,7 +78,7 @@ def digested(monkeypatch):
 
 def later(monkeypatch, seconds):
     now = time.time_ns() + int(seconds * 1e9)
-    monkeypatch.setattr(deliveries.time, "time_ns", lambda: now)
+    monkeypatch.setattr(inbox.time, "time_ns", lambda: now)
 
 
 def test_a_file_is_digested_again_only_if_it_has_changed(project, digested, monkeypatch):

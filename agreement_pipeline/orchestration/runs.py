@@ -3,47 +3,24 @@
 A round that is held and a file that is broken both end a run. Their tags and words differ.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 import dagster as dg
 
-from agreement_pipeline.errors import (
-    PASSING,
-    AgreementError,
-    ReleaseHeldError,
-    of_machine,
-    passes,
-)
+from agreement_pipeline.errors import PASSING, AgreementError, ReleaseHeldError, of_machine, passes
 from agreement_pipeline.report import printable
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
 FAULT, MAY_PASS, LASTS = "agreement_pipeline/fault", "may pass", "lasts"
 LONGEST_TAG = 300
+PATIENCE_SECONDS, EVERY_SECONDS = 5.0, 30.0
 Result = dg.MaterializeResult[None]
 T = TypeVar("T")
-
-
-class Judged(NamedTuple):
-    """What an asset shows of a decision. If the round is held, the run ends after it.
-
-    Parameters
-    ----------
-    result
-        The decision, with its checks.
-    admitted
-        True if the policy admits the round.
-    reasons
-        The reasons of the decision.
-    withdrawn
-        True if a release of the round was withdrawn.
-    """
-
-    result: Result
-    admitted: bool
-    reasons: tuple[str, ...]
-    withdrawn: bool
 
 
 def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
@@ -86,20 +63,26 @@ def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: st
     tag(context, NOT_JUDGED, said, **{FAULT: MAY_PASS if passes(error) else LASTS})
 
 
-def show_withdrawn(
-    context: dg.AssetExecutionContext, asset: dg.AssetKey, check: str, round_name: str, why: str
-) -> None:
-    """Show on the training data of a round that its release was withdrawn, and why."""
-    said = f"withdrawn: {printable(why)}"
-    context.log_event(
-        dg.AssetCheckEvaluation(
-            asset_key=asset,
-            check_name=check,
-            passed=False,
-            metadata={"release": said},
-            severity=dg.AssetCheckSeverity.ERROR,
-            description=said,
-            partition=round_name,
-        )
-    )
-    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata={"release": said}))
+@contextmanager
+def progress(say: Callable[[str], object], what: str) -> Iterator[None]:
+    """Say after five seconds, and then every half minute, that a step is at work.
+
+    At the end of a step that took so long, its time is said.
+    """
+    done, start = threading.Event(), time.monotonic()
+    speaker = threading.Thread(target=_speak, args=(say, what, done, start), daemon=True)
+    speaker.start()
+    try:
+        yield
+    finally:
+        done.set()
+        speaker.join()
+    if (seconds := time.monotonic() - start) > PATIENCE_SECONDS:
+        say(f"{what}: done after {seconds:.0f} s")
+
+
+def _speak(say: Callable[[str], object], what: str, done: threading.Event, start: float) -> None:
+    waiting = PATIENCE_SECONDS
+    while not done.wait(waiting):
+        say(f"{what}: at work for {time.monotonic() - start:.0f} s")
+        waiting = EVERY_SECONDS

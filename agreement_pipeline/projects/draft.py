@@ -1,7 +1,8 @@
-"""What an export probably holds: its questions, its items, its rounds, its repetitions."""
+"""The first files of a project, from one of its exports."""
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,10 +20,18 @@ from agreement_pipeline.readers import (
     reader_of,
     rows_of,
     unnamed_columns,
+    unpacked,
 )
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
 
+GUIDE = "docs/guide/project.md"
+DOUBTS = {
+    "ordinal": "whole numbers; interval if their distances matter",
+    "interval": "numbers; add those that nobody chose yet",
+    "nominal": "ordinal if the categories have an order, from the lowest",
+}
+"""What a team must look at in the level that was guessed."""
 ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(id|key))?|stem")
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
@@ -65,6 +74,106 @@ class Seen:
     replicates: dict[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     unsure: tuple[str, ...] = ()
+
+
+def first_files(export: Path, name: str, inbox: str) -> dict[str, str]:
+    """The project files and the policies for an export, by their paths in configs/.
+
+    Each question of the export is a project of its own.
+
+    Raises
+    ------
+    RatingsError
+        Nothing can be read of the export.
+    """
+    with unpacked(export) as path:
+        seen = look(path)
+    files: dict[str, str] = {}
+    several = len(seen.questions) > 1
+    for question in seen.questions:
+        project = f"{name}_{plain_name(question.name)}" if several else name
+        files[f"projects/{project}.yaml"] = "\n".join(
+            [*_project(project, question, seen, inbox), ""]
+        )
+        files[f"policies/{project}.yaml"] = _policy(project, question, bool(seen.replicates))
+    return files
+
+
+def plain_name(text: str) -> str:
+    """A text as a project may be called.
+
+    >>> plain_name("Batch 4711 (results)"), plain_name("4711")
+    ('batch_4711_results', 'p_4711')
+    """
+    plain = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:40]
+    return plain if plain[:1].isalpha() else f"p_{plain}"
+
+
+def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
+    """The lines of a project file."""
+    yield from _head(name, seen)
+    yield f"project: {name}"
+    yield f"inbox: {json.dumps(inbox)}"
+    yield f"reader: {seen.reader.name}  # {seen.reader.title}"
+    columns = {**seen.columns, **({} if question.units else {"label": question.name})}
+    if columns:
+        named = ", ".join(f"{key}: {json.dumps(value)}" for key, value in columns.items())
+        yield f"columns: {{{named}}}"
+    if question.units:
+        yield f"units: {{kind: {question.units}}}  # docs/guide/units.md says what a unit is"
+    if question.units and "none" in seen.reader.lacks:
+        yield "requires: []  # every item of the file was opened by its rater: please check"
+    yield "scale:"
+    yield f"  level: {question.level}  # {DOUBTS[question.level]}"
+    numbers = question.level == "interval"
+    categories = [float(each) if numbers else each for each in question.labels]
+    yield f"  categories: {json.dumps(categories, ensure_ascii=False)}  # those seen"
+    yield from _of_items_and_raters(seen, "round" in columns)
+    yield f"policy: {name}"
+
+
+def _head(name: str, seen: Seen) -> Iterator[str]:
+    yield f"# {name}: written by `agreement-pipeline init`. {GUIDE} explains every key."
+    for guess in seen.unsure:
+        yield f"# Please check: {guess}."
+    for lacking, why in seen.reader.needs.items():
+        yield f"# FILL IN `requires`: {seen.reader.title} cannot show {lacking}. {why}"
+
+
+def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
+    for key, value in seen.replicates.items():
+        yield f"{key}: {json.dumps(value)}  # items that come back, so that raters meet them again"
+    if seen.replicates and several_rounds:
+        yield "replicates: across  # they come back in later rounds"
+    if not seen.replicates:
+        yield "# replicate_of: FIELD  # the field that names the item which an item repeats"
+    if seen.models:
+        yield f"# Models of the export are classifiers by themselves: {', '.join(seen.models)}."
+    else:
+        yield "# classifiers: [MODEL]  # raters that are models"
+    yield "# exclude_raters: [NAME]  # who gave known answers and is no rater"
+    if seen.reader.needs:
+        yield "# requires: []  # see above"
+    yield "# where: {FIELD: [VALUE]}  # only rows with these values count"
+
+
+def _policy(name: str, question: Question, replicates: bool) -> str:
+    measure = "alpha_masi" if question.sets else "krippendorff_alpha"
+    lines = [
+        f"# The rules that judge {name}. docs/guide/policy.md explains every key.",
+        f"policy: {name}",
+        "version: 1",
+        "description: The usual cut-offs. Please write what a wrong label costs.",
+        "admit: [reliable]",
+        "rules:",
+        f"  - measure: {measure}",
+        "    reliable: 0.800",
+        "    tentative: 0.667",
+        "    min_items: 30",
+    ]
+    if replicates:
+        lines += ["  - measure: self_agreement_unbiased", "    min_items: 20", "    effect: warn"]
+    return "\n".join([*lines, ""])
 
 
 def look(path: Path) -> Seen:

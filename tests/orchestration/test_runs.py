@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from agreement_pipeline.orchestration import progress as module
-from agreement_pipeline.orchestration.progress import progress
+from agreement_pipeline.orchestration import runs as module
+from agreement_pipeline.orchestration.runs import progress
 from tests.orchestration.checks import GOOD
 
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from agreement_pipeline.orchestration import alerts, trainers, watching
-from agreement_pipeline.orchestration.asked import Asked
-from agreement_pipeline.orchestration.outcomes import WHY
+from agreement_pipeline.orchestration import alerts, host, sensors
+from agreement_pipeline.orchestration.runs import WHY
+from agreement_pipeline.orchestration.sensors import Asked
 from agreement_pipeline.projects import Delivery
 
 W1 = Delivery("w1", Path("w1.csv"), "d" * 64)
@@ -67,7 +67,7 @@ def test_a_cursor_of_the_alerts_of_another_form_says_nothing(cursor):
 
 @pytest.mark.parametrize("cursor", [None, "", "[]", '"x"', "1", "no JSON"])
 def test_a_cursor_of_adjudicated_labels_of_another_form_says_nothing(cursor):
-    assert watching._said(cursor) == {}
+    assert sensors.said_by(cursor) == {}
 
 
 def test_the_last_run_says_why_a_delivery_is_broken():
@@ -85,9 +85,9 @@ def test_a_release_of_all_rounds_is_judged_by_all_that_the_project_says(monkeypa
         settings=said,
         adjudicated=lambda rounds: {"of": rounds},
     )
-    monkeypatch.setattr(trainers, "admitted_rounds", lambda store: [f"round of {store}"])
-    monkeypatch.setattr(trainers, "release_dataset", lambda *given, **named: (given, named))
-    assert trainers.released_dataset(project) == (
+    monkeypatch.setattr(host, "admitted_rounds", lambda store: [f"round of {store}"])
+    monkeypatch.setattr(host, "release_dataset", lambda *given, **named: (given, named))
+    assert host.released_dataset(project) == (
         ("store", ["round of store"], "policy", "contract"),
         {
             "project": "name",
