@@ -56,6 +56,21 @@ def test_a_limit_is_the_most_memory_that_the_session_takes():
     assert duckdb_session("300MB").ask(asked)["said"].to_pylist() == ["286.1 MiB"]
 
 
+@pytest.mark.parametrize("limit", [None, "100MB"])
+def test_a_query_of_all_rows_of_an_ordered_table_gives_them_in_order(limit):
+    n_rows = 400_000
+    shuffled = [(x * 7_919) % n_rows for x in range(n_rows)]
+    items = pa.array([f"item-{x // 3:07}" for x in shuffled])
+    table = pa.table({"item": items, "place": pa.array([x % 3 for x in shuffled])})
+    session = DuckDB(limit)
+    ordered = session.ordered(loaded(session, table), ["item", "place"], "item, place")
+    found = pa.Table.from_batches(session.batches(f"SELECT place, item FROM {ordered}"))
+    expected = table.sort_by([("item", "ascending"), ("place", "ascending")])
+    assert found.select(["item", "place"]).combine_chunks() == expected.combine_chunks()
+    first = session.ask(f"SELECT item FROM {ordered} LIMIT 5")["item"].to_pylist()
+    assert first == expected["item"][:5].to_pylist()
+
+
 @pytest.mark.parametrize("limit", ["much", "", "3 apples", "1GB'; DROP TABLE x; --"])
 def test_a_limit_that_is_no_size_is_refused(limit):
     with pytest.raises(
