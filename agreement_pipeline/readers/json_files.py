@@ -222,7 +222,7 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
         return {}
     where = f"{source}: row {row}"
     try:
-        found = _parsed(line, where)
+        found = _decoded(line, where)
     except (json.JSONDecodeError, RecursionError) as error:
         if row == 1 and not last and line.strip() in ("[", "{", "[{"):
             raise _no_lines(where) from None
@@ -247,22 +247,32 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
     return found
 
 
-def _parsed(line: str, where: str) -> Any:
-    """What a line holds. Numbers are the text that they are as categories."""
+class _NameTwiceError(ValueError):
+    """An object has a name twice. Its names are the arguments."""
 
-    def pairs_in(pairs: list[tuple[str, Any]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            refuse_twice([name for name, _ in pairs], where)
-        return found
 
-    return json.loads(
-        line,
-        object_pairs_hook=pairs_in,
-        parse_int=str,
-        parse_float=lambda written: category_text(float(written)),
-        parse_constant=str,
-    )
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _NameTwiceError(*(name for name, _ in pairs))
+    return found
+
+
+_LINE = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_int=str,
+    parse_float=lambda written: category_text(float(written)),
+    parse_constant=str,
+)
+"""What a line holds. Numbers are the text that they are as categories."""
+
+
+def _decoded(line: str, where: str) -> Any:
+    try:
+        return _LINE.decode(line)
+    except _NameTwiceError as twice:
+        refuse_twice([*twice.args], where)
+        raise
 
 
 def _no_lines(where: str) -> RatingsError:
