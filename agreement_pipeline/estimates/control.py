@@ -7,8 +7,8 @@ round is compared with the rounds before it that did not fall out:
   1986). It is added to the variance of each round (Spiegelhalter 2005).
 - The centre is the mean of the earlier values, weighted by :math:`w = 1 / (se^2 + \tau^2)`.
 - The limits are :math:`t \sqrt{se^2 + \tau^2 + 1 / \sum w}` around the centre, with the standard
-  error of the round itself. t is Student's quantile with n - 1 degrees of freedom that leaves out
-  as much as three standard errors of a normal distribution: 0.135 % on each side.
+  error of the round itself. t is Student's quantile with n - 1 degrees of freedom. It leaves out
+  0.135 % on each side, as three standard errors of a normal distribution do.
 
 References
 ----------

@@ -22,7 +22,7 @@ from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.compat import DATA_VERSION
-from agreement_pipeline.orchestration.host import Host, released_dataset, released_round
+from agreement_pipeline.orchestration.host import Host, released
 from agreement_pipeline.orchestration.metadata import (
     INDEX,
     decision_metadata,
@@ -188,7 +188,7 @@ def acceptability(project: Project, round_name: str) -> Judged:
 
 def training_data(project: Project, round_name: str) -> Result:
     """The round's training data. It exists only while the policy admits the round."""
-    return _released(released_round(project, round_name), [checks.released()])
+    return _released(released(project, round_name), [checks.released()])
 
 
 def round_page(project: Project, round_name: str) -> Result:
@@ -225,7 +225,7 @@ def agreement_history(project: Project) -> Result:
 
 def release(project: Project) -> Result:
     """The admitted rounds together. Each is judged again from its bytes."""
-    return _released(released_dataset(project))
+    return _released(released(project))
 
 
 def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
@@ -314,7 +314,7 @@ def _released_now(
     if not decision.admitted or each.before == "admitted":
         return {}
     try:
-        release = released_round(host.project, each.round)
+        release = released(host.project, each.round)
     except AgreementError as error:
         return {each.round: str(error)}
     told = release_metadata(release)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import dagster as dg
 
@@ -147,43 +148,22 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
         The round is held, was never delivered, or its bytes were edited. The reason is given, and
         the asset is not tried again.
     """
-
-    def released() -> Release:
-        hosted, round_name = _asked(context, project)
-        if round_name is None:
-            return released_dataset(hosted)
-        return released_round(hosted, round_name)
-
-    return or_fail(context, released)
+    return or_fail(context, lambda: released(*_asked(context, project)))
 
 
-def released_round(project: Project, round_name: str) -> Release:
-    """The release of one round, judged again."""
-    return release_round(
-        project.store,
-        round_name,
-        project.policy,
-        project.contract,
-        project=project.name,
-        waivers=project.waivers,
-        settings_digest=project.settings.reading_digest,
-        adjudicated=project.adjudicated([round_name]),
-    )
-
-
-def released_dataset(project: Project) -> Release:
-    """The release of all admitted rounds together, each judged again."""
-    rounds = admitted_rounds(project.store)
-    return release_dataset(
-        project.store,
-        rounds,
-        project.policy,
-        project.contract,
-        project=project.name,
-        waivers=project.waivers,
-        settings_digest=project.settings.reading_digest,
-        adjudicated=project.adjudicated(rounds),
-    )
+def released(project: Project, round_name: str | None = None) -> Release:
+    """The release of one round, or of all admitted rounds together, each judged again."""
+    rounds = admitted_rounds(project.store) if round_name is None else (round_name,)
+    by: dict[str, Any] = {
+        "project": project.name,
+        "waivers": project.waivers,
+        "settings_digest": project.settings.reading_digest,
+        "adjudicated": project.adjudicated(rounds),
+    }
+    policy, contract = project.policy, project.contract
+    if round_name is None:
+        return release_dataset(project.store, rounds, policy, contract, **by)
+    return release_round(project.store, round_name, policy, contract, **by)
 
 
 def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Project, str | None]:

@@ -87,7 +87,7 @@ def test_a_release_of_all_rounds_is_judged_by_all_that_the_project_says(monkeypa
     )
     monkeypatch.setattr(host, "admitted_rounds", lambda store: [f"round of {store}"])
     monkeypatch.setattr(host, "release_dataset", lambda *given, **named: (given, named))
-    assert host.released_dataset(project) == (
+    assert host.released(project) == (
         ("store", ["round of store"], "policy", "contract"),
         {
             "project": "name",
