@@ -9,7 +9,7 @@ the filters and the indexes fill the file from its mark to its footer, each at i
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -39,17 +39,17 @@ Empty:
 ColumnOrder: 1 Empty TYPE_ORDER, 2 Empty IEEE_754_TOTAL_ORDER
 KeyValue: 1 binary key!, 2 binary value
 RowGroup: 1 [ColumnChunk] columns!, 2 n64 total_byte_size!, 3 n64 num_rows!,
-  4 [SortingColumn] sorting_columns, 5 i64 file_offset, 6 n64 total_compressed_size, 7 i16 ordinal
+  4 [SortingColumn] sorting_columns~, 5 i64 file_offset, 6 n64 total_compressed_size, 7 i16 ordinal
 SortingColumn: 1 i32 column_idx!, 2 bool descending!, 3 bool nulls_first!
-ColumnChunk: 1 binary file_path, 2 i64 file_offset, 3 ColumnMetaData meta_data!,
-  4 n64 offset_index_offset, 5 n32 offset_index_length, 6 n64 column_index_offset,
-  7 n32 column_index_length, 8 encryption crypto_metadata, 9 encryption encrypted_column_metadata
+ColumnChunk: 1 binary file_path~, 2 i64 file_offset, 3 ColumnMetaData meta_data!,
+  4 n64 offset_index_offset~, 5 n32 offset_index_length~, 6 n64 column_index_offset~,
+  7 n32 column_index_length~, 8 encryption crypto_metadata, 9 encryption encrypted_column_metadata
 ColumnMetaData: 1 i32 type!, 2 [i32] encodings!, 3 [binary] path_in_schema!, 4 i32 codec!,
   5 n64 num_values!, 6 n64 total_uncompressed_size!, 7 n64 total_compressed_size!,
-  8 [KeyValue] key_value_metadata, 9 n64 data_page_offset!, 10 n64 index_page_offset,
-  11 n64 dictionary_page_offset, 12 Statistics statistics, 13 [PageEncodingStats] encoding_stats,
-  14 n64 bloom_filter_offset, 15 n32 bloom_filter_length, 16 SizeStatistics size_statistics,
-  17 GeospatialStatistics geospatial_statistics
+  8 [KeyValue] key_value_metadata~, 9 n64 data_page_offset!, 10 n64 index_page_offset~,
+  11 n64 dictionary_page_offset, 12 Statistics statistics~, 13 [PageEncodingStats] encoding_stats,
+  14 n64 bloom_filter_offset~, 15 n32 bloom_filter_length~, 16 SizeStatistics size_statistics,
+  17 GeospatialStatistics geospatial_statistics~
 Statistics: 1 binary max, 2 binary min, 3 i64 null_count, 4 i64 distinct_count, 5 binary max_value,
   6 binary min_value, 7 bool is_max_value_exact, 8 bool is_min_value_exact, 9 i64 nan_count
 PageEncodingStats: 1 i32 page_type!, 2 i32 encoding!, 3 i32 count!
@@ -73,7 +73,8 @@ BloomFilterChoice: 1 Empty BLOCK
 """
 """The structs of the Parquet format: numbers, kinds and names of fields. `!` means required.
 
-`n32` and `n64` are numbers that are never negative.
+`n32` and `n64` are numbers that are never negative. `~` marks a field that says more than where the
+values are and how they are written.
 """
 
 MOST_VALUES = 8_000_000
@@ -85,9 +86,10 @@ KINDS: Final = {
     **{"double": 7, "binary": 8, "encryption": 12},
 }
 LIST, STRUCT = 9, 12
-FIELD: Final = re.compile(r"(\d+) \[?(\w+)(\]?) (\w+)(!?)")
+FIELD: Final = re.compile(r"(\d+) (\[?)(\w+)\]? (\w+)(!?)(~?)")
 
 Fields = dict[str, Any]
+File = BinaryIO | pa.NativeFile
 
 
 class FooterError(ValueError):
@@ -95,12 +97,13 @@ class FooterError(ValueError):
 
 
 class Field(NamedTuple):
-    """A field of a struct: the kind of its values, whether it is a list of them, and its name."""
+    """A field of a struct: is it a list, the kind of its values, its name, and its marks."""
 
+    many: str
     kind: str
-    many: bool
     name: str
-    required: bool
+    required: str
+    more: str
 
     @property
     def wire(self) -> int:
@@ -108,18 +111,10 @@ class Field(NamedTuple):
         return LIST if self.many else KINDS.get(self.kind, STRUCT)
 
 
-def _structs() -> dict[str, dict[int, Field]]:
-    lines = FORMAT.replace("\n  ", " ").strip().splitlines()
-    return {
-        name: {
-            int(number): Field(kind, bool(many), field, bool(required))
-            for number, kind, many, field, required in FIELD.findall(fields)
-        }
-        for name, _, fields in (line.partition(":") for line in lines)
-    }
-
-
-STRUCTS: Final = _structs()
+STRUCTS: Final = {
+    name: {int(number): Field(*rest) for number, *rest in FIELD.findall(fields)}
+    for name, fields in re.findall(r"(?ms)^(\w+):(.*?)(?=^\w|\Z)", FORMAT)
+}
 
 
 class Compact:
@@ -131,6 +126,7 @@ class Compact:
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at, self._left = data, 0, MOST_VALUES
+        self.is_plain = True
 
     def struct(self, name: str) -> Fields:
         """The next struct, which the format calls by this name.
@@ -142,18 +138,17 @@ class Compact:
         """
         known, fields, number = STRUCTS[name], Fields(), 0
         while head := self._byte():
-            step, wire = head >> 4, head & 15
-            number = number + step if step else self._whole("i16")
+            number = number + (head >> 4) if head >> 4 else self._whole("i16")
             field = known.get(number)
             if field is None:
                 raise FooterError(f"field {number} of {name}, which the format does not know")
             if field.name in fields:
                 raise FooterError(f"field {field.name} of {name} twice")
-            fields[field.name] = self._field(field, wire)
-        if missing := [
-            each.name for each in known.values() if each.required and each.name not in fields
-        ]:
-            raise FooterError(f"no field {missing[0]} in {name}")
+            fields[field.name] = self._field(field, head & 15)
+            self.is_plain &= not field.more
+        for field in known.values():
+            if field.required and field.name not in fields:
+                raise FooterError(f"no field {field.name} in {name}")
         return fields
 
     def _field(self, field: Field, wire: int) -> Any:
@@ -163,9 +158,8 @@ class Compact:
             return wire == 1
         if wire != field.wire:
             raise FooterError(f"field {field.name} of kind {wire}")
-        return self._list(field) if field.many else self._value(field)
-
-    def _list(self, field: Field) -> list[Any]:
+        if not field.many:
+            return self._value(field)
         head = self._byte()
         size = head >> 4 if head < 0xF0 else self.unsigned()
         if size > len(self.data) - self.at:
@@ -198,13 +192,12 @@ class Compact:
 
     def unsigned(self) -> int:
         """The next whole number, which has no sign."""
-        number = place = 0
-        while place < 70:
+        number = 0
+        for place in range(0, 70, 7):
             part = self._byte()
             number |= (part & 0x7F) << place
             if part < 0x80:
                 return number
-            place += 7
         raise FooterError("a number of more than 10 bytes")
 
     def take(self, size: int) -> bytes:
@@ -222,7 +215,7 @@ class Compact:
 
 
 MARK, ENCRYPTED = b"PAR1", b"PARE"
-BOOLEAN, BYTE_ARRAY, FIXED = 0, 6, 7
+BYTE_ARRAY = 6
 REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
 DATA, DICTIONARY, DATA_2 = 0, 2, 3
 """The kinds of pages."""
@@ -240,30 +233,13 @@ USUAL, LARGEST = 1 << 10, 1 << 24
 """Bytes that nearly all headers of pages fit in, and that each must fit in."""
 DEEPEST = 100
 """How many columns may be inside each other."""
-
-CONVERTED: Final = {
-    **{"STRING": (0,), "MAP": (1, 2), "LIST": (3,), "ENUM": (4,), "DECIMAL": (5,), "DATE": (6,)},
-    **{"TIMEMILLIS": (7,), "TIMEMICROS": (8,), "TIMESTAMPMILLIS": (9,), "TIMESTAMPMICROS": (10,)},
-    **{f"INTEGER{bits}u": (11 + at,) for at, bits in enumerate((8, 16, 32, 64))},
-    **{f"INTEGER{bits}s": (15 + at,) for at, bits in enumerate((8, 16, 32, 64))},
-    **{"JSON": (19,), "BSON": (20,)},
-}
-"""The older names of types, by the newer ones."""
-
-PLAIN_FILE = frozenset(
-    ("version", "schema", "num_rows", "row_groups", "key_value_metadata", "created_by")
-) | {"column_orders"}
-PLAIN_GROUP = frozenset(
-    ("columns", "total_byte_size", "num_rows", "file_offset", "total_compressed_size", "ordinal")
-)
-PLAIN_CHUNK = frozenset(("file_offset", "meta_data"))
-PLAIN_COLUMN = frozenset(
-    ("type", "encodings", "path_in_schema", "codec", "num_values", "total_uncompressed_size")
-) | {
-    *("total_compressed_size", "data_page_offset", "dictionary_page_offset", "encoding_stats"),
-    "size_statistics",
-}
-"""The fields that say no more than where the values are and how they are written."""
+CONVERTED: Final = [
+    *("STRING", "MAP", "MAP", "LIST", "ENUM", "DECIMAL", "DATE"),
+    *("TIMEMILLIS", "TIMEMICROS", "TIMESTAMPMILLIS", "TIMESTAMPMICROS"),
+    *(f"INTEGER{bits}{sign}" for sign in "us" for bits in (8, 16, 32, 64)),
+    *("JSON", "BSON"),
+]
+"""The newer names of the older types, by the numbers of these."""
 
 
 class Leaf(NamedTuple):
@@ -296,22 +272,18 @@ class Chunk(NamedTuple):
 
     Attributes
     ----------
-    group
-        The number of the row group.
-    path
-        The path of the column.
+    group, path
+        The number of the row group, and the path of the column.
     text
         True if the values are texts or bytes of any length.
     values
         The number of values.
-    size
-        The bytes of its pages once they are unpacked.
-    largest
-        Of these, the bytes of the largest page.
+    size, largest
+        The bytes of its pages once they are unpacked, and of the largest page.
     coded, by_prefix
         True if the texts stand there once, or as what differs from the one before.
-    plain
-        True if footer and pages say no more of the values than how they are written.
+    is_plain
+        True if its pages say no more of the values than how they are written.
     begin, end
         Where its pages are.
     """
@@ -324,17 +296,9 @@ class Chunk(NamedTuple):
     largest: int
     coded: bool
     by_prefix: bool
-    plain: bool
+    is_plain: bool
     begin: int
     end: int
-
-
-class Piece(NamedTuple):
-    """Some bytes of a file, and what they are."""
-
-    begin: int
-    end: int
-    name: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,11 +313,14 @@ class Footer:
         The columns, also those inside other columns.
     chunks
         The chunks of all row groups.
+    is_plain
+        True if it says no more than where the values are and how they are written.
     """
 
     fields: Fields
     leaves: tuple[Leaf, ...]
     chunks: tuple[Chunk, ...]
+    is_plain: bool
 
     @classmethod
     def of(cls, source: Path | pa.NativeFile) -> "Footer":
@@ -364,53 +331,38 @@ class Footer:
         FooterError
             It has none, or one that contradicts itself or the file.
         """
-        if isinstance(source, Path):
-            with source.open("rb") as file:
-                return cls._of(file)
-        return cls._of(source)
-
-    @classmethod
-    def _of(cls, file: BinaryIO | pa.NativeFile) -> "Footer":
-        fields, end = _at_the_end(file)
-        groups = fields["row_groups"]
-        _refuse_other("", fields, num_rows=sum(each["num_rows"] for each in groups))
-        leaves = _schema(fields["schema"])
-        chunks: list[Chunk] = []
-        pieces: list[Piece] = []
-        for at, group in enumerate(groups):
-            if len(group["columns"]) != len(leaves):
-                raise FooterError(f"{len(group['columns'])} columns in row group {at}")
-            found = [
-                _chunk(file, end, at, group["num_rows"], leaf, given)
-                for leaf, given in zip(leaves, group["columns"], strict=True)
-            ]
-            places = [each for each in found if each.end > each.begin]
-            _refuse_other(
-                f"row group {at}: ",
-                group,
-                file_offset=min((each.begin for each in places), default=len(MARK)),
-                total_compressed_size=sum(each.end - each.begin for each in found),
-                total_byte_size=sum(each.size for each in found),
-            )
-            chunks += found
-            pieces += _pieces(file, found, group["columns"])
-        _refuse_gaps(file, sorted(pieces), end)
-        return cls(fields, leaves, tuple(chunks))
+        with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
+            fields, is_plain, end = _at_the_end(file)
+            groups = fields["row_groups"]
+            _refuse_other("", fields, num_rows=sum(each["num_rows"] for each in groups))
+            leaves = _schema(fields["schema"])
+            chunks, pieces = list[Chunk](), list[tuple[int, int, str]]()
+            for at, group in enumerate(groups):
+                if len(group["columns"]) != len(leaves):
+                    raise FooterError(f"{len(group['columns'])} columns in row group {at}")
+                found = [
+                    _chunk(file, end, at, group["num_rows"], leaf, given)
+                    for leaf, given in zip(leaves, group["columns"], strict=True)
+                ]
+                begins = [each.begin for each in found if each.end > each.begin]
+                _refuse_other(
+                    f"row group {at}: ",
+                    group,
+                    file_offset=min(begins, default=len(MARK)),
+                    total_compressed_size=sum(each.end - each.begin for each in found),
+                    total_byte_size=sum(each.size for each in found),
+                )
+                chunks += found
+                pieces += _pieces(file, found, group["columns"])
+            _refuse_gaps(file, sorted(pieces), end)
+        is_plain = is_plain and all(each.is_plain for each in chunks)
+        return cls(fields, leaves, tuple(chunks), is_plain)
 
     @property
     def keys(self) -> list[tuple[bytes, bytes]]:
         """The metadata, in their order. A key may stand there twice."""
         pairs = self.fields.get("key_value_metadata", ())
         return [(pair["key"], pair.get("value", b"")) for pair in pairs]
-
-    @property
-    def is_plain(self) -> bool:
-        """True if it says no more than where the values are and how they are written."""
-        return (
-            self.fields.keys() <= PLAIN_FILE
-            and all(group.keys() <= PLAIN_GROUP for group in self.fields["row_groups"])
-            and all(each.plain for each in self.chunks)
-        )
 
     @property
     def rows(self) -> int:
@@ -423,29 +375,28 @@ class Footer:
         return sum(each.size for each in self.chunks)
 
 
-def _at_the_end(file: BinaryIO | pa.NativeFile) -> tuple[Fields, int]:
-    """The fields of a file, and where its footer begins."""
+def _bytes(file: File, at: int, size: int) -> bytes:
+    file.seek(at)
+    return file.read(size)
+
+
+def _at_the_end(file: File) -> tuple[Fields, bool, int]:
+    """The fields of a file, are they plain, and where its footer begins."""
     size = file.seek(0, 2)
-    file.seek(0)
-    begin = file.read(4)
-    file.seek(max(size - 8, 0))
-    end = file.read(8)
+    begin, end = _bytes(file, 0, 4), _bytes(file, max(size - 8, 0), 8)
     length = int.from_bytes(end[:4], "little")
     if end[4:] == ENCRYPTED:
         raise FooterError("encryption")
     if begin != MARK or end[4:] != MARK or length + 12 > size:
         raise FooterError("no footer at its end, or no mark at its begin")
-    file.seek(size - 8 - length)
-    found = Compact(file.read(length))
+    found = Compact(_bytes(file, size - 8 - length, length))
     fields = found.struct("FileMetaData")
     if found.at != length:
         raise FooterError(f"{length - found.at} bytes after the end of the footer")
-    return fields, size - 8 - length
+    return fields, found.is_plain, size - 8 - length
 
 
-def _chunk(
-    file: BinaryIO | pa.NativeFile, most: int, at: int, rows: int, leaf: Leaf, given: Fields
-) -> Chunk:
+def _chunk(file: File, most: int, at: int, rows: int, leaf: Leaf, given: Fields) -> Chunk:
     said, where = given["meta_data"], f"column {leaf.path!r} of row group {at}: "
     if tuple(said["path_in_schema"]) != leaf.names or said["type"] != leaf.kind:
         raise FooterError(f"another column in the place of {leaf.path!r} in row group {at}")
@@ -462,9 +413,8 @@ def _chunk(
     if not leaf.repeated:
         _refuse_other(where, said, num_values=rows)
     if data and all(page.kind == DATA_2 for page in data):
-        _refuse_other(
-            where, {"num_rows": sum(page.said["num_rows"] for page in data)}, num_rows=rows
-        )
+        of_pages = {"num_rows": sum(page.said["num_rows"] for page in data)}
+        _refuse_other(where, of_pages, num_rows=rows)
     _refuse_nulls(file, where, said, data, leaf)
     return Chunk(
         at,
@@ -473,46 +423,40 @@ def _chunk(
         said["num_values"],
         sum(page.whole for page in pages),
         max((page.size for page in pages), default=0),
-        any(page.kind == DICTIONARY for page in pages),
+        len(data) < len(pages),
         any(page.said["encoding"] == BY_PREFIX for page in pages),
-        given.keys() <= PLAIN_CHUNK
-        and said.keys() <= PLAIN_COLUMN
-        and not any(page.kind == DATA_2 or page.said.get("statistics") for page in pages),
+        not any(page.kind == DATA_2 or page.said.get("statistics") for page in pages),
         begin,
         end,
     )
 
 
-def _pages(file: BinaryIO | pa.NativeFile, where: str, begin: int, end: int) -> Iterator[Page]:
+def _pages(file: File, where: str, begin: int, end: int) -> Iterator[Page]:
     """The pages between two places of a file. Each begins where the one before ends."""
     at = begin
     while at < end:
         header, length = _header(file, at)
-        kind, said = header["type"], header.keys() & set(HEADERS.values())
-        if said != {HEADERS.get(kind)}:
+        kind = header["type"]
+        if header.keys() & {*HEADERS.values()} != {HEADERS.get(kind)}:
             raise FooterError(
                 f"{where}a page of kind {kind} at byte {at}, with the header of another"
             )
         packed, size = header["compressed_page_size"], header["uncompressed_page_size"]
-        stop = at + length + packed
-        yield Page(
-            at, at + length, stop, kind, header[HEADERS[kind]], max(packed, size), length + size
-        )
-        at = stop
+        content, said = at + length, header[HEADERS[kind]]
+        yield Page(at, content, content + packed, kind, said, max(packed, size), length + size)
+        at = content + packed
     if at != end:
         raise FooterError(f"{where}pages to byte {end} in the footer, and to {at} in the file")
 
 
-def _header(file: BinaryIO | pa.NativeFile, at: int) -> tuple[Fields, int]:
+def _header(file: File, at: int) -> tuple[Fields, int]:
     """The header of a page and its length. More is read if it is unusually long."""
     for most in (USUAL, LARGEST):
-        file.seek(at)
-        data = file.read(most)
-        found = Compact(data)
+        found = Compact(_bytes(file, at, most))
         try:
             return found.struct("PageHeader"), found.at
         except FooterError:
-            if len(data) < most:
+            if len(found.data) < most:
                 raise
     raise FooterError(f"the header of a page of more than {LARGEST} bytes")
 
@@ -542,9 +486,7 @@ def _refuse_pages(
             raise FooterError(f"{where}encodings of pages: {said_of}")
 
 
-def _refuse_nulls(
-    file: BinaryIO | pa.NativeFile, where: str, said: Fields, data: Sequence[Page], leaf: Leaf
-) -> None:
+def _refuse_nulls(file: File, where: str, said: Fields, data: Sequence[Page], leaf: Leaf) -> None:
     """Refuse missing values that are counted otherwise than they stand there.
 
     DuckDB reads none of a chunk that is said to have missing values only. Polars reads none in a
@@ -563,12 +505,11 @@ def _refuse_nulls(
         _refuse_other(where, statistics, null_count=nulls)
 
 
-def _nulls(file: BinaryIO | pa.NativeFile, codec: int, page: Page, leaf: Leaf) -> int:
+def _nulls(file: File, codec: int, page: Page, leaf: Leaf) -> int:
     """The values of a page that are missing: their level is below the highest."""
     if not leaf.defined:
         return 0
-    file.seek(page.content)
-    data = file.read(page.end - page.content)
+    data, values = _bytes(file, page.content, page.end - page.content), page.said["num_values"]
     if page.kind == DATA_2:
         begin, size = (
             page.said[f"{name}_levels_byte_length"] for name in ("repetition", "definition")
@@ -578,7 +519,7 @@ def _nulls(file: BinaryIO | pa.NativeFile, codec: int, page: Page, leaf: Leaf) -
         content = Compact(_unpacked(data, codec, page.whole - page.content + page.at))
         for _ in range(1 + bool(leaf.repeated)):
             levels = content.take(int.from_bytes(content.take(4), "little"))
-    return int(page.said["num_values"]) - _highest(levels, leaf.defined, page.said["num_values"])
+    return int(values) - _highest(levels, leaf.defined, values)
 
 
 def _unpacked(data: bytes, codec: int, size: int) -> bytes:
@@ -612,37 +553,31 @@ def _highest(levels: bytes, highest: int, values: int) -> int:
 
 
 def _pieces(
-    file: BinaryIO | pa.NativeFile, chunks: Sequence[Chunk], columns: Sequence[Fields]
-) -> Iterator[Piece]:
-    """The pieces of a row group: its chunks, and the filters and indexes that help to skip them."""
+    file: File, chunks: Sequence[Chunk], columns: Sequence[Fields]
+) -> Iterator[tuple[int, int, str]]:
+    """Where the chunks, filters and indexes of a row group begin and end, and what they are."""
     for chunk, given in zip(chunks, columns, strict=True):
-        said, name = given["meta_data"], f"column {chunk.path!r} of row group {chunk.group}"
+        name = f"column {chunk.path!r} of row group {chunk.group}"
         if chunk.end > chunk.begin:
-            yield Piece(chunk.begin, chunk.end, name)
+            yield chunk.begin, chunk.end, name
         for index in ("offset_index", "column_index"):
             if begin := given.get(f"{index}_offset"):
-                yield Piece(begin, begin + given.get(f"{index}_length", 0), f"{index} of {name}")
-        if begin := said.get("bloom_filter_offset"):
-            yield Piece(begin, _filter_end(file, begin), f"bloom filter of {name}")
+                yield begin, begin + given.get(f"{index}_length", 0), f"{index} of {name}"
+        if begin := given["meta_data"].get("bloom_filter_offset"):
+            found = Compact(_bytes(file, begin, USUAL))
+            size = found.struct("BloomFilterHeader")["numBytes"]
+            yield begin, begin + found.at + size, f"bloom filter of {name}"
 
 
-def _filter_end(file: BinaryIO | pa.NativeFile, at: int) -> int:
-    file.seek(at)
-    found = Compact(file.read(USUAL))
-    size: int = found.struct("BloomFilterHeader")["numBytes"]
-    return at + found.at + size
-
-
-def _refuse_gaps(file: BinaryIO | pa.NativeFile, pieces: Sequence[Piece], end: int) -> None:
+def _refuse_gaps(file: File, pieces: Sequence[tuple[int, int, str]], end: int) -> None:
     """Refuse a file with bytes that belong to nothing or to two."""
     at = len(MARK)
-    for piece in [*pieces, Piece(end, end, "the footer")]:
-        if piece.begin < at:
-            raise FooterError(f"{piece.name} at byte {piece.begin}, where others end at {at}")
-        file.seek(at)
-        if not _is_filling(file.read(min(piece.begin - at, LARGEST))):
-            raise FooterError(f"bytes {at} to {piece.begin} before {piece.name}, which are nothing")
-        at = piece.end
+    for begin, stop, name in [*pieces, (end, end, "the footer")]:
+        if begin < at:
+            raise FooterError(f"{name} at byte {begin}, where others end at {at}")
+        if not _is_filling(_bytes(file, at, min(begin - at, LARGEST))):
+            raise FooterError(f"bytes {at} to {begin} before {name}, which are nothing")
+        at = stop
 
 
 def _is_filling(data: bytes) -> bool:
@@ -685,7 +620,8 @@ def _leaves(
             children
         ):
             raise FooterError(f"column {shown!r} without one type, or with columns inside a type")
-        _refuse_types(shown, element)
+        if "logicalType" in element:
+            _refuse_types(shown, element, element["logicalType"])
         levels = repeated + (repetition == REPEATED), defined + (repetition != REQUIRED)
         if children:
             yield from _leaves(elements, children, here, *levels)
@@ -700,26 +636,20 @@ def _shown(names: Sequence[bytes]) -> str:
         raise FooterError(f"the name {names[-1]!r} of a column, which is no text") from None
 
 
-def _refuse_types(shown: str, element: Fields) -> None:
+def _refuse_types(shown: str, element: Fields, newer: Fields) -> None:
     """Refuse a column to which the older and the newer name give different types."""
-    newer, older = element.get("logicalType"), element.get("converted_type")
-    if newer is None:
-        return
     if len(newer) != 1:
         raise FooterError(f"column {shown!r} with {len(newer)} logical types")
-    (name, said), *_ = newer.items()
-    if older is not None and older not in CONVERTED.get(name + _detail(said), ()):
+    ((name, said),) = newer.items()
+    detail = next(iter(said.get("unit", ())), "")
+    if "bitWidth" in said:
+        detail = f"{said['bitWidth']}{'us'[said['isSigned']]}"
+    older = element.get("converted_type")
+    if older is not None and dict(enumerate(CONVERTED)).get(older) != name + detail:
         raise FooterError(f"column {shown!r} of logical type {name} and converted type {older}")
     for field in ("scale", "precision"):
         if field in said and element.get(field, 0) != said[field]:
             raise FooterError(f"column {shown!r} with two values of {field}")
-
-
-def _detail(said: Fields) -> str:
-    """What else tells a type: the unit of a time, the bits of a number."""
-    if "unit" in said:
-        return next(iter(said["unit"]), "")
-    return f"{said['bitWidth']}{'us'[said['isSigned']]}" if "bitWidth" in said else ""
 
 
 def _refuse_sizes(sizes: Fields, leaf: Leaf) -> None:
