@@ -19,6 +19,7 @@ from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.scale import (
     LARGEST,
     MISSING,
+    Codes,
     Level,
     Scale,
     category_text,
@@ -86,7 +87,6 @@ WORD = 60
 """The bits of a whole number that hold labels."""
 
 
-@dataclass(frozen=True)
 class Packing:
     """Where the label of each rater stands in the whole numbers of an item.
 
@@ -98,50 +98,42 @@ class Packing:
     ----------
     raters, labels
         How many of them there are.
+
+    Attributes
+    ----------
+    bits
+        The bits of a label. 0 stands for a missing one.
+    a_word
+        How many raters stand in one number.
+    columns
+        The names of the numbers.
     """
 
-    raters: int
-    labels: int
-
-    @property
-    def bits(self) -> int:
-        """The bits of a label. 0 stands for a missing one."""
-        return self.labels.bit_length()
-
-    @property
-    def a_word(self) -> int:
-        """How many raters stand in one number."""
-        return WORD // self.bits
-
-    @property
-    def words(self) -> int:
-        """How many numbers an item has."""
-        return -(-self.raters // self.a_word)
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the numbers."""
-        return [f"w{word}" for word in range(self.words)]
-
-    def word(self, place: int) -> int:
-        """The number in which a rater's label stands."""
-        return place // self.a_word
-
-    def unit(self, place: int) -> int:
-        """What a label is multiplied with to stand in its place."""
-        return 1 << (self.bits * (place % self.a_word))
+    def __init__(self, raters: int, labels: int) -> None:
+        self.bits = labels.bit_length()
+        self.a_word = WORD // self.bits
+        self.columns = [f"w{word}" for word in range(-(-raters // self.a_word))]
 
     def packed(self, session: Session) -> list[str]:
         """The query for each number of an item, over its first ratings."""
         label = session.shifted("code", f"({self.bits} * (place % {self.a_word}))")
-        if self.words == 1:
+        if len(self.columns) == 1:
             return [f"BIT_OR({label}) AS w0"]
-        first = [word * self.a_word for word in range(self.words)]
+        first = [word * self.a_word for word in range(len(self.columns))]
         return [
             f"BIT_OR(CASE WHEN place BETWEEN {least} AND {least + self.a_word - 1} "
             f"THEN {label} ELSE 0 END) AS {column}"
             for least, column in zip(first, self.columns, strict=True)
         ]
+
+    def codes(self, words: Codes, places: Iterable[int]) -> Codes:
+        """The labels at some places, from the numbers of items. -1 if missing. Shape (P, R)."""
+        mask = (1 << self.bits) - 1
+        columns = [
+            (words[:, at // self.a_word] >> (self.bits * (at % self.a_word))) & mask
+            for at in places
+        ]
+        return np.stack(columns, axis=1) - 1 if columns else np.empty((len(words), 0), np.int64)
 
 
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
@@ -157,10 +149,7 @@ MOST_WEIGHT = 2**53
 MOST_CATEGORIES = 64
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
 LABELLED, OF_ITEM = "label IS NOT NULL", "item IS NOT NULL"
-WHOLE_STEPS = {
-    "occurrence": "Number a rater's meetings with an item from 1.",
-    "weight": "Say how many equal items the item stands for, or leave the column out.",
-}
+OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
 
 
 def content_columns(columns: Iterable[object]) -> list[str]:
@@ -178,9 +167,8 @@ class NoRatingError(RatingsError):
     """No row has a label."""
 
 
-@dataclass(frozen=True, eq=False)
 class Birth:
-    """The checks of some cells.
+    """The checks of some cells, and the ratings in them.
 
     Parameters
     ----------
@@ -197,73 +185,64 @@ class Birth:
         More of them, as far as they rated.
     limits
         How long names may be, and how many categories are read off the labels. None: no limit.
+
+    Raises
+    ------
+    RatingsError
+        A check fails. That a rater gave an item one label as one occurrence is not checked yet.
     """
 
-    cells: Cells
-    given: Scale | None = None
-    level: Level = "nominal"
-    classifiers: Classifiers = ()
-    models: Collection[str] = ()
-    limits: Limits | None = None
-
-    def check(self) -> None:
-        """Check all but that a rater gave an item one label as one occurrence.
-
-        Raises
-        ------
-        RatingsError
-            A check fails.
-        """
+    def __init__(
+        self,
+        cells: Cells,
+        given: Scale | None,
+        level: Level,
+        classifiers: Classifiers,
+        models: Collection[str],
+        limits: Limits | None,
+    ) -> None:
+        self.cells, self.limits = cells, limits
+        self.level = level if given is None else given.level
+        # Is it known before the labels are seen that any number, or vector, may be one?
+        self.is_number = level in ("interval", "ratio")
+        if given is not None:
+            self.is_number = given.continuous and given.dimensions == 1
+        self.is_vector = self.level == "multivariate interval"
+        self.contents = content_columns(cells.names)
+        self.has = frozenset({*EXTRAS} & {*cells.names}) | {*self.contents}
         self._refuse_columns()
-        if not self._facts["labelled"]:
+        self._facts, self._keys = self._counted()
+        self.n = int(self._facts["labelled"])
+        if not self.n:
             raise NoRatingError(
-                f"{self.cells.source}: found no rating; expected at least one row with a label. "
+                f"{cells.source}: found no rating; expected at least one row with a label. "
                 "Check that the export is complete."
             )
         self._refuse_nan()
-        _ = self.scale
+        self.scale = self._scale_of_labels() if given is None else given
         self._check_names()
         self._check_labels()
-        self._check_whole("occurrence", MOST_OCCURRENCES, LABELLED)
-        self._check_flags("earlier", LABELLED)
-        if self._facts.get("confidence"):
-            raise self._fault(
-                self._tests["confidence"],
-                "confidence",
-                "a number from 0 to 1, or nothing. Divide by the highest confidence that could be "
-                "stated, or leave the column out.",
-            )
-        self._check_flags("assisted", LABELLED)
-        is_drawn = "drawn" in self.cells.names and self.cells.kinds.get("drawn") != "text"
-        if is_drawn and self.cells.any(test := f"{LABELLED} AND drawn IS NOT NULL"):
-            expected = "a list of numbers as text, or nothing. Leave the column out."
-            raise self._fault(test, "drawn", expected)
-        self._check_contents()
-
-    @property
-    def n(self) -> int:
-        """How many ratings there are."""
-        return int(self._facts["labelled"])
-
-    @property
-    def has(self) -> frozenset[str]:
-        """The optional columns."""
-        return frozenset({*EXTRAS} & {*self.cells.names}) | {*content_columns(self.cells.names)}
+        self._check_ratings()
+        for name in self.contents:
+            self._check_content(name)
+        self._refuse_conflict()
+        self.raters = tuple(sorted({category_text(each) for each in self._distinct("rater")}))
+        self.classifiers = self._rated_by(classifiers, models)
+        self.rated = self._rated()
 
     @property
     def again(self) -> bool:
         """True if a rater met an item again."""
-        return any(self._whole(each) != 1 for each in self._distinct("occurrence"))
+        return any(_whole(each) != 1 for each in self._distinct("occurrence"))
 
     @property
     def earlier(self) -> bool:
         """True if some ratings are of earlier rounds."""
-        return bool(self._yes("earlier"))
+        return any(map(_flag, self._distinct("earlier", OF_ITEM)))
 
     def _refuse_columns(self) -> None:
         there = [name for name in self.cells.names if name not in ("nth", "row", "column")]
-        missing = [name for name in REQUIRED if name not in there]
-        if missing:
+        if missing := [name for name in REQUIRED if name not in there]:
             absent = called("column", map(self.cells.called, missing))
             among = listed([self.cells.called(name) for name in there], 12)
             raise RatingsError(
@@ -273,39 +252,33 @@ class Birth:
 
     # What is known of the cells before any check
 
-    @cached_property
-    def _facts(self) -> Mapping[str, Any]:
-        """How many rows fail each test of rows, and the longest names."""
-        return self._facts_and_keys[0]
-
-    @cached_property
-    def _facts_and_keys(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
-        """What is asked of all rows, and the distinct keys. One pass over the cells."""
-        names = [name for name in KEYS if name in self.cells.names]
-        if self.is_number or self._is_vector:
-            names.remove("label")
-        cells, table = self.cells, self.cells.relation
+    def _counted(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
+        """How many rows fail each test, the longest names, and the distinct keys. In one pass."""
+        cells = self.cells
+        keys = [name for name in KEYS if name in cells.names]
+        if self.is_number or self.is_vector:
+            keys.remove("label")
         asked = {"labelled": f"COUNT({cells.quoted('label')})"}
         for name, test in self._tests.items():
             asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
-        for name in {"item", "cluster"} & {*cells.kinds}:
-            if self.limits is not None:
+        for name in ("item", "cluster"):
+            if self.limits is not None and name in cells.kinds:
                 asked[f"longest {name}"] = f"MAX(LENGTH({cells.text(name)}))"
         if self.is_number:
             asked["largest"] = f"MAX(ABS({cells.number('label')}))"
         chosen = ", ".join(f"{sql} AS f{at}" for at, sql in enumerate(asked.values()))
-        keys = ", ".join(map(cells.quoted, names))
-        found = table.ask(
-            f"SELECT {keys}, {LABELLED} AS labelled, {chosen} FROM {table} "
-            f"GROUP BY {keys}, {LABELLED} LIMIT {MOST_KEYS + 1}"
+        by = ", ".join(map(cells.quoted, keys))
+        found = cells.relation.ask(
+            f"SELECT {by}, {LABELLED} AS labelled, {chosen} FROM {cells.relation} "
+            f"GROUP BY {by}, {LABELLED} LIMIT {MOST_KEYS + 1}"
         )
         if found.num_rows > MOST_KEYS:
             self._refuse_many()
         facts = {}
         for at, (name, sql) in enumerate(asked.items()):
             each = [value for value in found[f"f{at}"].to_pylist() if value is not None]
-            facts[name] = max(each, default=None) if sql.startswith("MAX") else sum(each)
-        return facts, {name: found[name].to_pylist() for name in (*names, "labelled")}
+            facts[name] = max(each, default=0) if sql.startswith("MAX") else sum(each)
+        return facts, {name: found[name].to_pylist() for name in (*keys, "labelled")}
 
     @cached_property
     def _tests(self) -> dict[str, str]:
@@ -322,56 +295,24 @@ class Birth:
             number = cells.number("weight")
             right = f"{number} BETWEEN 1 AND {MOST_WEIGHT} AND {number} = FLOOR({number})"
             tests["weight"] = f"{OF_ITEM} AND COALESCE(NOT ({right}), TRUE)"
-        for name in ("cluster", *self._strata):
-            if name in kinds:
+        for name in self.contents:
+            if name in kinds and (name == "cluster" or name.startswith(STRATUM)):
                 tests[name] = f"{OF_ITEM} AND {cells.blank(name)}"
         if self.is_number and "label" in kinds:
             number = cells.number("label")
-            sign = f" OR {number} < 0" if self._level == "ratio" else ""
+            sign = f" OR {number} < 0" if self.level == "ratio" else ""
             beyond = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
             tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
         return tests
 
-    @cached_property
-    def is_number(self) -> bool:
-        """True if any number may be a label, as far as it is known before the labels are seen."""
-        if self.given is not None:
-            return self.given.continuous and self.given.dimensions == 1
-        return self.level in ("interval", "ratio")
-
-    @cached_property
-    def _keys(self) -> Mapping[str, list[Any]]:
-        """The distinct rows of the columns with few values, as they were written."""
-        return self._facts_and_keys[1]
-
-    def _distinct(self, name: str, labelled: bool = True) -> list[Any]:
+    def _distinct(self, name: str, rows: str = LABELLED) -> list[Any]:
         """The distinct values of a column in rows with a label, or in all. None is one of them."""
         if name == "label" and name not in self._keys:
-            return self._labels
-        if name not in self._keys:
-            return []
-        pairs = zip(self._keys[name], self._keys["labelled"], strict=True)
-        return list(dict.fromkeys(each for each, there in pairs if there or not labelled))
-
-    @cached_property
-    def _labels(self) -> list[Any]:
-        """The distinct spellings of labels that are few numbers."""
-        table = self.cells.relation
-        return table.values(
-            f"SELECT DISTINCT label FROM {table} WHERE {LABELLED} LIMIT {MOST_KEYS + 1}"
-        )
-
-    @cached_property
-    def _strata(self) -> list[str]:
-        return sorted(name for name in self.cells.names if name.startswith(STRATUM))
-
-    @property
-    def _level(self) -> Level:
-        return self.level if self.given is None else self.given.level
-
-    @property
-    def _is_vector(self) -> bool:
-        return self._level == "multivariate interval"
+            # They are numbers, and few.
+            spelt = f"SELECT DISTINCT label FROM {self.cells.relation} WHERE {LABELLED}"
+            return self.cells.relation.values(f"{spelt} LIMIT {MOST_KEYS + 1}")
+        pairs = zip(self._keys.get(name, ()), self._keys["labelled"], strict=False)
+        return list(dict.fromkeys(each for each, there in pairs if there or rows != LABELLED))
 
     def _refuse_many(self) -> NoReturn:
         table = self.cells.relation
@@ -386,43 +327,20 @@ class Birth:
     @property
     def _where(self) -> str:
         """The labels, as an error names them."""
-        columns = self.cells.columns
         of_raters = "column" in self.cells.names
-        name = "the columns of raters" if of_raters else f"column {columns.get('label', 'label')!r}"
-        return f"{self.cells.source}: {name}"
+        name = f"column {self.cells.columns.get('label', 'label')!r}"
+        return f"{self.cells.source}: {'the columns of raters' if of_raters else name}"
 
-    # The scale
+    def _refuse(self, test: str, name: str, expected: str, found: str = "") -> NoReturn:
+        """Say what is wrong with the cells of a column in the rows that meet a test."""
+        cells = self.cells
+        found = found or listed(cells.found(test, name))
+        raise RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
 
-    @cached_property
-    def scale(self) -> Scale:
-        """What the labels may be. It is read off the labels if none is given."""
-        if self.given is not None:
-            return self.given
-        table = self.cells.relation
-        if self.is_number:
-            self._refuse_number()
-            numbers = f"SELECT DISTINCT {self.cells.number('label')} FROM {table} WHERE {LABELLED}"
-            # So many tell whether they are categories.
-            return self._of_labels(table.values(f"{numbers} LIMIT {MOST_CATEGORIES + 1}"))
-        if self._is_vector:
-            if self.cells.kinds["label"] != "text":
-                return self._of_labels([])
-            dimensions = "LENGTH(label) - LENGTH(REPLACE(label, '|', ''))"
-            one_each = f"SELECT MIN(label) FROM {table} WHERE {LABELLED} GROUP BY {dimensions}"
-            return self._of_labels(table.values(one_each))
-        labels = [each for each in self._distinct("label") if each is not None]
-        if self.limits is not None:
-            different = len({*map(category_text, labels)})
-            self.limits.refuse_beyond("categories", different, self._where, "different labels")
-        self._refuse_header_again(labels)
-        self._refuse_long("label", labels)
-        return self._of_labels(labels)
-
-    def _of_labels(self, labels: Iterable[object]) -> Scale:
-        try:
-            return Scale.from_labels(labels, self.level)
-        except RatingsError as error:
-            raise RatingsError(f"{self._where}: {error}") from None
+    def _first_place(self, test: str, name: str) -> str:
+        """The column in the first row that meets a test."""
+        row = self.cells.found(test, "row")[0]
+        return f"{self.cells.source}: row {row}, column {self.cells.called(name)!r}"
 
     # Names
 
@@ -431,30 +349,29 @@ class Birth:
             self._refuse_header_again(self._distinct("label"))
         self._refuse_long("rater", self._distinct("rater"))
         for name in ("item", "cluster"):
-            if (longest := self._facts.get(f"longest {name}") or 0) > 0:
+            if longest := self._facts.get(f"longest {name}"):
                 self._refuse_longest(name, longest, f"LENGTH({self.cells.text(name)}) = {longest}")
         if self._facts["item"]:
             self._refuse_blank("item", self._tests["item"])
-        blank = [each for each in self._distinct("rater") if not _told(each)]
-        if blank:
+        if blank := [each for each in self._distinct("rater") if not _told(each)]:
             self._refuse_blank("rater", f"{LABELLED} AND {self.cells.among('rater', blank)}")
 
     def _refuse_blank(self, name: str, test: str) -> NoReturn:
         several = "s" if len(self.cells.found(test, "row")) > 1 else ""
         expected = f"one in every row. Fill it in or drop the row{several}."
-        raise self._fault(test, name, expected, f"no {name}")
+        self._refuse(test, name, expected, f"no {name}")
 
     def _refuse_header_again(self, labels: Collection[object]) -> None:
         """Refuse a row that says what the header says: two files were put together as text."""
-        columns = self.cells.columns
+        cells, columns = self.cells, self.cells.columns
         if not {*REQUIRED} <= {*columns} or columns["label"] not in labels:
             return
-        if {self.cells.kinds.get(name) for name in REQUIRED} != {"text"}:
+        if {cells.kinds.get(name) for name in REQUIRED} != {"text"}:
             return
-        test = " AND ".join(self.cells.among(name, [columns[name]]) for name in REQUIRED)
-        if rows := self.cells.found(test, "row"):
+        test = " AND ".join(cells.among(name, [columns[name]]) for name in REQUIRED)
+        if rows := cells.found(test, "row"):
             raise RatingsError(
-                f"{self.cells.source}: row {rows[0]}: found the header again; expected it once, "
+                f"{cells.source}: row {rows[0]}: found the header again; expected it once, "
                 "above all ratings. Remove the row, or deliver the files in one folder."
             )
 
@@ -464,53 +381,71 @@ class Birth:
 
     def _refuse_longest(self, name: str, longest: int, test: str) -> None:
         if self.limits is not None and longest > self.limits.name_length:
-            row = self.cells.found(test, "row")[0]
-            where = f"{self.cells.source}: row {row}, column {self.cells.called(name)!r}"
+            where = self._first_place(test, name)
             self.limits.refuse_beyond("name_length", longest, where, "characters")
 
     def _refuse_nan(self) -> None:
         for name in self.cells.kinds:
             if self._facts.get(f"nan {name}"):
-                test = self._tests[f"nan {name}"]
-                row = self.cells.found(test, "row")[0]
                 raise RatingsError(
-                    f"{self.cells.source}: row {row}, column {self.cells.called(name)!r}: found "
+                    f"{self._first_place(self._tests[f'nan {name}'], name)}: found "
                     "nan; expected one value, or null. Correct the row."
                 )
 
-    @cached_property
-    def raters(self) -> tuple[str, ...]:
-        """All raters by name."""
-        return tuple(sorted({category_text(each) for each in self._distinct("rater")}))
-
-    @cached_property
-    def rated_classifiers(self) -> tuple[str, ...]:
+    def _rated_by(self, named: Classifiers, models: Collection[str]) -> tuple[str, ...]:
         """The raters that are models."""
-        named = self.classifiers
         written = [each for each in self._distinct("rater") if each is not None]
-        found = named(written, self.cells.source) if callable(named) else named
-        unknown = sorted({*found} - {*self.raters})
-        if unknown:
-            panel = sorted({*self.raters} - {*found})
+        found = {*(named(written, self.cells.source) if callable(named) else named)}
+        if unknown := sorted(found.difference(self.raters)):
+            panel = sorted({*self.raters} - found)
             raise RatingsError(
                 f"{self.cells.source}: found no rating by {called('classifier', unknown)}; "
                 "expected some by every named classifier. "
                 + meant(unknown[0], panel, "Correct the classifiers' names.")
             )
-        return tuple(sorted({*found, *({*self.models} & {*self.raters})}))
+        return tuple(sorted(found | ({*models} & {*self.raters})))
 
     # Labels
+
+    def _scale_of_labels(self) -> Scale:
+        table = self.cells.relation
+        labels: list[Any] = []
+        if self.is_number:
+            self._refuse_number()
+            numbers = f"SELECT DISTINCT {self.cells.number('label')} FROM {table} WHERE {LABELLED}"
+            # So many tell whether they are categories.
+            labels = table.values(f"{numbers} LIMIT {MOST_CATEGORIES + 1}")
+        elif not self.is_vector:
+            labels = [each for each in self._distinct("label") if each is not None]
+            if self.limits is not None:
+                different = len({*map(category_text, labels)})
+                self.limits.refuse_beyond("categories", different, self._where, "different labels")
+            self._refuse_header_again(labels)
+            self._refuse_long("label", labels)
+        elif self.cells.kinds["label"] == "text":
+            dimensions = "LENGTH(label) - LENGTH(REPLACE(label, '|', ''))"
+            one_each = f"SELECT MIN(label) FROM {table} WHERE {LABELLED} GROUP BY {dimensions}"
+            labels = table.values(one_each)
+        try:
+            return Scale.from_labels(labels, self.level)
+        except RatingsError as error:
+            raise RatingsError(f"{self._where}: {error}") from None
 
     def _check_labels(self) -> None:
         if self.scale.dimensions > 1:
             self._check_vectors()
         elif self.is_number:
             self._refuse_number()
-        else:
-            labels = self._distinct("label")
-            bad = [each for each in labels if self._code(each) < 0]
-            if bad:
-                self._refuse_labels(bad)
+        elif bad := [each for each in self._distinct("label") if self._code(each) < 0]:
+            test = f"{LABELLED} AND {self.cells.among('label', bad)}"
+            among = f"one of {listed(self.scale.names, 12)}"
+            if self.scale.numeric:
+                self._refuse_labels(test, f"{among} on the {self.level} level{OR_NAMES}")
+            off = called("label", sorted({*map(category_text, bad)}))
+            self._refuse(test, "label", f"{among}. Correct the label or add it to the scale.", off)
+
+    def _refuse_labels(self, test: str, expected: str) -> NoReturn:
+        self._refuse(test, "label", expected, called("label", self.cells.found(test, "label")))
 
     def _code(self, label: object) -> int:
         """The place of a label among the categories. -1 if it is none."""
@@ -519,65 +454,34 @@ class Birth:
         number, categories = _number(label), self.scale.categories or ()
         return categories.index(number) if number in categories else MISSING
 
-    def _refuse_labels(self, bad: list[object]) -> NoReturn:
-        test = f"{LABELLED} AND {self.cells.among('label', bad)}"
-        if self.scale.numeric:
-            raise self._no_number(test, f"one of {listed(self.scale.names, 12)}", "")
-        off = called("label", sorted({*map(category_text, bad)}))
-        expected = (
-            f"one of {listed(self.scale.names, 12)}. Correct the label or add it to the scale."
-        )
-        raise self._fault(test, "label", expected, off)
-
     def _refuse_number(self) -> None:
         if self._facts["label"]:
-            columns = self.cells.columns
-            self._refuse_header_again([columns.get("label", "")])
+            self._refuse_header_again([self.cells.columns.get("label", "")])
             if self.cells.kinds["label"] == "text" and self.limits is not None:
                 table = self.cells.relation
                 (longest,) = table.values(f"SELECT MAX(LENGTH(label)) FROM {table}")
                 self._refuse_longest("label", longest, f"LENGTH(label) = {longest}")
-            need = f"a finite {'non-negative ' if self._level == 'ratio' else ''}number"
-            most = f", none beyond {LARGEST:g} in size"
-            raise self._no_number(self._tests["label"], need, most)
-        if (largest := self._facts["largest"]) is not None:
-            refuse_all_tiny(np.array(largest), self._where)
-
-    def _no_number(self, test: str, need: str, most: str) -> RatingsError:
-        return self._fault(
-            test,
-            "label",
-            f"{need} on the {self._level} level{most}. Correct the label, or use level nominal or "
-            "ordinal for names.",
-            called("label", self.cells.found(test, "label")),
-        )
+            self._refuse_labels(
+                self._tests["label"],
+                f"a finite {'non-negative ' if self.level == 'ratio' else ''}number on the "
+                f"{self.level} level, none beyond {LARGEST:g} in size{OR_NAMES}",
+            )
+        refuse_all_tiny(np.array(self._facts["largest"]), self._where)
 
     def _check_vectors(self) -> None:
-        cells, dimensions = self.cells, self.scale.dimensions
-        bad = LABELLED
+        cells, parts, bad = self.cells, _parts(self.scale.dimensions), LABELLED
         if cells.kinds["label"] == "text":
-            sizes = [f"NOT ABS({value}) <= {LARGEST!r}" for value in _parts(dimensions)]
-            bad += f" AND (NOT {cells.spelt('label', dimensions)} OR {' OR '.join(sizes)})"
+            sizes = " OR ".join(f"NOT ABS({value}) <= {LARGEST!r}" for value in parts)
+            bad += f" AND (NOT {cells.spelt('label', len(parts))} OR {sizes})"
         if cells.any(bad):
-            raise self._fault(
+            self._refuse_labels(
                 bad,
-                "label",
-                f"{dimensions} finite numbers on the {self.scale.level} level, none beyond "
-                f"{LARGEST:g} in size, as {'|'.join('1' * dimensions)}. Correct the label.",
-                called("label", cells.found(bad, "label")),
+                f"{len(parts)} finite numbers on the {self.level} level, none beyond "
+                f"{LARGEST:g} in size, as {'|'.join('1' * len(parts))}. Correct the label.",
             )
-        absolute = ", ".join(f"ABS({each})" for each in _parts(dimensions))
-        table = cells.relation
-        largest = table.values(f"SELECT MAX(GREATEST({absolute})) FROM {table} WHERE {LABELLED}")
-        refuse_all_tiny(np.array(largest), self._where)
-
-    # Other columns of ratings
-
-    def _whole(self, value: object) -> int | None:
-        """A whole number from 1. None for anything else."""
-        number = _number(value)
-        right = number is not None and 1 <= number <= MOST_OCCURRENCES and number % 1 == 0
-        return int(number) if right and number is not None else None
+        largest = f"MAX(GREATEST({', '.join(f'ABS({each})' for each in parts)}))"
+        found = cells.relation.values(f"SELECT {largest} FROM {cells.relation} WHERE {LABELLED}")
+        refuse_all_tiny(np.array(found), self._where)
 
     def refuse_repeats(self) -> NoReturn:
         """Refuse two labels of a rater for one item and occurrence, which are there.
@@ -599,9 +503,15 @@ class Birth:
         test = f"{LABELLED} AND {self._is_item(first['item'])} AND {cells.among('rater', spelt)}"
         if "occurrence" in cells.names:
             again = self._distinct("occurrence")
-            same = [each for each in again if self._whole(each) == first["occurrence"]]
+            same = [each for each in again if _whole(each) == first["occurrence"]]
             test += f" AND {cells.among('occurrence', same)}"
-        said = [self._as_told(each) for each in cells.found(test, "label")]
+        said = cells.found(test, "label")
+        if self.scale.dimensions > 1:
+            said = [*map(numbers_of, said)]
+        elif self.scale.numeric:
+            said = [*map(_number, said)]
+        else:
+            said = [self.scale.names[self._code(each)] for each in said]
         raise RatingsError(
             f"{cells.at(test, 'item', 'rater')}: found {first['n']} labels of rater "
             f"{rater!r} for item {first['item']!r} as occurrence {first['occurrence']} "
@@ -610,57 +520,59 @@ class Birth:
             "column that numbers the occurrences, or give each round a table of its own."
         )
 
-    def _as_told(self, label: object) -> object:
-        """A label as the scale writes it."""
-        if self.scale.dimensions > 1:
-            return numbers_of(label)
-        return _number(label) if self.scale.numeric else self.scale.names[self._code(label)]
+    # Other columns of ratings
 
-    def _fault(self, test: str, name: str, expected: str, found: str = "") -> RatingsError:
-        """What is wrong with the cells of a column in the rows that meet a test."""
-        cells = self.cells
-        found = found or listed(cells.found(test, name))
-        return RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
+    def _check_ratings(self) -> None:
+        if bad := [each for each in self._distinct("occurrence") if _whole(each) is None]:
+            test = f"{LABELLED} AND {self.cells.among('occurrence', bad)}"
+            step = "Number a rater's meetings with an item from 1."
+            self._refuse_whole("occurrence", MOST_OCCURRENCES, test, step)
+        self._check_flags("earlier", LABELLED)
+        if self._facts.get("confidence"):
+            self._refuse(
+                self._tests["confidence"],
+                "confidence",
+                "a number from 0 to 1, or nothing. Divide by the highest confidence that could be "
+                "stated, or leave the column out.",
+            )
+        self._check_flags("assisted", LABELLED)
+        is_drawn = "drawn" in self.cells.names and self.cells.kinds.get("drawn") != "text"
+        if is_drawn and self.cells.any(test := f"{LABELLED} AND drawn IS NOT NULL"):
+            expected = "a list of numbers as text, or nothing. Leave the column out."
+            self._refuse(test, "drawn", expected)
 
-    def _check_whole(self, name: str, most: int, rows: str) -> None:
-        bad = [each for each in self._distinct(name) if self._whole(each) is None]
-        if bad:
-            self._refuse_whole(name, most, f"{rows} AND {self.cells.among(name, bad)}")
-
-    def _refuse_whole(self, name: str, most: int, test: str) -> NoReturn:
+    def _refuse_whole(self, name: str, most: int, test: str, step: str) -> NoReturn:
         found = self.cells.found(test, name)
-        missing = all(each is None for each in found[:1]) and not self.cells.any(
+        missing = found[0] is None and not self.cells.any(
             f"{test} AND {self.cells.quoted(name)} IS NOT NULL"
         )
-        expected = f"a whole number from 1 to {most}. {WHOLE_STEPS[name]}"
-        raise self._fault(test, name, expected, "nothing" if missing else listed(found))
-
-    def _yes(self, name: str) -> list[object]:
-        """The values of a column that mean yes."""
-        return [each for each in self._distinct(name, labelled=False) if _flag(each)]
+        expected = f"a whole number from 1 to {most}. {step}"
+        self._refuse(test, name, expected, "nothing" if missing else listed(found))
 
     def _check_flags(self, name: str, rows: str) -> None:
-        values = self._distinct(name, labelled=rows == LABELLED)
-        bad = [each for each in values if _flag(each) is None]
-        if bad:
+        if bad := [each for each in self._distinct(name, rows) if _flag(each) is None]:
             test = f"{rows} AND {self.cells.among(name, bad)}"
-            raise self._fault(test, name, "yes or no (true, false, 1, 0). Correct it.")
+            self._refuse(test, name, "yes or no (true, false, 1, 0). Correct it.")
 
     # What is known of items
 
-    def _check_contents(self) -> None:
-        for name in content_columns(self.cells.names):
-            if name == "gold":
-                self._check_flags(name, OF_ITEM)
-            elif name == "gold_label":
-                self._check_right_labels()
-            elif name == "weight" and self._facts["weight"]:
-                self._refuse_whole(name, MOST_WEIGHT, self._tests["weight"])
-            elif name == "cluster":
-                self._check_groups(name, "cluster", "clusters")
-            elif name.startswith(STRATUM):
-                self._check_groups(name, "stratum", "strata")
-        self._refuse_conflict()
+    def _check_content(self, name: str) -> None:
+        if name == "gold":
+            self._check_flags(name, OF_ITEM)
+        elif name == "gold_label":
+            self._check_right_labels()
+        elif name == "weight" and self._facts["weight"]:
+            step = "Say how many equal items the item stands for, or leave the column out."
+            self._refuse_whole(name, MOST_WEIGHT, self._tests["weight"], step)
+        elif name == "cluster":
+            how = (
+                "Fill it in: an item that belongs to no other is a cluster of its own. Or leave "
+                "the column out, if no items belong together."
+            )
+            self._check_groups(name, "cluster", "clusters", how)
+        elif name.startswith(STRATUM):
+            how = "Fill it in: a word such as other is a stratum too."
+            self._check_groups(name, "stratum", "strata", how)
 
     def _check_right_labels(self) -> None:
         if self.scale.categories is None:
@@ -668,32 +580,22 @@ class Birth:
                 f"{self.cells.source}: column {self.cells.called('gold_label')!r}: found right "
                 "labels for a scale without categories; expected none. Leave the column out."
             )
-        right = [each for each in self._distinct("gold_label", labelled=False) if _told(each)]
-        bad = [each for each in right if self._right_label(each) is None]
-        if bad:
+        right = [each for each in self._distinct("gold_label", OF_ITEM) if _told(each)]
+        if bad := [each for each in right if self._right_label(each) is None]:
             test = f"{OF_ITEM} AND {self.cells.among('gold_label', bad)}"
-            expected = (
-                f"one of {listed(self.scale.names, 12)}, or nothing. Correct the right label."
-            )
-            raise self._fault(
-                test, "gold_label", expected, listed(sorted({*map(category_text, bad)}))
-            )
+            among = listed(self.scale.names, 12)
+            expected = f"one of {among}, or nothing. Correct the right label."
+            self._refuse(test, "gold_label", expected, listed(sorted({*map(category_text, bad)})))
 
     def _right_label(self, value: object) -> str | None:
         place = int(self.scale.places([category_text(value)])[0]) if _told(value) else MISSING
         return None if place < 0 else self.scale.names[place]
 
-    def _check_groups(self, name: str, one: str, several: str) -> None:
+    def _check_groups(self, name: str, one: str, several: str, how: str) -> None:
         """Every item has one cluster, and one stratum of each column, the same in all its rows."""
         cells = self.cells
         if self._facts[name]:
-            how = (
-                "Fill it in: an item that belongs to no other is a cluster of its own. Or leave "
-                "the column out, if no items belong together."
-                if one == "cluster"
-                else "Fill it in: a word such as other is a stratum too."
-            )
-            raise self._fault(self._tests[name], name, f"one for every item. {how}", f"no {one}")
+            self._refuse(self._tests[name], name, f"one for every item. {how}", f"no {one}")
         table, group = cells.relation, cells.text(name)
         found = table.values(f"SELECT DISTINCT {group} FROM {table} WHERE {OF_ITEM}")
         if one == "stratum" and len(found) > MOST_STRATA:
@@ -703,74 +605,65 @@ class Birth:
             )
         for alike in lookalikes(sorted(found))[:1]:
             names = ", ".join(map(table.session.literal, alike))
-            raise self._fault(
+            self._refuse(
                 f"{OF_ITEM} AND {group} IN ({names})",
                 name,
                 f"names that do not. Write the {one} in one way, or rename one of them.",
                 f"{several} {described(alike)}, which print alike",
             )
-        if item := self._in_conflict([name]):
-            rows = self._said_of(item, [name])
-            test = f"{self._is_item(item)} AND nth IN ({', '.join(str(n) for n, _ in rows)})"
-            groups = [said[0] for _, said in rows]
-            raise self._fault(
+        if conflict := self._in_conflict([name]):
+            item, test, said = conflict
+            self._refuse(
                 test,
                 name,
                 f"one of each item. Correct the {one}, or give each its own item.",
-                f"item {item!r} in {several} {listed(groups)}",
+                f"item {item!r} in {several} {listed(each for (each,) in said)}",
             )
 
     def _refuse_conflict(self) -> None:
         """Refuse an item whose rows do not have one content."""
-        names = content_columns(self.cells.names)
-        if not names or not (item := self._in_conflict(names)):
-            return
-        rows = self._said_of(item, names)
-        differing = [
-            name for at, name in enumerate(names) if len({said[at] for _, said in rows}) > 1
-        ]
-        test = f"{self._is_item(item)} AND nth IN ({', '.join(str(nth) for nth, _ in rows)})"
-        raise RatingsError(
-            f"{self.cells.at(test, *differing)}: found {len(rows)} different contents of item "
-            f"{item!r}; expected one. Give each content its own item."
-        )
+        if conflict := self._in_conflict(self.contents):
+            item, test, said = conflict
+            told = zip(self.contents, zip(*said, strict=True), strict=True)
+            differing = [name for name, each in told if len({*each}) > 1]
+            raise RatingsError(
+                f"{self.cells.at(test, *differing)}: found {len(said)} different contents of item "
+                f"{item!r}; expected one. Give each content its own item."
+            )
 
     def _is_item(self, item: str) -> str:
         return f"{self.cells.text('item')} = {self.cells.relation.session.literal(item)}"
 
-    def _in_conflict(self, names: Sequence[str]) -> str | None:
-        """The item of the first row whose item has two contents."""
-        assert self.known is not None
-        tests = [f"c{content_columns(self.cells.names).index(name)}" for name in names]
-        items = f"SELECT item FROM {self.known} WHERE {' OR '.join(tests)}"
-        table = self.cells.relation
-        if not table.ask(f"{items} LIMIT 1").num_rows:
+    def _in_conflict(self, names: Sequence[str]) -> tuple[str, str, list[tuple[Any, ...]]] | None:
+        """The item of the first row whose item has two contents, a test of its rows, and these.
+
+        The contents are in the order of the rows.
+        """
+        differ = " OR ".join(f"c{self.contents.index(name)}" for name in names)
+        items, table = f"SELECT item FROM {self.known} WHERE {differ}", self.cells.relation
+        if self.known is None or not table.ask(f"{items} LIMIT 1").num_rows:
             return None
         item = self.cells.text("item")
         first = f"SELECT {item} FROM {table} WHERE {item} IN ({items}) ORDER BY nth, row LIMIT 1"
-        return str(table.values(first)[0])
-
-    def _said_of(self, item: str, names: Sequence[str]) -> list[tuple[int, tuple[Any, ...]]]:
-        """The different contents of an item in the order of the rows, each with its first `nth`."""
-        table = self.cells.relation
+        (found,) = table.values(first)
         chosen = ", ".join(f"{self._content(name)} AS s{at}" for at, name in enumerate(names))
         keys = ", ".join(f"s{at}" for at in range(len(names)))
-        inner = f"SELECT {chosen}, nth FROM {table} WHERE {self._is_item(item)}"
-        found = table.ask(
+        inner = f"SELECT {chosen}, nth FROM {table} WHERE {self._is_item(found)}"
+        *said, nth = table.ask(
             f"SELECT {keys}, MIN(nth) AS nth FROM ({inner}) AS r GROUP BY {keys} ORDER BY nth"
-        )
-        said = zip(*(found[f"s{at}"].to_pylist() for at in range(len(names))), strict=True)
-        return list(zip(found["nth"].to_pylist(), said, strict=True))
+        ).columns
+        rows = f"nth IN ({', '.join(map(str, nth.to_pylist()))})"
+        contents = zip(*(each.to_pylist() for each in said), strict=True)
+        return found, f"{self._is_item(found)} AND {rows}", list(contents)
 
     def _content(self, name: str) -> str:
         """What a row says of its item."""
         if name == "gold":
             return self._is_yes(name)
         if name == "gold_label":
-            told = self._distinct(name, labelled=False)
             cases = [
                 f"WHEN {self.cells.among(name, [each])} THEN {self.cells.literal(right)}"
-                for each in told
+                for each in self._distinct(name, OF_ITEM)
                 if (right := self._right_label(each)) is not None
             ]
             return f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
@@ -779,7 +672,7 @@ class Birth:
         return self.cells.text(name)
 
     def _is_yes(self, name: str) -> str:
-        yes = self._yes(name)
+        yes = [each for each in self._distinct(name, OF_ITEM) if _flag(each)]
         return f"COALESCE({self.cells.among(name, yes)}, FALSE)" if yes else "FALSE"
 
     @cached_property
@@ -788,79 +681,68 @@ class Birth:
 
         A text may be long, so it stays among the cells: `text` is the `nth` of a row that tells it.
         """
-        names = content_columns(self.cells.names)
-        if not names:
+        if not self.contents:
             return None
-        table, session = self.cells.relation, self.cells.relation.session
-        said = {name: self._content(name) for name in names}
-        kept = {name: f"MIN(s{at})" for at, name in enumerate(names)}
-        if "text" in names and session.numbers_rows:
-            at, text = names.index("text"), said["text"]
+        session = self.cells.relation.session
+        said = {name: self._content(name) for name in self.contents}
+        kept = {name: f"MIN(s{at})" for at, name in enumerate(said)}
+        if "text" in said and session.numbers_rows:
+            at, text = self.contents.index("text"), said["text"]
             said["text"] = f"CASE WHEN {text} IS NOT NULL THEN {session.hashed(text)} END"
             kept["text"] = f"MIN(CASE WHEN s{at} IS NOT NULL THEN nth END)"
         inner = ", ".join(f"{sql} AS s{at}" for at, sql in enumerate(said.values()))
-        inner = f"SELECT {self.cells.text('item')} AS item, {inner}, nth FROM {table}"
         chosen = [
-            f"{kept[name]} AS {session.column(name)}, MIN(s{at}) <> MAX(s{at}) "
+            f"{sql} AS {session.column(name)}, MIN(s{at}) <> MAX(s{at}) "
             f"OR COUNT(s{at}) NOT IN (0, COUNT(*)) AS c{at}"
-            for at, name in enumerate(names)
+            for at, (name, sql) in enumerate(kept.items())
         ]
-        return table.session.keep(
-            f"SELECT item, {', '.join(chosen)} FROM ({inner}) AS r WHERE {OF_ITEM} GROUP BY item"
+        rows = f"SELECT {self.cells.text('item')} AS item, {inner}, nth FROM {self.cells.relation}"
+        return session.keep(
+            f"SELECT item, {', '.join(chosen)} FROM ({rows}) AS r WHERE {OF_ITEM} GROUP BY item"
         )
 
     @property
     def texts(self) -> Texts | None:
         """The texts of items, if `known` tells rows in the place of them."""
-        is_text = "text" in self.cells.names and self.cells.relation.session.numbers_rows
+        is_text = "text" in self.contents and self.cells.relation.session.numbers_rows
         return Texts(self.cells, self.known) if is_text and self.known is not None else None
 
     # The ratings
 
-    @cached_property
-    def rated(self) -> Relation:
+    def _rated(self) -> Relation:
         """A row a rating, with numbers for raters and categories."""
         cells, scale, names = self.cells, self.scale, self.cells.names
-        places = {each: self.raters.index(category_text(each)) for each in self._distinct("rater")}
-        joined = [str(cells.relation)]
-        others: list[Relation] = []
+        joined: dict[str, Relation] = {}
         kept = {"item": cells.text("item")}
-        kept["place"] = self._mapped("rater", "place", places, joined, others)
+        places = {each: self.raters.index(category_text(each)) for each in self._distinct("rater")}
+        kept["place"] = self._mapped("rater", "place", places, joined)
         if scale.continuous:
-            numbers = [cells.number("label")]
-            if scale.dimensions > 1:
-                numbers = _parts(scale.dimensions)
+            several = scale.dimensions > 1
+            numbers = _parts(scale.dimensions) if several else [cells.number("label")]
             kept |= {"code": "1", **{f"d{at}": number for at, number in enumerate(numbers)}}
         else:
             found = [each for each in self._distinct("label") if each is not None]
             codes = {each: self._code(each) + 1 for each in found}
-            kept["code"] = self._mapped("label", "code", codes, joined, others)
-        kept["occurrence"] = (
-            f"CAST({cells.number('occurrence')} AS BIGINT)" if "occurrence" in names else "1"
-        )
-        kept["earlier"] = self._is_yes("earlier") if "earlier" in names else "FALSE"
+            kept["code"] = self._mapped("label", "code", codes, joined)
+        again = "occurrence" in names
+        kept["occurrence"] = f"CAST({cells.number('occurrence')} AS BIGINT)" if again else "1"
+        kept["earlier"] = self._is_yes("earlier")
         if "confidence" in names:
             kept["confidence"] = cells.number("confidence")
         if "assisted" in names:
-            known = [each for each in self._distinct("assisted") if _told(each)]
-            told = cells.among("assisted", known) if known else "FALSE"
+            told = cells.among("assisted", [*filter(_told, self._distinct("assisted"))])
             kept["assisted"] = f"CASE WHEN {told} THEN {self._is_yes('assisted')} END"
         kept |= {name: name for name in ("drawn", "timestamp") if name in names}
-        kept["gold"] = self._content("gold") if "gold" in names else "FALSE"
-        of_items = [each for each in ("cluster", "weight", *self._strata) if each in names]
+        kept["gold"] = self._is_yes("gold")
+        of_items = [name for name in self.contents if name not in ("text", "gold", "gold_label")]
         kept |= {name: self._content(name) for name in of_items}
         kept["nth"] = "nth"
         chosen = ", ".join(f"{sql} AS {cells.quoted(name)}" for name, sql in kept.items())
-        rows = f"SELECT {chosen} FROM {' '.join(joined)} WHERE {LABELLED}"
-        return cells.relation.view(rows, *others)
+        rows = f"SELECT {chosen} FROM {' '.join([str(cells.relation), *joined])} WHERE {LABELLED}"
+        return cells.relation.view(rows, *joined.values())
 
     def _mapped(
-        self,
-        name: str,
-        number: str,
-        numbers: Mapping[Any, int],
-        joined: list[str],
-        others: list[Relation],
+        self, name: str, number: str, numbers: Mapping[Any, int], joined: dict[str, Relation]
     ) -> str:
         """The whole number of each value of a column. Many values are joined as a table."""
         if len(numbers) <= MOST_INLINE:
@@ -868,12 +750,11 @@ class Birth:
             return f"CAST(CASE {self.cells.quoted(name)} {cases} END AS BIGINT)"
         import pyarrow as pa
 
-        values, places = list(numbers), pa.array(list(numbers.values()), pa.int64())
-        table = pa.table([pa.array(values), places], names=[name, number])
+        columns = [pa.array(list(numbers)), pa.array(list(numbers.values()), pa.int64())]
+        table = pa.table(columns, names=[name, number])
         relation = self.cells.relation.session.load(table.schema, table.to_batches())
-        others.append(relation)
         mapping = f"(SELECT {name}, {number} FROM {relation}) AS of_{name}"
-        joined.append(f"JOIN {mapping} USING ({name})")
+        joined[f"JOIN {mapping} USING ({name})"] = relation
         return number
 
 
@@ -892,6 +773,14 @@ def _number(value: object) -> float | None:
     if isinstance(value, str):
         return float(value) if is_number(value) else None
     return None if value is None else float(value)  # type: ignore[arg-type]
+
+
+def _whole(value: object) -> int | None:
+    """A whole number from 1. None for anything else."""
+    number = _number(value)
+    if number is None or not 1 <= number <= MOST_OCCURRENCES or number % 1:
+        return None
+    return int(number)
 
 
 def _flag(value: object) -> bool | None:

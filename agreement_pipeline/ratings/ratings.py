@@ -163,14 +163,13 @@ class Ratings:
             - an item stands in two clusters or strata, or only some items stand in one.
         """
         birth = Birth(cells, scale, level, classifiers, models, limits)
-        birth.check()
         ratings = cls(
             birth.rated,
             birth.known,
             birth.scale,
             birth.scale,
             birth.raters,
-            birth.rated_classifiers,
+            birth.classifiers,
             birth.has,
             birth.again,
             birth.earlier,
@@ -743,9 +742,7 @@ class Ratings:
 
     def codes_in(self, words: Codes, places: Sequence[int]) -> Codes:
         """The labels of some raters, unpacked. -1 if missing. Shape (P, R)."""
-        packing, mask = self.packing, (1 << self.packing.bits) - 1
-        columns = [(words[:, packing.word(at)] // packing.unit(at)) & mask for at in places]
-        return np.stack(columns, axis=1) - 1 if columns else np.empty((len(words), 0), np.int64)
+        return self.packing.codes(words, places)
 
     @property
     def repeats(self) -> bool:
