@@ -111,7 +111,7 @@ class OfRatings(Counting):
         """Those who rated an item that is not gold in the round itself."""
         patterns = ratings.patterns
         words = patterns.words[~patterns.gold]
-        codes = ratings.codes_in(words, range(len(ratings.names)))
+        codes = ratings.packing.codes(words, range(len(ratings.names)))
         there = np.asarray((codes >= 0).any(0))
         return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
 
@@ -230,7 +230,7 @@ def index_in(values: Any, value_set: Any) -> Any:
 
 def codes_of(ratings: Ratings, raters: Names, words: Codes) -> Codes:
     """The places on the scale of the labels of some raters. -1 if missing. Shape (P, R)."""
-    return ratings.positions(ratings.codes_in(words, _places(ratings, raters)))
+    return ratings.positions(ratings.packing.codes(words, _places(ratings, raters)))
 
 
 def _places(ratings: Ratings, raters: Sequence[str]) -> list[int]:

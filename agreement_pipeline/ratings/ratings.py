@@ -253,7 +253,7 @@ class Ratings:
         if self.preceded:
             there = self.table.values(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
         else:
-            codes = self.codes_in(self.patterns.words, range(len(self.names)))
+            codes = self.packing.codes(self.patterns.words, range(len(self.names)))
             there = np.flatnonzero((codes >= 0).any(0)).tolist()
         return tuple(self.names[place] for place in there)
 
@@ -270,7 +270,7 @@ class Ratings:
     def n_rated(self) -> int:
         """How many items were rated, gold items too."""
         if self.preceded or "weight" in self.has:
-            return int(self.table.values(f"SELECT COUNT(DISTINCT item) FROM {self.table}")[0])
+            return self._count("TRUE", "DISTINCT item")
         return int(self.patterns.items.sum())
 
     @cached_property
@@ -339,7 +339,7 @@ class Ratings:
     def strata(self) -> dict[str, tuple[str, ...]]:
         """The strata of the rated items that are not gold, sorted, by the name of their column."""
         found = {}
-        for name in content_columns(self.has):
+        for name in self._columns:
             if name.startswith(STRATUM):
                 some = f"SELECT DISTINCT {self.session.column(name)} AS s FROM {self.own}"
                 strata = self.table.values(f"{some} WHERE NOT gold ORDER BY s")
@@ -421,9 +421,9 @@ class Ratings:
         gold
             Gold items too.
         """
-        some = _Some.of(self.session, items)
+        test, _held = self._some(items)
         of_gold = "TRUE" if gold or not self.gold else "NOT gold"
-        tests = {of_gold, some.test, self._by(raters)} - {"TRUE"}
+        tests = {of_gold, test, self._by(raters)} - {"TRUE"}
         if self.own is self.table and not tests:
             return self._whole(columns, str(self._in_order))
         where = " AND ".join(sorted(tests)) or "TRUE"
@@ -438,8 +438,8 @@ class Ratings:
         """
         if not self.met_again:
             return self._whole(columns, f"{self.table} LIMIT 0")
-        some = _Some.of(self.session, items)
-        where = f"{'TRUE' if gold else 'NOT gold'} AND {some.test}"
+        test, _held = self._some(items)
+        where = f"{'TRUE' if gold else 'NOT gold'} AND {test}"
         met = f"SELECT *, COUNT(*) OVER (PARTITION BY item, place) AS met FROM {self._all}"
         again = f"({met} WHERE {where}) AS m WHERE met >= 2"
         return self._whole(columns, f"{again} ORDER BY item, place, occurrence")
@@ -571,8 +571,8 @@ class Ratings:
         items, raters
             The items and the raters to look at. None: all.
         """
-        some = _Some.of(self.session, items)
-        tests = {some.test, self._by(raters)} - {"TRUE"}
+        test, _held = self._some(items)
+        tests = {test, self._by(raters)} - {"TRUE"}
         if not tests:
             return self._all_rated
         where = " AND ".join(sorted(tests))
@@ -627,9 +627,9 @@ class Ratings:
         of = {name: "cluster" if name == "cluster_at" else name for name in columns}
         quoted = self.session.column
         chosen = ["item", *(f"{quoted(each)} AS {quoted(name)}" for name, each in of.items())]
-        some = _Some.of(self.session, names)
+        test, _held = self._some(names)
         found = self.session.ask(
-            f"SELECT {', '.join(chosen)} FROM {self.known} WHERE {some.test} ORDER BY item"
+            f"SELECT {', '.join(chosen)} FROM {self.known} WHERE {test} ORDER BY item"
         )
         if "cluster_at" in columns:
             at = [*columns].index("cluster_at") + 1
@@ -685,11 +685,9 @@ class Ratings:
         """The table, in which the items that are gold elsewhere are gold too."""
         if not self.also_gold:
             return self.table
-        names = _Some.of(self.session, self.also_gold)
+        test, asked = self._some(self.also_gold)
         kept = ", ".join(self.session.column(name) for name in self._columns if name != "gold")
-        return self.table.view(
-            f"SELECT {kept}, gold OR {names.test} AS gold FROM {self.table}", *names.relations
-        )
+        return self.table.view(f"SELECT {kept}, gold OR {test} AS gold FROM {self.table}", *asked)
 
     @cached_property
     def own(self) -> Relation:
@@ -740,15 +738,11 @@ class Ratings:
         gold = flags(found["gold"])
         return Patterns(np.maximum(words, 0), whole(found["n"]), items, gold, clusters)
 
-    def codes_in(self, words: Codes, places: Sequence[int]) -> Codes:
-        """The labels of some raters, unpacked. -1 if missing. Shape (P, R)."""
-        return self.packing.codes(words, places)
-
     @property
     def repeats(self) -> bool:
         """True if a rater gave an item two labels as one occurrence."""
         if not self.met_again:
-            codes = self.codes_in(self.patterns.words, range(len(self.names)))
+            codes = self.packing.codes(self.patterns.words, range(len(self.names)))
             return bool(((codes >= 0).sum(1) != self.patterns.n).any())
         keys = "item, place, occurrence"
         twice = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
@@ -764,18 +758,32 @@ class Ratings:
     def _columns(self) -> list[str]:
         """The columns of the table."""
         numbers = [] if self.coded.categories else _dimensions(self.scale)
-        of_items = [name for name in content_columns(self.has) if name in ("cluster", "weight")]
-        strata = [name for name in content_columns(self.has) if name.startswith(STRATUM)]
+        aside = ("text", "gold", "gold_label")
+        of_items = [name for name in content_columns(self.has) if name not in aside]
         label = ["item", "place", "code", *numbers, "occurrence", "earlier"]
-        return [*label, *self.extras, "gold", *of_items, *strata, "nth"]
+        return [*label, *self.extras, "gold", *of_items, "nth"]
 
-    def _count(self, test: str) -> int:
-        """How many ratings meet a test."""
-        return int(self.table.values(f"SELECT COUNT(*) FROM {self.table} WHERE {test}")[0])
+    def _count(self, test: str, what: str = "*") -> int:
+        """How many ratings meet a test, or how many of something they have."""
+        return int(self.table.values(f"SELECT COUNT({what}) FROM {self.table} WHERE {test}")[0])
 
-    def _where(self, test: str) -> Relation:
-        """The ratings that meet a test."""
-        return self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
+    def _only(self, test: str, **changed: Any) -> "Ratings":
+        """The ratings that meet a test, with some fields changed."""
+        rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
+        return replace(self, table=rated, **changed)
+
+    def _some(self, items: Collection[str] | None) -> tuple[str, tuple[Relation, ...]]:
+        """A test of rows: is the item one of some? And what it asks. None: all items."""
+        if items is None:
+            return "TRUE", ()
+        if len(items) <= FEW:
+            listed = ", ".join(map(self.session.literal, sorted(items)))
+            return f"(item IN ({listed}))" if items else "FALSE", ()
+        import pyarrow as pa
+
+        table = pa.table({"item": texts_of(sorted(items))})
+        relation = self.session.load(table.schema, table.to_batches())
+        return f"(item IN (SELECT item FROM {relation}))", (relation,)
 
     # Other ratings made of these
 
@@ -801,11 +809,11 @@ class Ratings:
 
     @cached_property
     def _without_gold(self) -> "Ratings":
-        names = _Some.of(self.session, self.also_gold)
-        tests = ["NOT gold"] * ("gold" in self.has) + [f"NOT {names.test}"]
+        test, asked = self._some(self.also_gold)
+        of_known = f"NOT {test}" + " AND NOT gold" * ("gold" in self.has)
         rated = self._all.view(f"SELECT * FROM {self._all} WHERE NOT gold")
         known = self.known and self.known.view(
-            f"SELECT * FROM {self.known} WHERE {' AND '.join(tests)}", *names.relations
+            f"SELECT * FROM {self.known} WHERE {of_known}", *asked
         )
         return replace(self, table=rated, known=known, also_gold=frozenset())
 
@@ -814,7 +822,7 @@ class Ratings:
         """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
         if not self.preceded:
             return self
-        return replace(self, table=self._where("NOT earlier"), preceded=False)
+        return self._only("NOT earlier", preceded=False)
 
     @property
     def unassisted(self) -> "Ratings":
@@ -826,8 +834,7 @@ class Ratings:
 
     @cached_property
     def _unassisted(self) -> "Ratings":
-        began = f"COALESCE({self._of_panel} AND assisted, FALSE)"
-        return replace(self, table=self._where(f"NOT {began}"))
+        return self._only(f"NOT COALESCE({self._of_panel} AND assisted, FALSE)")
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
         """The ratings of the items in some strata of a column.
@@ -837,7 +844,7 @@ class Ratings:
         names = ", ".join(map(self.session.literal, strata)) or "NULL"
         test = f"{self.session.column(STRATUM + column)} IN ({names})"
         known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
-        part = replace(self, table=self._where(test), known=known)
+        part = self._only(test, known=known)
         kept = tuple(name for name in self.classifiers if name in part.everyone)
         return replace(part, classifiers=kept)
 
@@ -853,20 +860,17 @@ class Ratings:
         """
         quoted, counted = self.session.column, ("occurrence", "earlier", "nth")
         told = [name for name in self._columns if name not in counted]
-        of_item = [name for name in told if name in ("item", "place", "gold")]
-        of_item += content_columns(told)
-        keys = ", ".join(map(quoted, dict.fromkeys(of_item)))
-        mine = f"(SELECT DISTINCT {keys} FROM {self.table}) AS o"
-        before = [each._beside(self) for each in earlier]
-        parts = []
-        for turn, rows in enumerate(before):
-            sides = [f"{'o' if name in of_item else 'e'}.{quoted(name)}" for name in told]
-            parts.append(
-                f"SELECT {', '.join(sides)}, e.nth AS nth, TRUE AS earlier, {turn} AS turn, "
-                f"e.occurrence AS was FROM {rows} AS e JOIN {mine} "
-                "ON e.item = o.item AND e.place = o.place"
-            )
+        of_item = ["item", "place", "gold", *content_columns(self.has)]
         columns = ", ".join(map(quoted, told))
+        keys = ", ".join(quoted(name) for name in told if name in of_item)
+        sides = ", ".join(f"{'o' if name in of_item else 'e'}.{quoted(name)}" for name in told)
+        before = [each._beside(self) for each in earlier]
+        parts = [
+            f"SELECT {sides}, e.nth AS nth, TRUE AS earlier, {turn} AS turn, e.occurrence AS was "
+            f"FROM {rows} AS e JOIN (SELECT DISTINCT {keys} FROM {self.table}) AS o "
+            "ON e.item = o.item AND e.place = o.place"
+            for turn, rows in enumerate(before)
+        ]
         parts.append(
             f"SELECT {columns}, nth, FALSE AS earlier, {len(before)} AS turn, occurrence AS was "
             f"FROM {self.table}"
@@ -891,29 +895,19 @@ class Ratings:
         """
         session, table = later.session, self.table
         if session is not self.session:
-            schema = table.schema
-            batches = self.session.batches(f"SELECT * FROM {table}")
-            table = session.load(schema, batches).view(f"SELECT * FROM {table}")
+            kept = ", ".join(self.session.column(name) for name in self._columns if name != "nth")
+            rows = table.view(f"SELECT {kept} FROM {table}")
+            table = session.load(rows.schema, self.session.batches(f"SELECT * FROM {rows}"))
         known = {name: at for at, name in enumerate(later.names)}
         places = [(at, known[name]) for at, name in enumerate(self.names) if name in known]
-        chosen = {name: session.column(name) for name in later._columns}
-        chosen |= {name: "NULL" for name in EXTRAS if name in later.has and name not in self.has}
-        chosen["place"] = f"CASE place {_cases(places)} END"
-        chosen |= self._label_in(later.coded)
-        needed = [
-            "item",
-            "place",
-            "code",
-            *([] if later.coded.categories else _dimensions(later.scale)),
-            "occurrence",
-            "nth",
-        ]
-        needed += [name for name in EXTRAS if name in later.has]
-        listed_ = ", ".join(f"{chosen[name]} AS {session.column(name)}" for name in needed)
+        chosen = {name: name for name in ("item", "occurrence", "nth")}
+        chosen |= {"place": f"CASE place {_cases(places)} END", **self._label_on(later.coded)}
+        chosen |= {name: name if name in self.has else "NULL" for name in later.extras}
+        columns = ", ".join(f"{sql} AS {session.column(name)}" for name, sql in chosen.items())
         some = ", ".join(str(at) for at, _ in places) or "-1"
-        return table.view(f"SELECT {listed_} FROM {table} WHERE NOT earlier AND place IN ({some})")
+        return table.view(f"SELECT {columns} FROM {table} WHERE NOT earlier AND place IN ({some})")
 
-    def _label_in(self, scale: Scale) -> dict[str, str]:
+    def _label_on(self, scale: Scale) -> dict[str, str]:
         """The label on another scale, by the name of its column. Code 0: it is not on that one."""
         if scale.categories and self.coded.categories:
             names = scale.names
@@ -924,8 +918,8 @@ class Ratings:
             return {"code": f"CASE d0 {places} ELSE 0 END"}
         if self.coded.categories:
             scores = " ".join(f"WHEN {at} THEN {score!r}" for at, score in _scores(self.coded))
-            return {"d0": f"CAST(CASE code {scores} END AS DOUBLE)", "code": "1"}
-        return {}
+            return {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
+        return {name: name for name in ("code", *_dimensions(scale))}
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
         """Give raters other names; raters without a new name keep their old one."""
@@ -937,29 +931,6 @@ class Ratings:
         rated = self.table.view(f"SELECT {chosen} FROM {self.table}")
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         return replace(self, table=rated, names=ordered, classifiers=classifiers)
-
-
-@dataclass(frozen=True)
-class _Some:
-    """A test of rows: is the item one of some? It holds as long as the relations that it asks."""
-
-    test: str
-    relations: tuple[Relation, ...] = ()
-
-    @classmethod
-    def of(cls, session: Session, names: Collection[str] | None) -> "_Some":
-        """Some items by name. None: all."""
-        import pyarrow as pa
-
-        if names is None:
-            return cls("TRUE")
-        if len(names) <= FEW:
-            listed = ", ".join(map(session.literal, sorted(names)))
-            return cls(f"(item IN ({listed}))" if names else "FALSE")
-
-        table = pa.table({"item": texts_of(sorted(names))})
-        relation = session.load(table.schema, table.to_batches())
-        return cls(f"(item IN (SELECT item FROM {relation}))", (relation,))
 
 
 def _batch_of(found: "pa.Table") -> "pa.RecordBatch":

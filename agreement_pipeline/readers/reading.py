@@ -448,7 +448,7 @@ def _refuse_unusable(ratings: Ratings, source: str) -> None:
             "them. Add the other raters' ratings, or name the column that tells the raters apart."
         )
     patterns, places = ratings.patterns, [ratings.names.index(name) for name in raters]
-    each = (ratings.codes_in(patterns.words, places) >= 0).sum(1)
+    each = (ratings.packing.codes(patterns.words, places) >= 0).sum(1)
     if not (each >= 2).any():
         items = patterns.items[each > 0]
         raise RatingsError(

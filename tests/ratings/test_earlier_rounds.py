@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -31,3 +32,11 @@ def test_labels_are_the_same_numbers_with_and_without_categories(earlier, later)
 def test_a_number_that_is_no_category_of_the_later_round_is_refused(earlier):
     with pytest.raises(RatingsError, match=r"none of \['0.1', '1', '2.5'\]; expected the same"):
         ratings([1.0, 2.5], LISTED).after([ratings([0.1, 7.0], earlier)])
+
+
+def test_an_earlier_round_may_be_in_another_session():
+    later = ratings([1.0, 2.5], LISTED)
+    frame = pd.DataFrame({"item": list("ij"), "rater": ["a", "a"], "label": [0.1, 1.0]})
+    elsewhere = Ratings.from_frame(frame, LISTED, session=duckdb_session("500MB"))
+    here = later.after([ratings([0.1, 1.0], LISTED)])
+    assert later.after([elsewhere]).to_pandas().equals(here.to_pandas())
