@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from hashlib import sha256
-from typing import Any, ClassVar, NoReturn, TypeVar
+from operator import add
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from agreement_pipeline.counting.queried import Counting, OfRatings
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Ratings, Scale
+from agreement_pipeline.ratings import Level, Ratings, Scale, without_categories
 from agreement_pipeline.readers import LIMITS, Limits, Source
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -31,7 +32,6 @@ NAMES = ("rated_by", "classifiers", "gold", "digests")
 SAID, AGAIN = "said", "again."
 
 Names = tuple[str, ...]
-T = TypeVar("T")
 Replicates = ReplicatedLabels | ReplicatedNumbers
 
 
@@ -95,10 +95,10 @@ class CountedRatings:
         _refuse_both({*models} & {*self.raters, *other.raters})
         return replace(
             self,
-            everybody=_sum(self.everybody, other.everybody),
-            replicates=_sum(self.replicates, other.replicates),
+            everybody=add(self.everybody, other.everybody),
+            replicates=add(self.replicates, other.replicates),
             of_classifiers=_joined(self.of_classifiers, other.of_classifiers),
-            sure=None if self.sure is None else _sum(self.sure, other.sure),
+            sure=None if self.sure is None else add(self.sure, other.sure),
             rated_by=tuple(sorted({*self.rated_by, *other.rated_by})),
             classifiers=tuple(sorted(models)),
             gold=self.gold | other.gold,
@@ -161,29 +161,25 @@ class OfCounted(Counting):
         there = zip(everybody.raters, rated, strict=True)
         return tuple(sorted(name for name, here in there if here))
 
-    def labels(self, ratings: CountedRatings, classifiers: Names = ()) -> LabelsByRater:
-        """First labels in columns: those of the panel and then of some classifiers."""
-        return _as(LabelsByRater, self._columns(ratings, classifiers))
+    def by_rater(
+        self, ratings: CountedRatings, classifiers: Names = ()
+    ) -> LabelsByRater | NumbersByRater:
+        """First ratings in columns, where one of these raters gave a rating."""
+        some = ratings.everybody.only((*self.panel(ratings), *classifiers))
+        return _rated(some).in_order()
 
     def confident_labels(self, ratings: CountedRatings) -> LabelsByRater:
         """The panel's first labels in columns with the confidence of each."""
         if ratings.sure is None:
-            raise TypeError("labels on a scale without categories")
+            raise without_categories(ratings.scale)
         return ratings.sure.in_order()
 
-    def open_numbers(self, ratings: CountedRatings, classifiers: Names) -> NumbersByRater:
-        """First numbers in columns: the panel's and then some classifiers'."""
-        return _as(NumbersByRater, self._columns(ratings, classifiers))
-
-    def replicated_labels(
-        self, ratings: CountedRatings, raters: Names | None = None
-    ) -> ReplicatedLabels:
-        """The labels of the panel, or of one classifier, for items they met again."""
-        return _as(ReplicatedLabels, _again(ratings, raters)).in_order()
-
-    def open_replicates(self, ratings: CountedRatings, raters: Names | None) -> ReplicatedNumbers:
-        """The numbers of the panel, or of one classifier, for items they met again."""
-        return _as(ReplicatedNumbers, _again(ratings, raters)).in_order()
+    def replicates(self, ratings: CountedRatings, raters: Names | None = None) -> Replicates:
+        """What the panel, or one classifier, said of items they met again."""
+        if raters is None:
+            return ratings.replicates.in_order()
+        (classifier,) = raters
+        return ratings.of_classifiers[classifier].in_order()
 
     def without_items(self, *_: CountedRatings) -> NoReturn:
         """Items were not kept."""
@@ -194,44 +190,18 @@ class OfCounted(Counting):
 
     items = by_item = aligned = without_items
 
-    def _columns(
-        self, ratings: CountedRatings, classifiers: Names
-    ) -> LabelsByRater | NumbersByRater:
-        """The columns of the panel and of some classifiers, where one of them gave a rating."""
-        some = ratings.everybody.only((*self.panel(ratings), *classifiers))
-        return _rated(some).in_order()
-
 
 def summed(parts: list[CountedRatings]) -> CountedRatings:
     """The sum of one part or more, in their order."""
-    return reduce(CountedRatings.__add__, parts)
-
-
-def _sum(one: Any, other: Any) -> Any:
-    return one + other
+    return reduce(add, parts)
 
 
 def _joined(
     one: Mapping[str, Replicates], other: Mapping[str, Replicates]
 ) -> dict[str, Replicates]:
     """What each classifier of either said. The sum of both, where it stands in both."""
-    both = {name: _sum(one[name], other[name]) for name in one if name in other}
+    both = {name: add(one[name], other[name]) for name in one if name in other}
     return {**one, **other, **both}
-
-
-def _again(ratings: CountedRatings, raters: Names | None) -> Replicates:
-    """The replicates of the panel, or of one classifier."""
-    if raters is None:
-        return ratings.replicates
-    (classifier,) = raters
-    return ratings.of_classifiers[classifier]
-
-
-def _as(kind: type[T], statistic: object) -> T:
-    """The statistic, if it is of the kind that the scale asks for."""
-    if not isinstance(statistic, kind):
-        raise TypeError(f"found {type(statistic).__name__} instead of {kind.__name__}")
-    return statistic
 
 
 def _rated(table: LabelsByRater | NumbersByRater) -> LabelsByRater | NumbersByRater:

@@ -1,7 +1,6 @@
 """From ratings to sufficient statistics: what the queries answer becomes arrays here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,15 +8,13 @@ import numpy as np
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     MISSING,
-    Array,
     Codes,
     Patterns,
     Ratings,
-    Scale,
-    column_of,
     numbers_in,
     texts_of,
     whole,
+    without_categories,
 )
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -45,20 +42,20 @@ class Counting:
         """Those who rated in the round itself, by name."""
         raise NotImplementedError
 
-    def labels(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater:
-        """First labels in columns: those of the panel and then of some classifiers."""
+    def by_rater(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
+        """First ratings in columns: those of the panel and then of some classifiers.
+
+        They are labels, or numbers on a scale without categories.
+        """
         raise NotImplementedError
 
-    def replicated_labels(self, ratings: Any, raters: Names | None = None) -> ReplicatedLabels:
-        """The labels of some raters for items they met again. None: of the panel."""
-        raise NotImplementedError
+    def replicates(
+        self, ratings: Any, raters: Names | None = None
+    ) -> ReplicatedLabels | ReplicatedNumbers:
+        """What some raters said of items they met again. None: the panel.
 
-    def open_numbers(self, ratings: Any, classifiers: Names) -> NumbersByRater:
-        """First numbers in columns, on a scale without categories."""
-        raise NotImplementedError
-
-    def open_replicates(self, ratings: Any, raters: Names | None) -> ReplicatedNumbers:
-        """The numbers for items met again, on a scale without categories."""
+        These are labels, or numbers on a scale without categories.
+        """
         raise NotImplementedError
 
     def panel(self, ratings: Any) -> Names:
@@ -73,46 +70,43 @@ class Counting:
         """Count the panel's first labels by category. Equal rows are made one."""
         return self.labels(ratings).counts().merged()
 
-    def numbers(self, ratings: Any, classifiers: Names = ()) -> NumbersByRater:
-        """Put first ratings into columns as numbers: the panel's and then some classifiers'."""
-        if ratings.scale.continuous:
-            return self.open_numbers(ratings, classifiers)
-        return self.labels(ratings, classifiers).in_numbers()
+    def labels(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater:
+        """First labels in columns: those of the panel and then of some classifiers."""
+        found = self.by_rater(ratings, classifiers)
+        if isinstance(found, NumbersByRater):
+            raise without_categories(ratings.scale)
+        return found
 
-    def by_rater(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
-        """Put first ratings into columns: labels, or numbers on a scale without categories."""
-        made = self.numbers if ratings.scale.continuous else self.labels
-        return made(ratings, classifiers)
+    def numbers(self, ratings: Any, classifiers: Names = ()) -> NumbersByRater:
+        """First ratings in columns as numbers: the panel's and then some classifiers'."""
+        found = self.by_rater(ratings, classifiers)
+        return found.in_numbers() if isinstance(found, LabelsByRater) else found
+
+    def replicated_labels(self, ratings: Any, raters: Names | None = None) -> ReplicatedLabels:
+        """The labels of some raters for items they met again. None: of the panel."""
+        found = self.replicates(ratings, raters)
+        if isinstance(found, ReplicatedNumbers):
+            raise without_categories(ratings.scale)
+        return found
 
     def replicated_numbers(self, ratings: Any, raters: Names | None = None) -> ReplicatedNumbers:
-        """Gather the numbers of some raters for items they met again. None: of the panel."""
-        if ratings.scale.continuous:
-            return self.open_replicates(ratings, raters)
-        return self.replicated_labels(ratings, raters).in_numbers()
-
-    def replicates(
-        self, ratings: Any, raters: Names | None = None
-    ) -> ReplicatedLabels | ReplicatedNumbers:
-        """Gather ratings met again: labels, or numbers on a scale without categories."""
-        if ratings.scale.continuous:
-            return self.replicated_numbers(ratings, raters)
-        return self.replicated_labels(ratings, raters)
+        """The numbers of some raters for items they met again. None: of the panel."""
+        found = self.replicates(ratings, raters)
+        return found.in_numbers() if isinstance(found, ReplicatedLabels) else found
 
 
 class OfRatings(Counting):
-    """Counts ratings.
+    """Counts ratings. Equal rows are made one.
 
-    The panel are the raters who are no classifiers. Gold items are in no statistic. They are not
-    released. Raters who know them agree on them more easily than on others. If items come in
+    The panel are the raters who are no classifiers. Gold items are in no statistic: they are not
+    released, and raters who know them agree on them more easily than on others. If items come in
     clusters, each statistic holds the cluster of each row.
     """
 
     def present(self, ratings: Ratings) -> Names:
         """Those who rated an item that is not gold in the round itself."""
-        patterns = ratings.patterns
-        words = patterns.words[~patterns.gold]
-        codes = ratings.packing.codes(words, range(len(ratings.names)))
-        there = np.asarray((codes >= 0).any(0))
+        words = ratings.patterns.words[~ratings.patterns.gold]
+        there = (ratings.packing.codes(words, range(len(ratings.names))) >= 0).any(0)
         return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
 
     def items(self, ratings: Ratings) -> Names:
@@ -120,19 +114,15 @@ class OfRatings(Counting):
         text = f"SELECT DISTINCT item FROM {ratings.own} WHERE NOT gold ORDER BY item"
         return tuple(ratings.table.values(text))
 
-    def labels(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater:
-        """Put first labels into columns: those of the panel and then of some classifiers.
-
-        Equal rows are made one.
-        """
+    def by_rater(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
+        """First ratings in columns. Numbers have a row an item."""
         raters = (*self.panel(ratings), *classifiers)
+        if ratings.scale.continuous:
+            return _numbers(ratings, raters)[1].in_order()
         return _labels_in(ratings, raters, ratings.patterns)[0].in_order()
 
     def confident_labels(self, ratings: Ratings) -> LabelsByRater:
-        """Put the panel's first labels into columns with the confidence of each.
-
-        Equal rows are made one.
-        """
+        """The panel's first labels in columns, with the confidence of each."""
         raters = self.panel(ratings)
         if "confidence" not in ratings.has:
             nothing, _ = _labels_in(ratings, raters, ratings.patterns)
@@ -148,50 +138,41 @@ class OfRatings(Counting):
         )
         labels, kept = _labels_in(ratings, raters, ratings.patterns_in(found))
         sure = np.empty(labels.codes.shape)
-        for column, place in enumerate(places):
-            sure[:, column] = numbers_in(found[f"s{place}"])[kept]
+        for column, name in enumerate(stated_by):
+            sure[:, column] = numbers_in(found[name])[kept]
         return labels.with_confidence(sure).in_order()
 
-    def open_numbers(self, ratings: Ratings, classifiers: Names) -> NumbersByRater:
-        """First numbers in columns. An item has a row."""
-        return _numbers(ratings, (*self.panel(ratings), *classifiers))[1].in_order()
+    def replicates(
+        self, ratings: Ratings, raters: Names | None = None
+    ) -> ReplicatedLabels | ReplicatedNumbers:
+        """What some raters said of items they met again. Earlier rounds count.
 
-    def replicated_labels(self, ratings: Ratings, raters: Names | None = None) -> ReplicatedLabels:
-        """Count the labels of some raters for items they met again. Earlier rounds count.
-
-        They are those of the panel if none are named. Items met again keep a row each. Of the
-        others only first labels count: equal rows are made one.
+        Items met again keep a row each. Of the others only first labels count.
         """
-        raters = raters or ratings.without_gold.raters
-        found = _met_again(ratings, raters, "code")
-        item, rater = whole(found["at"]), _columns(ratings, raters)[whole(found["place"])]
-        cells, cell = np.unique(item * len(raters) + rater, return_inverse=True)
-        counts = np.zeros((len(cells), len(ratings.scale.names)))
-        np.add.at(counts, (cell, whole(found["code"])), 1)
-        first = _first_of_met_again(ratings, raters, _names_of(found))
-        return ReplicatedLabels(counts, *np.divmod(cells, len(raters)), first).in_order()
-
-    def open_replicates(self, ratings: Ratings, raters: Names | None) -> ReplicatedNumbers:
-        """Gather the numbers of some raters for items they met again. Earlier rounds count."""
-        round_raters = raters or self.panel(ratings)
-        raters = raters or ratings.without_gold.raters
-        found = _met_again(ratings, raters, "number")
-        item, rater = whole(found["at"]), _columns(ratings, raters)[whole(found["place"])]
-        keys = item * len(raters) + rater
-        starts = np.flatnonzero(np.diff(keys, prepend=-1))
-        cells, cell = np.unique(keys, return_inverse=True)
-        turn = np.arange(len(keys)) - starts[cell] if len(keys) else np.empty(0, np.int64)
-        numbers = numbers_in(found["number"].combine_chunks())
-        values = np.full((len(cells), turn.max(initial=-1) + 1, ratings.scale.dimensions), np.nan)
-        values[cell, turn] = numbers.reshape(len(keys), ratings.scale.dimensions)
+        everyone, scale = raters or ratings.without_gold.raters, ratings.scale
+        found = _met_again(ratings, everyone, "number" if scale.continuous else "code")
         names = _names_of(found)
+        column = _columns(ratings, everyone)[whole(found["place"])]
+        keys = whole(found["at"]) * len(everyone) + column
+        cells, cell = np.unique(keys, return_inverse=True)
+        item, rater = np.divmod(cells, len(everyone))
+        if not scale.continuous:
+            counts = np.zeros((len(cells), len(scale.names)))
+            np.add.at(counts, (cell, whole(found["code"])), 1)
+            first = _first_of_met_again(ratings, everyone, names)
+            return ReplicatedLabels(counts, item, rater, first).in_order()
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        turn = np.arange(len(keys)) - starts[cell] if len(keys) else np.empty(0, np.int64)
+        values = np.full((len(cells), turn.max(initial=-1) + 1, scale.dimensions), np.nan)
+        values[cell, turn] = numbers_in(found["number"]).reshape(len(keys), scale.dimensions)
         return ReplicatedNumbers(
             values,
-            *np.divmod(cells, len(raters)),
+            item,
+            rater,
             _weights(ratings, names),
-            scale=ratings.scale,
-            raters=raters,
-            round_raters=round_raters,
+            scale=scale,
+            raters=everyone,
+            round_raters=raters or self.panel(ratings),
             clusters=_clusters(ratings, _numbers_of_clusters(ratings, names)),
         ).in_order()
 
@@ -210,15 +191,42 @@ class OfRatings(Counting):
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
         """Put the panels' first labels of two rounds on the same items row by row.
 
-        An item that a round lacks is a row without labels there.
+        An item that a round lacks is a row without labels there. The ratings fix the order of the
+        raters.
+
+        Raises
+        ------
+        RatingsError
+            The rounds lie in two sessions. Or one round has clusters and the other none. Or they
+            put an item into different ones, or say that it stands for different numbers of items.
         """
-        found = Aligned.of(one, other)
-        panels = (self.panel(one), self.panel(other))
+        _refuse_apart(one, other)
+        words, items, clusters = _joined_by_item(one, other)
+        panels = [self.panel(each) for each in (one, other)]
         codes = [
-            codes_of(each, panel, words)
-            for each, panel, words in zip((one, other), panels, found.words, strict=True)
+            np.append(each.scale.canonical.positions_of(each.scale), MISSING)[
+                codes_of(each, panel, said)
+            ]
+            for each, panel, said in zip((one, other), panels, words, strict=True)
         ]
-        return found.side_by_side(np.hstack(codes), (one.scale, other.scale), panels)
+        rows, weights, clusters = distinct_in(np.hstack(codes), items.astype(float), clusters)
+        order, split = order_of_raters(hashes_of(rows), weights), len(panels[0])
+        columns = [order[order < split], order[order >= split]]
+        rows, weights, clusters = distinct_in(rows[:, np.hstack(columns)], weights, clusters)
+        names = [*panels[0], *panels[1]]
+        first, second = (
+            LabelsByRater(
+                said,
+                weights,
+                scale=each.scale.canonical,
+                raters=[names[at] for at in places],
+                clusters=clusters,
+            )
+            for said, each, places in zip(
+                np.split(rows, [split], axis=1), (one, other), columns, strict=True
+            )
+        )
+        return first, second
 
 
 def index_in(values: Any, value_set: Any) -> Any:
@@ -283,10 +291,6 @@ def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRat
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
     """The ratings by some raters of items they met again, in the order of their meetings."""
     import pyarrow as pa
-
-    if not ratings.met_again:
-        nothing = column_of(np.empty(0, dtype=np.int64))
-        return pa.table({"item": texts_of([]), "at": nothing, "place": nothing, label: nothing})
     import pyarrow.compute as pc
 
     found = ratings.again(["item", "at", "place", label])
@@ -374,95 +378,33 @@ def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
     return found[column].take(index_in(names, value_set=found["item"].combine_chunks()))
 
 
-@dataclass(frozen=True)
-class Aligned:
+def _joined_by_item(
+    one: Ratings, other: Ratings
+) -> tuple[tuple[Codes, Codes], Codes, Clusters | None]:
     """The distinct rows of the items of two rounds.
 
-    Attributes
-    ----------
-    words
-        The packed labels of each round, or 0 where it lacks the item.
-    items
-        How many items show each row, or stand for such items.
-    clusters
-        The cluster of each row.
+    These are the packed labels of each round, or 0 where it lacks the item; how many items show
+    each row, or stand for such items; and the cluster of each.
     """
-
-    words: tuple[Codes, Codes]
-    items: Codes
-    clusters: Clusters | None
-
-    @classmethod
-    def of(cls, one: Ratings, other: Ratings) -> "Aligned":
-        """Join two rounds by their items.
-
-        Raises
-        ------
-        RatingsError
-            The rounds lie in two sessions. Or one round has clusters and the other none. Or they
-            put an item into different ones, or say that it stands for different numbers of items.
-        """
-        if one.session is not other.session:
-            raise RatingsError(
-                f"rounds: found ratings in {one.engine} and in {other.engine}; "
-                "expected both in one session. Read both with the same engine and memory limit."
-            )
-        _refuse_one_clustered(one, other)
-        _refuse_weighted_apart(one, other)
-        sides = {"a": one, "b": other}
-        words = [[f"{s}_{w}" for w in each.packing.columns] for s, each in sides.items()]
-        tables = [_side(each, side) for side, each in sides.items()]
-        keys = [*words[0], *words[1], "cluster", "weight"]
-        joined = (
-            f"SELECT {', '.join([*words[0], *words[1]])}, item, "
-            "COALESCE(a.cluster, b.cluster) AS cluster, "
-            "COALESCE(a.weight, b.weight, 1) AS weight "
-            f"FROM {tables[0]} FULL OUTER JOIN {tables[1]} USING (item)"
-        )
-        listed = ", ".join(keys)
-        found = one.session.ask(
-            f"SELECT {listed}, COUNT(*) AS items, MIN(item) AS first_item "
-            f"FROM ({joined}) AS j GROUP BY {listed} ORDER BY first_item"
-        )
-        first, second = (
-            np.maximum(np.column_stack([whole(found[name]) for name in names]), 0)
-            for names in words
-        )
-        clusters = None
-        if "cluster" in one.has:
-            coded = found["cluster"].combine_chunks().dictionary_encode()
-            clusters = Clusters.named(whole(coded.indices))
-        return cls((first, second), whole(found["items"]) * whole(found["weight"]), clusters)
-
-    def side_by_side(
-        self, codes: Codes, scales: tuple[Scale, Scale], panels: tuple[Names, Names]
-    ) -> tuple[LabelsByRater, LabelsByRater]:
-        """The labels of both rounds on the same rows. Their ratings fix the order of the raters."""
-        split, weights = len(panels[0]), self.items.astype(float)
-        listed_anew = [
-            np.append(scale.canonical.positions_of(scale), MISSING)[part]
-            for part, scale in zip(np.split(codes, [split], axis=1), scales, strict=True)
-        ]
-        rows, weights, clusters = distinct_in(np.hstack(listed_anew), weights, self.clusters)
-        order = order_of_raters(hashes_of(rows), weights)
-        columns = [order[order < split], order[order >= split]]
-        rows, weights, clusters = distinct_in(rows[:, np.hstack(columns)], weights, clusters)
-        names = [*panels[0], *panels[1]]
-        parts = zip(np.split(rows, [split], axis=1), scales, columns, strict=True)
-        first, second = (_side_of(*part, names, weights, clusters) for part in parts)
-        return first, second
-
-
-def _side_of(
-    codes: Codes,
-    scale: Scale,
-    columns: Codes,
-    names: Sequence[str],
-    weights: Array,
-    clusters: Clusters | None,
-) -> LabelsByRater:
-    raters = [names[at] for at in columns]
-    return LabelsByRater(codes, weights, scale=scale.canonical, raters=raters, clusters=clusters)
+    sides = {"a": one, "b": other}
+    words = [[f"{s}_{w}" for w in each.packing.columns] for s, each in sides.items()]
+    tables = [_side(each, side) for side, each in sides.items()]
+    said = ", ".join([*words[0], *words[1]])
+    found = one.session.ask(
+        f"SELECT {said}, COALESCE(a.cluster, b.cluster) AS cluster, "
+        "COALESCE(a.weight, b.weight, 1) AS weight, COUNT(*) AS items, MIN(item) AS first_item "
+        f"FROM {tables[0]} FULL OUTER JOIN {tables[1]} USING (item) "
+        f"GROUP BY {said}, COALESCE(a.cluster, b.cluster), COALESCE(a.weight, b.weight, 1) "
+        "ORDER BY first_item"
+    )
+    first, second = (
+        np.maximum(np.column_stack([whole(found[name]) for name in names]), 0) for names in words
+    )
+    clusters = None
+    if "cluster" in one.has:
+        coded = found["cluster"].combine_chunks().dictionary_encode()
+        clusters = Clusters.named(whole(coded.indices))
+    return (first, second), whole(found["items"]) * whole(found["weight"]), clusters
 
 
 def _side(ratings: Ratings, side: str) -> str:
@@ -484,7 +426,13 @@ def _differing(one: Ratings, other: Ratings, column: str) -> list[str]:
     )
 
 
-def _refuse_one_clustered(one: Ratings, other: Ratings) -> None:
+def _refuse_apart(one: Ratings, other: Ratings) -> None:
+    """Refuse two rounds that cannot be put side by side."""
+    if one.session is not other.session:
+        raise RatingsError(
+            f"rounds: found ratings in {one.engine} and in {other.engine}; "
+            "expected both in one session. Read both with the same engine and memory limit."
+        )
     if ("cluster" in one.has) != ("cluster" in other.has):
         raise RatingsError(
             "clusters: found a round with clusters and one without; expected both or neither, "
@@ -495,9 +443,6 @@ def _refuse_one_clustered(one: Ratings, other: Ratings) -> None:
             f"clusters: found {called('item', items)} in different clusters of the two "
             "rounds; expected one cluster for each item. Name the clusters alike in both."
         )
-
-
-def _refuse_weighted_apart(one: Ratings, other: Ratings) -> None:
     if items := _differing(one, other, "weight"):
         raise RatingsError(
             f"weight: found {called('item', items)} with two weights "

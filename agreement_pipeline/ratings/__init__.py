@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         Level as Level,
         Scale as Scale,
         category_text as category_text,
+        without_categories as without_categories,
     )
 else:
     __getattr__, __dir__, __all__ = face(__name__)

@@ -3,7 +3,7 @@
 A column of cells is text, whole numbers, floats or flags. A time may be anything.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
@@ -58,17 +58,12 @@ class Cells:
     @cached_property
     def kinds(self) -> dict[str, Kind]:
         """What the cells of each column are. The kinds of times are not told."""
-        found: dict[str, Kind] = {}
-        for each in self.relation.schema:
-            if types.is_integer(each.type):
-                found[each.name] = "whole"
-            elif types.is_floating(each.type):
-                found[each.name] = "float"
-            elif types.is_boolean(each.type):
-                found[each.name] = "flag"
-            elif types.is_string(each.type) or types.is_large_string(each.type):
-                found[each.name] = "text"
-        return found
+        return {
+            each.name: kind
+            for each in self.relation.schema
+            for kind, test in KINDS.items()
+            if test(each.type)
+        }
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -133,13 +128,18 @@ class Cells:
 
     def at(self, test: str, *names: str) -> str:
         """The source, the rows that meet a test, and the columns, in words."""
-        if "column" in self.names and {"rater", "label"} & {*names}:
-            found, total = self._first(test, ["row", "column"])
-            places = [f"row {row} column {column!r}" for row, column in found]
+        by_column = "column" in self.names and {"rater", "label"} & {*names}
+        keys = ", ".join(map(self.quoted, ("row", "column") if by_column else ("row",)))
+        table = self.relation
+        grouped = f"SELECT {keys}, MIN(nth) AS nth FROM {table} WHERE {test} GROUP BY {keys}"
+        first = table.ask(f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {SHOWN}")
+        (total,) = table.values(f"SELECT COUNT(*) FROM ({grouped}) AS g")
+        rows = first["row"].to_pylist()
+        if by_column:
+            cells = zip(rows, first["column"].to_pylist(), strict=True)
+            places = ", ".join(f"row {row} column {column!r}" for row, column in cells)
             more = f", … {total - SHOWN} more" if total > SHOWN else ""
-            return f"{self.source}: {', '.join(places)}{more}"
-        found, total = self._first(test, ["row"])
-        rows = [row for (row,) in found]
+            return f"{self.source}: {places}{more}"
         listed = called("row", [*rows, *range(total - len(rows))])
         return f"{self.source}: {listed}, {called('column', map(self.called, names))}"
 
@@ -151,14 +151,6 @@ class Cells:
         )
         (total,) = table.values(f"SELECT COUNT(*) FROM {table} WHERE {test}")
         return [*some, *range(total - len(some))]
-
-    def _first(self, test: str, names: Sequence[str]) -> tuple[list[tuple[Any, ...]], int]:
-        """The distinct places of the first rows that meet a test, and how many there are."""
-        table, keys = self.relation, ", ".join(map(self.relation.session.column, names))
-        grouped = f"SELECT {keys}, MIN(nth) AS nth FROM {table} WHERE {test} GROUP BY {keys}"
-        found = table.ask(f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {SHOWN}")
-        (total,) = table.values(f"SELECT COUNT(*) FROM ({grouped}) AS g")
-        return list(zip(*(found[name].to_pylist() for name in names), strict=True)), total
 
     def literal(self, value: object) -> str:
         """A value as it stands in a query."""
@@ -303,6 +295,14 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
+KINDS: dict[Kind, Callable[[pa.DataType], bool]] = {
+    "whole": types.is_integer,
+    "float": types.is_floating,
+    "flag": types.is_boolean,
+    "text": is_text,
+}
+
+
 def plain(cells: pa.Array) -> pa.Array:
     """An Arrow array of single values as `plain_type` says."""
     kind = cells.type
@@ -353,9 +353,8 @@ def _objects(values: "pd.Series") -> Any:
     kinds = {"string": pa.large_string(), "integer": pa.int64(), "datetime": None, "empty": None}
     if found == "floating" and set(map(type, values)) <= {float, np.float64, type(None)}:
         kinds["floating"] = pa.float64()
-    if found == "datetime" and any(each.tzinfo is not None for each in values.dropna()):
-        return _texts(values)
-    if found not in kinds:
+    of_zone = found == "datetime" and any(each.tzinfo is not None for each in values.dropna())
+    if found not in kinds or of_zone:
         return _texts(values)
     try:
         return _plain(pa.array(values, kinds[found], from_pandas=True))
@@ -364,11 +363,8 @@ def _objects(values: "pd.Series") -> Any:
 
 
 def _texts(values: "pd.Series") -> pa.Array:
-    missing = values.isna()
-    texts = [
-        None if absent else _text(value) for value, absent in zip(values, missing, strict=True)
-    ]
-    return pa.array(texts, pa.large_string())
+    cells = zip(values, values.isna(), strict=True)
+    return pa.array([None if lacks else _text(each) for each, lacks in cells], pa.large_string())
 
 
 def _text(value: object) -> str:

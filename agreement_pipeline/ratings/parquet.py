@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -102,19 +103,17 @@ def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | 
 
 def _groups(rows: Rows) -> Iterator[pa.Table]:
     """The rows of each row group. Long texts make it short, so that it fits in memory."""
-    in_turn = InTurn(rows)
-    group = _group(in_turn)
-    yield group
-    while len(group := _group(in_turn)):
+    in_turn, is_first = InTurn(rows), True
+    while len(group := _group(in_turn)) or is_first:
         yield group
+        is_first = False
 
 
 def _group(rows: InTurn) -> pa.Table:
     """The rows of the next row group. None if the rows have ended."""
     parts, n_rows, size, many = list[pa.Table](), 0, 0, FIRST
     while n_rows < ROW_GROUP and size < GROUP_BYTES:
-        part = rows.take(min(many, ROW_GROUP - n_rows))
-        parts.append(part)
+        parts.append(part := rows.take(min(many, ROW_GROUP - n_rows)))
         if not len(part):
             break
         n_rows, size = n_rows + len(part), size + part.nbytes
@@ -141,7 +140,8 @@ class ParquetRows:
     def schema(self) -> pa.Schema:
         """The columns."""
         _ = self._footer
-        return _read(lambda: self._file().schema_arrow)
+        with _readable():
+            return self._file().schema_arrow
 
     def __len__(self) -> int:
         return self._footer.rows
@@ -150,8 +150,11 @@ class ParquetRows:
         """The row groups, each checked."""
         names, file = self.schema.names, self._file()
         for group in range(file.num_row_groups):
-            _read(lambda at=group: self._refuse_large(at, names))
-            yield _read(lambda at=group: _whole(file.read_row_group(at, names)))
+            with _readable():
+                self._refuse_large(group, names)
+                part = file.read_row_group(group, names)
+                part.validate(full=True)
+            yield part
 
     def _refuse_large(self, group: int, names: Sequence[str]) -> None:
         for name in names:
@@ -177,8 +180,8 @@ class ParquetRows:
 
     @cached_property
     def _footer(self) -> Footer:
-        footer: Footer = _read(lambda: Footer.of(self._source()))
-        return footer
+        with _readable():
+            return Footer.of(self._source())
 
     def _file(self) -> pq.ParquetFile:
         return pq.ParquetFile(self._source())
@@ -187,14 +190,11 @@ class ParquetRows:
         return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path
 
 
-def _whole(part: pa.Table) -> pa.Table:
-    part.validate(full=True)
-    return part
-
-
-def _read(what: Any) -> Any:
+@contextmanager
+def _readable() -> Iterator[None]:
+    """What cannot be read in a file is refused in the words of this package."""
     try:
-        return what()
+        yield
     except (pa.ArrowException, FooterError, OSError, UnicodeDecodeError) as cause:
         raise RatingsError(
             f"Parquet file: found one that cannot be read ({cause}); "

@@ -27,7 +27,7 @@ from agreement_pipeline.ratings.birth import (
 )
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
 from agreement_pipeline.ratings.origin import Origin
-from agreement_pipeline.ratings.scale import MISSING, Codes, Level, Scale
+from agreement_pipeline.ratings.scale import MISSING, Codes, Level, Scale, without_categories
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -517,7 +517,7 @@ class Ratings:
 
         if self.coded.categories is None:
             if name == "code":
-                raise self._no_categories()
+                raise without_categories(self.scale)
             values = [numbers_in(part[each]) for each in _dimensions(self.scale)]
             if len(values) == 1:
                 return column_of(values[0])
@@ -540,7 +540,7 @@ class Ratings:
             The scale has no categories, or lacks one that was given.
         """
         if self.scale.categories is None or self.coded.categories is None:
-            raise self._no_categories()
+            raise without_categories(self.scale)
         if self.coded.categories == self.scale.categories:
             return codes
         names = self.scale.names
@@ -554,12 +554,6 @@ class Ratings:
                 "Correct the label or add it to the scale."
             )
         return found
-
-    def _no_categories(self) -> RatingsError:
-        return RatingsError(
-            f"ratings: found the {self.scale.level} level without categories; expected a list "
-            "of them to count labels. Name the categories."
-        )
 
     def rated(
         self, *, items: Collection[str] | None = None, raters: Collection[str] | None = None

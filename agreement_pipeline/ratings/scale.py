@@ -465,6 +465,14 @@ class Scale:
         )
 
 
+def without_categories(scale: Scale) -> RatingsError:
+    """What is wrong with a question about categories if any number may be a label."""
+    return RatingsError(
+        f"ratings: found the {scale.level} level without categories; expected a list "
+        "of them to count labels. Name the categories."
+    )
+
+
 def _rank(text: str) -> Decimal:
     try:
         number = Decimal(text)
