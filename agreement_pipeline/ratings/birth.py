@@ -1,7 +1,7 @@
 """The checks of ratings at birth. An error names the rows and the column.
 
-What has few distinct values is checked on these, in Python. Items and numbers are checked by
-queries. A test that some row fails is asked again, for the first rows at fault.
+What has few distinct values is checked on these, in Python, and the rest by queries. A test that
+some row fails is asked again, for the first rows at fault.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -65,11 +65,6 @@ class Limits:
     def refuse_beyond(self, limit: str, found: int, where: str, what: str) -> None:
         """Refuse what is larger than the limit of that name.
 
-        Raises
-        ------
-        RatingsError
-            `found` is over the limit. The message names the limit.
-
         >>> LIMITS.refuse_beyond("columns", 1000, "round.csv", "columns")
         """
         most = getattr(self, limit)
@@ -90,14 +85,8 @@ WORD = 60
 class Packing:
     """Where the label of each rater stands in the whole numbers of an item.
 
-    A rater's label takes a few bits, so the labels of an item are one number, or a few. `BIT_OR`
-    gathers them whatever their order. Items with equal numbers are then counted, and only distinct
-    rows leave the engine.
-
-    Parameters
-    ----------
-    raters, labels
-        How many of them there are.
+    A label takes a few bits, so the labels of an item are one number, or a few, whatever their order.
+    Items with equal numbers are then counted, and only distinct rows leave the engine.
 
     Attributes
     ----------
@@ -168,28 +157,9 @@ class NoRatingError(RatingsError):
 
 
 class Birth:
-    """The checks of some cells, and the ratings in them.
+    """The checks of some cells, and the ratings in them. `Ratings.from_cells` says what is refused.
 
-    Parameters
-    ----------
-    cells
-        What is checked.
-    given
-        What the labels may be. None: the scale is read off the labels, on `level`.
-    level
-        The level of measurement, if no scale is given.
-    classifiers
-        Names of raters that are models, or a function that gives them. Its arguments are all raters
-        as they are written and the source's name.
-    models
-        More of them, as far as they rated.
-    limits
-        How long names may be, and how many categories are read off the labels. None: no limit.
-
-    Raises
-    ------
-    RatingsError
-        A check fails. That a rater gave an item one label as one occurrence is not checked yet.
+    That a rater gave an item one label as one occurrence is not checked here yet.
     """
 
     def __init__(
@@ -306,7 +276,7 @@ class Birth:
         return tests
 
     def _distinct(self, name: str, rows: str = LABELLED) -> list[Any]:
-        """The distinct values of a column in rows with a label, or in all. None is one of them."""
+        """The distinct values of a column in rows with a label, or in all."""
         if name == "label" and name not in self._keys:
             # They are numbers, and few.
             spelt = f"SELECT DISTINCT label FROM {self.cells.relation} WHERE {LABELLED}"
@@ -484,13 +454,7 @@ class Birth:
         refuse_all_tiny(np.array(found), self._where)
 
     def refuse_repeats(self) -> NoReturn:
-        """Refuse two labels of a rater for one item and occurrence, which are there.
-
-        Raises
-        ------
-        RatingsError
-            Always.
-        """
+        """Refuse two labels of a rater for one item and occurrence, which are there."""
         rated, cells = self.rated, self.cells
         keys = "item, place, occurrence"
         groups = f"SELECT {keys}, COUNT(*) AS n, MIN(nth) AS nth FROM {rated} GROUP BY {keys}"
@@ -679,7 +643,7 @@ class Birth:
     def known(self) -> Relation | None:
         """A row an item with what its rows say, and in `c{n}` whether they differ in a column.
 
-        A text may be long, so it stays among the cells: `text` is the `nth` of a row that tells it.
+        A text may be long, so `text` is the `nth` of a row that tells it.
         """
         if not self.contents:
             return None

@@ -17,6 +17,7 @@ from agreement_pipeline.text import listed
 
 RESOLUTIONS = ("unanimous", "plurality", "mean", "adjudicated", "tie", "single", "conflict")
 UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, TIE, SINGLE, CONFLICT = range(len(RESOLUTIONS))
+OF_ITEMS = ("round", "items", "label", "n_raters", "resolution")
 Rows = np.ndarray[Any, Any]
 
 
@@ -36,17 +37,13 @@ def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
     label = np.empty(len(votes), dtype=np.int32)
     resolution = np.empty(len(votes), dtype=np.int8)
     for part in parts(len(votes)):
-        label[part], resolution[part] = _leaders(votes[part])
+        most, total = votes[part].max(1), votes[part].sum(1)
+        leading = (votes[part] == most[:, None]).sum(1)
+        label[part] = votes[part].argmax(1)
+        resolution[part] = np.select(
+            [total == 1, most == total, leading > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
+        )
     return label, resolution
-
-
-def _leaders(votes: Rows) -> tuple[Rows, Rows]:
-    most, total = votes.max(1), votes.sum(1)
-    leading = (votes == most[:, None]).sum(1)
-    resolution = np.select(
-        [total == 1, most == total, leading > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
-    )
-    return votes.argmax(1), resolution
 
 
 def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
@@ -145,9 +142,7 @@ NOT_ADJUDICATED = Adjudicated()
 
 @dataclass(frozen=True, eq=False)
 class PanelLabels:
-    """The labels of the panel in arrays, with an entry for each item.
-
-    `consensus` says what they are.
+    """The labels of the panel, as `consensus` describes them, in arrays with an entry an item.
 
     Attributes
     ----------
@@ -286,16 +281,12 @@ class PanelLabels:
 
     def take(self, rows: Rows) -> "PanelLabels":
         """The labels of some items."""
-        return replace(
-            self,
-            round=self.round[rows],
-            items=self.items[rows],
-            texts=None if self.texts is None else self.texts.iloc[rows],
-            label=self.label[rows],
-            votes=None if self.votes is None else self.votes[rows],
-            n_raters=self.n_raters[rows],
-            resolution=self.resolution[rows],
-        )
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in OF_ITEMS}
+        if self.texts is not None:
+            columns["texts"] = self.texts.iloc[rows]
+        if self.votes is not None:
+            columns["votes"] = self.votes[rows]
+        return replace(self, **columns)
 
     def frame(self) -> pd.DataFrame:
         """The labels as `consensus` gives them."""
@@ -305,7 +296,10 @@ class PanelLabels:
         }
         if self.texts is not None:
             columns["text"] = list(self.texts.astype(object).where(self.texts.notna(), None))
-        columns["label"] = pd.Series(self._labels(), dtype=object)
+        numeric, names = self.scale.numeric, np.array(self.scale.names, dtype=object)
+        label = self.label.astype(object) if numeric else names[self.label]
+        label[self.unresolved] = None
+        columns["label"] = pd.Series(label, dtype=object)
         if self.votes is not None:
             columns |= {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
         columns["n_raters"] = self.n_raters.astype(np.int64)
@@ -313,16 +307,6 @@ class PanelLabels:
             columns["entropy_bits"] = self.entropy_bits
         columns["resolution"] = np.array(RESOLUTIONS, dtype=object)[self.resolution]
         return pd.DataFrame(columns, index=range(len(self)))
-
-    def _labels(self) -> Rows:
-        """The labels as they are called. None for an unresolved item."""
-        named: Rows = (
-            self.label.astype(object)
-            if self.scale.numeric
-            else np.array(self.scale.names, dtype=object)[self.label]
-        )
-        named[self.unresolved] = None
-        return named
 
 
 def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
@@ -346,9 +330,8 @@ def consensus(
 ) -> pd.DataFrame:
     """The label of the panel for each item.
 
-    The first rating of each rater counts. These do not count: ratings of earlier rounds,
-    replicates, and classifiers. An item without a rating of the panel has no row. A gold item
-    has no row either, because its label was known before.
+    Only first ratings of the panel in the round itself count. Gold items have no row, and neither
+    has an item without such a rating.
 
     Parameters
     ----------
@@ -364,16 +347,14 @@ def consensus(
     pandas.DataFrame
         Sorted by `id`, with these columns:
 
-        - `id` and `round`
-        - `text`, if the items have texts
+        - `id` and `round`, and `text` if the items have texts
         - `label`: the category that more raters gave than any other. On an interval or ratio
           scale: the mean. None for an unresolved item.
-        - `soft_label`: the share of the ratings in each category, in the order of the scale.
-          The shares sum to 1.
-        - `votes`: the number of ratings in each category
+        - `soft_label`, `votes`: the share and the number of the ratings in each category, in the
+          order of the scale. A scale without categories has neither of them.
         - `n_raters`: the number of raters
         - `entropy_bits`: -Σ p log2 p of the soft label, from 0 to log2 K
-        - `resolution`: how the label was found, as in the table below
+        - `resolution`: how the label was found:
 
         ============ ===============================================  ========
         resolution   ratings of the item                              resolved
@@ -387,9 +368,6 @@ def consensus(
         *conflict*   only in several rounds: other labels in others   no
         ============ ===============================================  ========
 
-        A continuous scale has no categories. Then `soft_label`, `votes` and `entropy_bits`
-        are left out.
-
     Raises
     ------
     RatingsError
@@ -398,18 +376,11 @@ def consensus(
     Examples
     --------
     >>> from agreement_pipeline import Ratings, Scale
-    >>> frame = pd.DataFrame(
-    ...     {
-    ...         "item": ["i1", "i1", "i1", "i2", "i2"],
-    ...         "rater": ["a", "b", "c", "a", "b"],
-    ...         "label": ["yes", "yes", "no", "no", "yes"],
-    ...     }
-    ... )
+    >>> rows = [("i1", "a", "yes"), ("i1", "b", "yes"), ("i1", "c", "no"), ("i2", "a", "no")]
+    >>> frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     >>> labels = consensus(Ratings.from_frame(frame, Scale(("no", "yes"))))
-    >>> labels[["id", "label", "votes", "resolution"]].to_dict("records")[0]
-    {'id': 'i1', 'label': 'yes', 'votes': [1, 2], 'resolution': 'plurality'}
-    >>> labels[["id", "label", "votes", "resolution"]].to_dict("records")[1]
-    {'id': 'i2', 'label': None, 'votes': [1, 1], 'resolution': 'tie'}
+    >>> labels[["id", "label", "votes", "resolution"]].to_numpy().tolist()
+    [['i1', 'yes', [1, 2], 'plurality'], ['i2', None, [1, 0], 'single']]
     """
     return PanelLabels.of(ratings, round_name, adjudicated).frame()
 
@@ -422,6 +393,10 @@ def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
         pd.Series(None, index=each.items, dtype=TEXT) if each.texts is None else each.texts
         for each in rounds
     ]
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(each, name) for each in rounds])
+        for name in ("label", "n_raters", "resolution")
+    }
     return replace(
         rounds[0],
         rounds=tuple(name for each in rounds for name in each.rounds),
@@ -430,10 +405,8 @@ def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
         ),
         items=rounds[0].items.append([each.items for each in rounds[1:]]),
         texts=pd.concat(texts) if any(each.texts is not None for each in rounds) else None,
-        label=np.concatenate([each.label for each in rounds]),
         votes=np.concatenate(votes) if votes else None,
-        n_raters=np.concatenate([each.n_raters for each in rounds]),
-        resolution=np.concatenate([each.resolution for each in rounds]),
+        **columns,
     )
 
 

@@ -54,7 +54,7 @@ class Patterns:
     gold
         Shape (P,): are these items gold?
     cluster
-        Shape (P,): the number of their cluster. -1 if there are none, or for gold items alone.
+        Shape (P,): the number of their cluster. -1 without clusters, and for clusters of gold items.
     """
 
     words: Codes
@@ -74,11 +74,11 @@ class Ratings:
     Parameters
     ----------
     table
-        One row a rating: `item`, `place` (of the rater), `code` (of the category,
-        from 1) or `d0`, `d1`, … (the numbers of the label), `occurrence`, `earlier` (an earlier
-        round gave it, so it counts for intra-rater agreement only), `gold`, and those of `has`.
+        One row a rating: `item`, `place` (of the rater), `code` (of the category, from 1) or `d0`,
+        `d1`, … (the numbers of the label), `occurrence`, `earlier` (an earlier round gave it, so it
+        counts for intra-rater agreement only), `gold`, and those of `has`.
     known
-        What is known of the items, one row an item. None if nothing is.
+        One row an item with what is known of it. None if nothing is.
     scale
         What the labels may be.
     coded
@@ -86,20 +86,16 @@ class Ratings:
     names
         The raters by place.
     classifiers
-        The raters that are models, not people. They are compared with the panel and are never
-        part of it.
+        The raters that are models. They are compared with the panel and are never part of it.
     has
-        The optional columns that are known: `confidence`, `assisted`, `drawn` and `timestamp` of
-        ratings; `text`, `gold`, `gold_label`, `cluster`, `weight` and `stratum:NAME` of items. A
-        cluster is the document, conversation, patient or batch of an item. A weight is how many
-        equal items the item stands for. A stratum of NAME is, for example, the item's language.
-    met_again
-        True if a rater may have met an item again.
-    preceded
-        True if there may be ratings of earlier rounds.
+        The optional columns: `confidence`, `assisted`, `drawn` and `timestamp` of ratings; `text`,
+        `gold`, `gold_label`, `cluster`, `weight` and `stratum:NAME` of items. A cluster is the
+        document, conversation, patient or batch of an item. A weight is how many equal items the
+        item stands for. A stratum of NAME is, for example, the item's language.
+    met_again, preceded
+        True if a rater may have met an item again, and if there may be ratings of earlier rounds.
     also_gold
-        Items that are gold in another round which these ratings are released with. They are gold
-        here too. The digest does not say so.
+        Items that are gold in another round of the same release. The digest does not say so.
     origin
         Where they came from, if it is known. The digest does not say so.
     texts
@@ -137,10 +133,8 @@ class Ratings:
         ----------
         cells
             A row a rating. Rows without a label are missing ratings and are left out.
-        scale
-            What the labels may be. None: it is read off the labels, on `level`.
-        level
-            The level of measurement, if no scale is given.
+        scale, level
+            What the labels may be. Without a scale it is read off the labels, on this level.
         classifiers
             Names of raters that are models, or a function from all raters and the source's name to
             these names.
@@ -198,20 +192,16 @@ class Ratings:
         Parameters
         ----------
         frame
-            The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`,
-            `confidence`, `assisted`, `drawn`, `timestamp`, `text`, `gold`, `gold_label`, `cluster`,
-            `weight`, `stratum:NAME`. Rows without a label are missing ratings and are left out. A
-            vector of numbers is a tuple, a list or an array, or text with `|` between the numbers.
-            A set of labels is a set or a frozenset, or its members with `|` between them.
+            The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier` and those of
+            `has`. Rows without a label are missing ratings. A vector of numbers is a tuple, a list, an
+            array, or text with `|` between. A set of labels is a set, or text with `|` between.
         scale
             What the labels may be.
         classifiers
             Names of raters that are models.
         source, columns, first_row
-            For error messages: the name of the file, the name of each column in it, and the number
-            of its first row of data. A frame whose index has a level `row` numbers its rows itself.
-            A second level `column` names the column of each rating, for tables with a column a
-            rater.
+            For errors: the name of the file, of each column in it, and the number of its first row. Or
+            the index has a level `row`, and `column` if each rater has a column.
         session
             Where the ratings are put. None: into DuckDB.
 
@@ -327,10 +317,7 @@ class Ratings:
 
     @cached_property
     def gold(self) -> frozenset[str]:
-        """The items whose label was known before.
-
-        They are not released, and agreement is not read on them.
-        """
+        """The items whose label was known before. They are not released, and not measured."""
         if "gold" not in self.has:
             return self.also_gold
         return self.also_gold | {*self.table.values(f"SELECT item FROM {self.known} WHERE gold")}
@@ -353,10 +340,7 @@ class Ratings:
 
     @cached_property
     def ordered_clusters(self) -> "pa.Array":
-        """The clusters of all items, in the order of their first items.
-
-        Clusters are counted in this order, so their names do not matter.
-        """
+        """The clusters of all items, in the order of their first items. So names do not matter."""
         import pyarrow as pa
 
         if "cluster" not in self.has:
@@ -371,17 +355,14 @@ class Ratings:
         """SHA-256 of what was rated and how, and of which items stand together.
 
         The order of rows and the names of raters and clusters do not enter. Two tables with the
-        same digest, and the same items gold, give the same estimates to the last digit.
+        same digest and gold items give the same estimates to the last digit.
         """
         from agreement_pipeline.ratings.digest import digest_of
 
         return digest_of(self)
 
     def contents(self) -> "tuple[list[str], pa.Array, Iterator[pa.RecordBatch]]":
-        """The columns of what is known of items, the items in order, and the columns in batches.
-
-        The clusters are the last column, `cluster_at`.
-        """
+        """What is known of items: its columns, all items in order, and the columns in batches."""
         names = [name for name in content_columns(self.has) if name != "cluster"]
         names += ["cluster_at"] * ("cluster" in self.has)
         known = self._known(names)
@@ -432,9 +413,9 @@ class Ratings:
     def again(
         self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
     ) -> "pa.Table":
-        """All ratings of the items that a rater met again, in the order of `every`.
+        """All ratings of an item that its rater met again, in the order of `every`.
 
-        Only the ratings of the rater who did. Earlier rounds count. The rest is as in `first`.
+        Earlier rounds count. The rest is as in `first`.
         """
         if not self.met_again:
             return self._whole(columns, f"{self.table} LIMIT 0")
@@ -447,8 +428,7 @@ class Ratings:
     def every(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
         """All ratings in batches, in the order of item, rater and occurrence.
 
-        The columns are those of `first`, and what is known of the rating's item: `text`, `gold`,
-        `gold_label`, `cluster`, `weight`, `stratum:NAME`.
+        The columns are those of `first`, and what is known of the rating's item.
         """
         asked, last, seen = self._asked(columns), None, -1
         beside = [name for name in columns if name in ("text", "gold", "gold_label")]
@@ -558,13 +538,7 @@ class Ratings:
     def rated(
         self, *, items: Collection[str] | None = None, raters: Collection[str] | None = None
     ) -> "pa.ChunkedArray":
-        """The names of the items with a rating, in order. Earlier rounds and gold items count.
-
-        Parameters
-        ----------
-        items, raters
-            The items and the raters to look at. None: all.
-        """
+        """The names of the items with a rating by some raters, in order. Gold and earlier ones count."""
         test, _held = self._some(items)
         tests = {test, self._by(raters)} - {"TRUE"}
         if not tests:
@@ -594,17 +568,10 @@ class Ratings:
     def items(
         self, columns: Sequence[str] = (), *, names: Collection[str] | None = None
     ) -> "pa.Table":
-        """What is known of items, in the order of their names.
+        """What is known of some items, in the order of their names. None: all.
 
-        Parameters
-        ----------
-        columns
-            Some of `text`, `gold`, `gold_label`, `cluster`, `weight`, `stratum:NAME`, as far as
-            they are known. `cluster_at` is the number of the cluster, counted in the order of the
-            clusters' first items. The column `item` is always there.
-        names
-            The items to look at. None: all of which something is known, also those without a
-            rating.
+        `columns` are some of `text`, `gold`, `gold_label`, `cluster`, `weight`, `stratum:NAME`.
+        `cluster_at` is the number of the cluster, in the order of first items.
         """
         import pyarrow as pa
 
@@ -794,10 +761,7 @@ class Ratings:
 
     @property
     def without_gold(self) -> "Ratings":
-        """The ratings of the items that are not gold.
-
-        Agreement and training labels rest on these.
-        """
+        """The ratings of the items that are not gold. Agreement and training labels rest on these."""
         # What holds itself stays in memory until garbage is collected.
         return self._without_gold if self.also_gold or "gold" in self.has else self
 
@@ -820,10 +784,7 @@ class Ratings:
 
     @property
     def unassisted(self) -> "Ratings":
-        """The ratings without the panel's labels that began as a suggestion.
-
-        What is known of the items stays.
-        """
+        """The ratings without the panel's labels that began as a suggestion."""
         return self._unassisted if "assisted" in self.has else self
 
     @cached_property
@@ -831,10 +792,7 @@ class Ratings:
         return self._only(f"NOT COALESCE({self._of_panel} AND assisted, FALSE)")
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
-        """The ratings of the items in some strata of a column.
-
-        Classifiers that rated none of them are left out.
-        """
+        """The ratings of the items in some strata, without classifiers that rated none of them."""
         names = ", ".join(map(self.session.literal, strata)) or "NULL"
         test = f"{self.session.column(STRATUM + column)} IN ({names})"
         known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
