@@ -39,23 +39,18 @@ Replicates = ReplicatedLabels | ReplicatedNumbers
 class CountedRatings:
     """What was counted of the ratings of some rounds, without the ratings. Two of them add.
 
-    An item that several of the rounds rated is an item of each of them. Replicates are those
-    within a round.
+    An item that several rounds rated is an item of each. Replicates are those within a round.
 
     Parameters
     ----------
     everybody
         First ratings by rater: of the panel and of the classifiers.
-    replicates
-        What the panel said of items that it met again.
-    of_classifiers
-        What each classifier said of items that it met again.
+    replicates, of_classifiers
+        What the panel, and each classifier, said of items that they met again.
     sure
         First labels of the panel with their confidence. None on a scale without categories.
-    rated_by
-        All raters, sorted.
-    classifiers
-        Those of them that are models.
+    rated_by, classifiers
+        All raters, sorted, and those of them that are models.
     gold
         The items whose label was known before.
     digests
@@ -231,13 +226,7 @@ TWO = (ROWS, COLUMNS)
 
 @dataclass(frozen=True, eq=False)
 class CountsOfItems:
-    """How often each item got each category. Nobody knows from whom.
-
-    Parameters
-    ----------
-    counts
-        A row for each different item.
-    """
+    """How often each item got each category. Nobody knows from whom."""
 
     has: ClassVar[frozenset[str]] = frozenset()
     classifiers: ClassVar[Names] = ()
@@ -275,10 +264,8 @@ def read_counts(
         A path, a DataFrame, or anything that gives Arrow batches.
     item
         The column that names the items. None: the first one. All other columns are categories.
-    scale
-        The categories. None: those of the table, at the given level.
-    level
-        The level of measurement, if no scale is given.
+    scale, level
+        The categories. Without a scale: those of the table, at this level.
     limits
         How large the table may be.
 
@@ -312,17 +299,13 @@ def read_contingency(
     level: Level = "nominal",
     limits: Limits = LIMITS,
 ) -> CountedRatings:
-    """Read a table of two raters: how many items got each pair of categories.
-
-    The rater of the rows is called `rows`, and the other one is called `columns`.
+    """Read a table of two raters, `rows` and `columns`: how many items got each pair of categories.
 
     Parameters
     ----------
-    source
-        A path, a DataFrame, or anything that gives Arrow batches.
     rows
         The column with the categories of the rows. None: the first one.
-    scale, level, limits
+    source, scale, level, limits
         As in `read_counts`.
 
     Raises

@@ -96,17 +96,17 @@ class Counting:
 
 
 class OfRatings(Counting):
-    """Counts ratings. Equal rows are made one.
+    """Counts ratings. Equal rows are made one. A row has its cluster, if there are clusters.
 
-    The panel are the raters who are no classifiers. Gold items are in no statistic: they are not
-    released, and raters who know them agree on them more easily than on others. If items come in
-    clusters, each statistic holds the cluster of each row.
+    The panel are the raters who are no classifiers. Gold items are in no statistic, since raters who
+    know them agree on them more easily than on others.
     """
 
     def present(self, ratings: Ratings) -> Names:
         """Those who rated an item that is not gold in the round itself."""
         words = ratings.patterns.words[~ratings.patterns.gold]
-        there = (ratings.packing.codes(words, range(len(ratings.names))) >= 0).any(0)
+        codes = ratings.packing.codes(words, range(len(ratings.names)))
+        there = np.asarray((codes >= 0).any(0))
         return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
 
     def items(self, ratings: Ratings) -> Names:
@@ -177,9 +177,9 @@ class OfRatings(Counting):
         ).in_order()
 
     def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
-        """The items that the panel rated and what it said of each. One row an item.
+        """The items that the panel rated and what it said of each, one row an item.
 
-        These are counts. They are numbers on a scale without categories.
+        These are counts, or numbers on a scale without categories.
         """
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
@@ -191,14 +191,13 @@ class OfRatings(Counting):
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
         """Put the panels' first labels of two rounds on the same items row by row.
 
-        An item that a round lacks is a row without labels there. The ratings fix the order of the
-        raters.
+        An item that a round lacks has no labels there. The ratings fix the order of the raters.
 
         Raises
         ------
         RatingsError
-            The rounds lie in two sessions. Or one round has clusters and the other none. Or they
-            put an item into different ones, or say that it stands for different numbers of items.
+            The rounds lie in two sessions, only one has clusters, or an item has two clusters or
+            weights.
         """
         _refuse_apart(one, other)
         words, items, clusters = _joined_by_item(one, other)

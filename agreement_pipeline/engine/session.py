@@ -51,10 +51,7 @@ class Session(Protocol):
         """
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> "Relation":
-        """See some columns of a Parquet file, under other names, where the file lies.
-
-        A column `nth` counts its rows from 0.
-        """
+        """See some columns of a Parquet file, under other names, and `nth`, where the file lies."""
 
     def schema_of(self, path: str) -> "pa.Schema":
         """The columns of a Parquet file, where the file lies."""
@@ -94,18 +91,9 @@ class Session(Protocol):
 
 
 class Relation:
-    """A table or a view of a session. It is dropped when nobody holds it any more.
+    """A table or a view of a session, by its name. It is dropped when nobody holds it any more.
 
-    In the text of a query it stands for its name.
-
-    Parameters
-    ----------
-    session
-        Where it is.
-    name
-        What it is called there.
-    of
-        What it asks. They stay as long as it does.
+    What it asks (`of`) stays as long as it does.
     """
 
     def __init__(self, session: Session, name: str, of: Sequence["Relation"] = ()) -> None:

@@ -85,8 +85,8 @@ WORD = 60
 class Packing:
     """Where the label of each rater stands in the whole numbers of an item.
 
-    A label takes a few bits, so the labels of an item are one number, or a few, whatever their order.
-    Items with equal numbers are then counted, and only distinct rows leave the engine.
+    A label takes a few bits, so the labels of an item are one number, or a few. Items with equal
+    numbers are then counted, and only distinct rows leave the engine.
 
     Attributes
     ----------

@@ -1,7 +1,4 @@
-"""The cells of ratings as a source wrote them, in a table of a session. Errors name their rows.
-
-A column of cells is text, whole numbers, floats or flags. A time may be anything.
-"""
+"""The cells of ratings as a source wrote them, in a table of a session. Errors name their rows."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -40,15 +37,15 @@ SHOWN = 5
 class Cells:
     """Ratings as they were written, a row each, not checked yet.
 
+    A column of cells is text, whole numbers, floats or flags. A time may be anything.
+
     Parameters
     ----------
     relation
         The cells under canonical names. `nth` is the order of the rows, `row` is how an error
         names one, and `column` the rater's column of a wide table.
-    source
-        The name of the source, for errors.
-    columns
-        What each column is called there.
+    source, columns
+        For errors: the name of the source, and what each column is called there.
     """
 
     relation: Relation
@@ -161,16 +158,9 @@ class Cells:
 
 @dataclass(eq=False)
 class Texts:
-    """The texts of items, by the `nth` of a row that tells them. They are read when one is asked.
+    """The texts of items, by the `nth` of a row of the cells that `known` tells in their place.
 
-    Texts of many letters are put on disk, in a file that goes with them.
-
-    Parameters
-    ----------
-    cells
-        What tells them.
-    known
-        A row an item. Its column `text` is the `nth` of a row of the cells.
+    They are read when one is asked. Many letters are put on disk, in a file that goes with them.
     """
 
     cells: Cells
@@ -228,8 +218,7 @@ def _stored(column: pa.Array) -> pa.Array:
 def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """The columns of a frame, under their names, in batches.
 
-    None, NaN, `pd.NA` and NaT are missing. A vector of numbers becomes text with `|` between the
-    numbers, such as `71.0|166.0`: no digit is lost.
+    None, NaN, `pd.NA` and NaT are missing. A vector of numbers becomes text; no digit is lost.
 
     >>> import pandas as pd
     >>> schema, batches = cells_of_frame(pd.DataFrame({"label": [True, 2, {"b", "a"}, (1, 2.5)]}))
@@ -283,10 +272,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def is_time(kind: pa.DataType) -> bool:
-    """True for the Arrow type of dates with times. Those of a zone become text.
-
-    An engine would tell them in a zone of its own.
-    """
+    """True for the Arrow type of dates with times. Those of a zone become text."""
     return bool(types.is_timestamp(kind) and kind.tz is None)
 
 

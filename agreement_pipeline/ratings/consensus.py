@@ -146,20 +146,14 @@ class PanelLabels:
 
     Attributes
     ----------
-    scale
-        The scale of the labels.
     rounds, round
         The names of the rounds, and the place of each item's round among them.
-    items
-        The names of the items, sorted.
-    texts
-        The texts of the items. None if no item has one.
+    items, texts
+        The names of the items, sorted, and their texts. None if no item has one.
     label
         The place of the category on the scale, or the mean. It says nothing of an unresolved item.
     votes
         Shape (N, K). None if the scale has no categories.
-    n_raters
-        The number of raters.
     resolution
         The place among `RESOLUTIONS`.
     """

@@ -1,9 +1,9 @@
 """What a Parquet file says of itself, read before another library opens the file.
 
-Two readers may understand a file differently if its footer contradicts its pages. One begins a
-column at one place and another elsewhere. Arrow even ends the whole process on some footers. So
-each column chunk is walked here page by page, and whatever does not agree is refused. The chunks,
-the filters and the indexes fill the file from its mark to its footer, each at its own place.
+Two readers may understand a file differently if its footer contradicts its pages, and Arrow even
+ends the whole process on some footers. So each column chunk is walked here page by page, and
+whatever does not agree is refused. The chunks, the filters and the indexes fill the file from its
+mark to its footer, each at its own place.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -89,7 +89,7 @@ LIST, STRUCT = 9, 12
 FIELD: Final = re.compile(r"(\d+) (\[?)(\w+)\]? (\w+)(!?)(~?)")
 
 Fields = dict[str, Any]
-File = BinaryIO | pa.NativeFile
+File: TypeAlias = BinaryIO | pa.NativeFile
 
 
 class FooterError(ValueError):
@@ -253,7 +253,7 @@ class Leaf(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page: where its header, its content and its end are, its kind, and what its header says.
+    """A page: where its header, content and end are, its kind, and what its header says.
 
     `size` has the bytes of its content once they are unpacked, `whole` also those of its header.
     """
@@ -272,12 +272,8 @@ class Chunk(NamedTuple):
 
     Attributes
     ----------
-    group, path
-        The number of the row group, and the path of the column.
     text
         True if the values are texts or bytes of any length.
-    values
-        The number of values.
     size, largest
         The bytes of its pages once they are unpacked, and of the largest page.
     coded, by_prefix
@@ -305,16 +301,7 @@ class Chunk(NamedTuple):
 class Footer:
     """What a Parquet file says of itself. It has one reading.
 
-    Attributes
-    ----------
-    fields
-        The fields of the file by name.
-    leaves
-        The columns, also those inside other columns.
-    chunks
-        The chunks of all row groups.
-    is_plain
-        True if it says no more than where the values are and how they are written.
+    `is_plain` is true if it says no more than where the values are and how they are written.
     """
 
     fields: Fields
@@ -489,8 +476,8 @@ def _refuse_pages(
 def _refuse_nulls(file: File, where: str, said: Fields, data: Sequence[Page], leaf: Leaf) -> None:
     """Refuse missing values that are counted otherwise than they stand there.
 
-    DuckDB reads none of a chunk that is said to have missing values only. Polars reads none in a
-    page that is said to have no missing values.
+    DuckDB reads none of a chunk that is said to have missing values only, and Polars none in a page
+    that is said to have none.
     """
     for page in data:
         if page.kind == DATA_2 and leaf.defined:

@@ -44,8 +44,7 @@ class Origin:
     left_out
         How many of its rows are no ratings, by reason, or how many columns were not read.
     part
-        Which question about marked objects the ratings answer, if it is one alone: *marking* or
-        *naming*.
+        *marking* or *naming*, if the ratings answer this question about marked objects alone.
 
     Examples
     --------

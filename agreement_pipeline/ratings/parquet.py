@@ -67,10 +67,7 @@ class InTurn:
 
 
 def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:
-    """Rows as a Parquet file, as `parquet_bytes` writes it. Many rows are never in memory at once.
-
-    One row group at a time is.
-    """
+    """Rows as a Parquet file, as `parquet_bytes` writes it. One row group is in memory at once."""
     if len(rows) <= ROW_GROUP:
         return parquet_bytes(rows, metadata)
     return LargeFile(lambda path: _write(rows, path, metadata))
@@ -167,8 +164,7 @@ class ParquetRows:
     def has_plain_footer(self, metadata: Mapping[bytes, bytes]) -> bool:
         """True if the footer says no more than `parquet_bytes` writes, with these metadata.
 
-        Readers believe a footer. With false statistics they leave out rows, and with other
-        metadata they call labels by other names.
+        Readers believe a footer. With false statistics, for example, they leave out rows.
         """
         footer, said = self._footer, dict(metadata)
         return (
@@ -207,11 +203,9 @@ def expanded_bytes(
 ) -> int:
     """An upper limit for the bytes of a column, or of its chunk in one row group, as texts.
 
-    A file keeps each text of a chunk once, and its rows as codes. Or it keeps only how a text
-    differs from the one before. So a text of a megabyte in a thousand rows is a small file, and a
-    gigabyte in memory.
-
-    It is exact where the limit would be over `most`, or it is a number over `most`.
+    A file keeps each text of a chunk once, or how it differs from the one before. So a text of a
+    megabyte in a thousand rows is a small file, and a gigabyte in memory. The limit is exact where
+    it would be over `most`, or it is a number over `most`.
     """
     chunks = [
         each
@@ -281,10 +275,9 @@ KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class RatingsRows:
-    """The ratings as the rows of a table.
+    """The ratings as the rows of a table, with the contents of their items.
 
-    Each rating has a row, with the contents of its item. Each item without a rating has a
-    row without rater and label. These rows come last.
+    Each item without a rating has a row without rater and label. These rows come last. Columns:
 
     ============== ======================= =================================
     column         value                   when it is there

@@ -47,14 +47,12 @@ class Patterns:
     ----------
     words
         Shape (P, W): the labels of a row, packed.
-    n
-        Shape (P,): the first ratings of each row.
-    items
-        Shape (P,): how many items show each row, or stand for such items.
+    n, items
+        Shape (P,): the first ratings of each row, and how many items it stands for.
     gold
         Shape (P,): are these items gold?
     cluster
-        Shape (P,): the number of their cluster. -1 without clusters, and for clusters of gold items.
+        Shape (P,): the number of their cluster. -1 if it has gold items alone, or there are none.
     """
 
     words: Codes
@@ -193,15 +191,14 @@ class Ratings:
         ----------
         frame
             The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier` and those of
-            `has`. Rows without a label are missing ratings. A vector of numbers is a tuple, a list, an
-            array, or text with `|` between. A set of labels is a set, or text with `|` between.
-        scale
-            What the labels may be.
-        classifiers
-            Names of raters that are models.
+            `has`. Rows without a label are missing ratings. A vector of numbers may be a tuple, a
+            list, an array, or text with `|` between; a set of labels, a set or such a text.
+        scale, classifiers
+            What the labels may be, and the names of raters that are models.
         source, columns, first_row
-            For errors: the name of the file, of each column in it, and the number of its first row. Or
-            the index has a level `row`, and `column` if each rater has a column.
+            For errors: the name of the file, of each column in it, and the number of its first
+            row. An index with a level `row` numbers the rows itself, and its level `column` names
+            the column of each rating.
         session
             Where the ratings are put. None: into DuckDB.
 
@@ -214,8 +211,7 @@ class Ratings:
         --------
         >>> import pandas as pd
         >>> said = {"item": ["i1", "i1"], "rater": ["a", "b"], "label": ["yes", "no"]}
-        >>> frame = pd.DataFrame(said)
-        >>> Ratings.from_frame(frame, Scale(("no", "yes"))).raters
+        >>> Ratings.from_frame(pd.DataFrame(said), Scale(("no", "yes"))).raters
         ('a', 'b')
         """
         session = session or duckdb_session()
@@ -538,7 +534,7 @@ class Ratings:
     def rated(
         self, *, items: Collection[str] | None = None, raters: Collection[str] | None = None
     ) -> "pa.ChunkedArray":
-        """The names of the items with a rating by some raters, in order. Gold and earlier ones count."""
+        """The names of the items with a rating by some raters, in order; gold and earlier too."""
         test, _held = self._some(items)
         tests = {test, self._by(raters)} - {"TRUE"}
         if not tests:
@@ -761,7 +757,7 @@ class Ratings:
 
     @property
     def without_gold(self) -> "Ratings":
-        """The ratings of the items that are not gold. Agreement and training labels rest on these."""
+        """The ratings of the items that are not gold. Agreement rests on these."""
         # What holds itself stays in memory until garbage is collected.
         return self._without_gold if self.also_gold or "gold" in self.has else self
 

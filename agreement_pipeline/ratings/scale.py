@@ -25,9 +25,7 @@ WHOLE = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
 
 def category_text(value: object) -> str:
-    """A category as text.
-
-    A whole number has no decimal point. The members of a set are sorted and joined with `|`.
+    """A category as text. Whole numbers have no decimal point, and sets have `|` between.
 
     >>> category_text(3.0), category_text("yes"), category_text(True)
     ('3', 'yes', 'True')
@@ -62,7 +60,7 @@ def meaning(text: str, *, sets: bool) -> Hashable:
 
 
 def set_in_order(text: str) -> str:
-    """A set of labels as text: each label once, in order. The empty text is the empty set.
+    """A set of labels as text: each label once, in order.
 
     >>> set_in_order("joy|anger|joy"), set_in_order("|"), set_in_order("joy")
     ('anger|joy', '', 'joy')
@@ -71,9 +69,7 @@ def set_in_order(text: str) -> str:
 
 
 def spelt_once(texts: Iterable[str], means: Callable[[str], Hashable]) -> set[str]:
-    """Distinct labels, none of them in two spellings.
-
-    If a program wrote all of them as numbers, they are numbers: `1.0` is `1`.
+    """Distinct labels, none of them in two spellings. `1.0` is `1` if all are numbers.
 
     Raises
     ------
@@ -104,10 +100,7 @@ def in_two_spellings(texts: Iterable[str], means: Callable[[str], Hashable]) -> 
 
 
 def numbers_of(label: object) -> tuple[float, ...]:
-    """The numbers of a vector, each finite and at most 1e150 in size.
-
-    A vector is a tuple, a list, an array, or a text of numbers joined with `|`. Anything else
-    gives no numbers.
+    """The numbers of a vector, each finite and at most 1e150 in size. None of anything else.
 
     >>> numbers_of("71|166"), numbers_of([71, 166]), numbers_of("71|tall")
     ((71.0, 166.0), (71.0, 166.0), ())
@@ -175,15 +168,14 @@ class Scale:
     Parameters
     ----------
     categories
-        At least two, all different. They depend on the level:
+        At least two, all different:
 
         - nominal: texts
         - ordinal: texts from the lowest to the highest
         - interval and ratio: finite numbers of at most 1e150 in size, not all under 1e-100
 
-        `None` means that there is no list of categories. Then any such number can be a label.
-        On a multivariate interval scale, any vector of such numbers can be a label. A nominal
-        scale needs a list.
+        `None`: any such number can be a label, and on a multivariate interval scale any vector of
+        such numbers. A nominal scale needs a list.
     level
         nominal, ordinal, interval, ratio or multivariate interval.
     dimensions
@@ -195,15 +187,9 @@ class Scale:
     Raises
     ------
     RatingsError
-        One of these:
-
-        - There are fewer than two categories.
-        - A category is missing, or it is there twice.
-        - Two categories are one number or one set of labels in two spellings.
-        - On an interval or ratio scale, a category is a text or beyond 1e150 in size, or all
-          are under 1e-100.
-        - On a ratio scale, a category is negative.
-        - The level does not have this number of dimensions.
+        There are fewer than two categories, or one is missing, or there twice, also in another
+        spelling. One is no number of the level, or all are too small. The level does not have this
+        number of dimensions.
 
     Examples
     --------
@@ -311,13 +297,10 @@ class Scale:
         level                   categories
         ======================= ======================================================
         nominal                 the labels in text order
-        ordinal                 the labels in numeric order
+        ordinal                 the labels in numeric order. They must be numbers.
         interval, ratio         the distinct numbers. No list, if there are more than 64.
         multivariate interval   no list. The longest label gives the dimensions.
         ======================= ======================================================
-
-        Words have no numeric order, so the categories of an ordinal scale of words must be
-        named.
         """
         if level == "multivariate interval":
             return cls(
@@ -353,10 +336,7 @@ class Scale:
 
     @property
     def numeric(self) -> bool:
-        """True if labels are numbers, False if they are names.
-
-        Labels are numbers on interval and ratio scales, and on every scale without categories.
-        """
+        """True if labels are numbers: on interval and ratio scales, and without categories."""
         return self.level in ("interval", "ratio") or self.continuous
 
     @property
@@ -384,19 +364,13 @@ class Scale:
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """A number for each category, shape (K,).
-
-        On an interval or ratio scale: its value. Else: its rank from 1 to K.
-        """
+        """The value of each category, or its rank from 1 to K on other levels; shape (K,)."""
         categories = self.categories or ()
         return np.array(categories if self.numeric else range(1, len(categories) + 1), dtype=float)
 
     @property
     def canonical(self) -> "Scale":
-        """The scale with its categories in an order that does not depend on how they are listed.
-
-        Nominal categories are sorted by name, numbers by value. On an ordinal scale the order of
-        the categories has a meaning, so it stays.
+        """The scale with its categories sorted. On an ordinal scale their order stays.
 
         >>> Scale(("no", "maybe")).canonical.names
         ('maybe', 'no')

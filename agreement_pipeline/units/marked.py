@@ -24,8 +24,6 @@ class Marked:
 
     Parameters
     ----------
-    item, rater
-        Their names.
     objects
         What the rater marked. Nothing is an answer too.
     extent

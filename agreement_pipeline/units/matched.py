@@ -9,8 +9,7 @@ one unit, and all say *none*.
    the places and categories of the two nodes.
 4. A pair joins its two groups if no rater is in both and every two of their nodes may be matched.
 
-Nothing here depends on the order of raters, files or objects, or on the raters' names. No two pairs
-have the same place in the order, since no two nodes have the same place and category.
+So nothing depends on the order of raters, files or objects, or on the raters' names.
 """
 
 import json
@@ -55,8 +54,7 @@ ankles.
 def similar_pairs(areas: Sequence[Area], settings: UnitSettings) -> Iterator[Pair]:
     """The pairs of areas that are similar at least as much as asked, each with how much.
 
-    The areas are in order of where they begin. Only areas that overlap are compared, and all
-    keypoints.
+    The areas are in order of where they begin. Only those that overlap are compared, or keypoints.
     """
     if settings.similarity == "exact":
         yield from _same_place(areas)
@@ -92,9 +90,8 @@ def _alike_bodies(
 ) -> Iterator[Pair]:
     """The pairs of bodies with their object keypoint similarity, if it is `at_least` so much.
 
-    The similarity is the mean of exp(-d^2 / (2 s^2 k^2)) over the points that either has. Here d is
-    the distance of the two points, s^2 the mean area of the two bodies, and k = 2 sigma. It is 0 at
-    a point that only one of them has.
+    It is the mean of exp(-d^2 / (2 s^2 k^2)) over the points that either has: d is the distance of
+    the two points, s^2 the mean area of the bodies, and k = 2 sigma. A point of only one gives 0.
     """
     for body in bodies:
         if len(body.points) != len(sigmas):

@@ -51,9 +51,8 @@ class UnitSettings:
     rule
         How objects become units. The usual rule of the kind if omitted.
     similarity
-        iou: the area of both over the area of either. overlap: the area of both over the smaller
-        area. exact: 1 for the same place, else 0. oks: COCO's of keypoints. iou if omitted, and oks
-        for keypoints.
+        iou (the usual one): the area of both over the area of either. overlap: the area of both
+        over the smaller area. exact: 1 for the same place, else 0. oks: COCO's, of keypoints.
     at_least
         The similarity from which two objects are matched.
     sigmas
@@ -141,13 +140,10 @@ class UnitRule:
     ----------
     name, title
         The name in settings, and what a unit is in words.
-    kinds
-        The objects that it reads.
-    settings
-        The settings that it reads.
+    kinds, settings
+        The objects and the settings that it reads.
     rows
-        From marked items, in order, and the labels of units, to the rows of units: `item`,
-        `rater`, `occurrence`, `label`, `cluster`, and `weight` if a unit stands for many.
+        From marked items, in order, and the labels of units, to the rows of `Units`.
     scale
         The scale of the units, read off the marked items of a source that errors name.
     """

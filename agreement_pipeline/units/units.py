@@ -34,16 +34,12 @@ class Units:
     rows
         One row a unit and rater: `item` (the unit), `rater`, `occurrence`, `label`, `cluster` (the
         item) and, where a unit stands for many, `weight`.
-    scale
-        What the labels may be.
-    classifiers
-        The raters that are models.
+    scale, classifiers
+        What the labels may be, and the raters that are models.
     part
         The part that was asked for.
-    source
-        The name of the source, for errors.
-    session
-        Where their ratings are put. None: into DuckDB.
+    source, session
+        The name of the source, for errors, and where the ratings are put. None: into DuckDB.
     """
 
     rows: pd.DataFrame
@@ -67,7 +63,7 @@ class Units:
         Raises
         ------
         RatingsError
-            The units are of objects that nobody marks, as rankings.
+            Nobody marks such objects, as rankings.
         """
         label = self._marked["label"].astype(TEXT).where(self.rows["label"] == NONE, MARKED)
         return self._rated(self.rows.assign(label=label), Scale((NONE, MARKED)))
@@ -79,8 +75,7 @@ class Units:
         Raises
         ------
         RatingsError
-            The units are of objects that nobody marks. Or there is one category only, or nobody
-            marked anything.
+            Nobody marks such objects, there is one category only, or nobody marked anything.
         """
         rows = self._marked[self.rows["label"] != NONE]
         names = tuple(name for name in self.scale.names if name != NONE)
@@ -120,8 +115,8 @@ def units_of(
     settings
         The kind of the objects, and the rule.
     scale
-        The labels of the units, *none* too where raters mark objects. Of the part `naming`, the
-        categories alone. None: it is read off the objects.
+        The labels of the units, with *none* where raters mark objects unless the part is naming.
+        None: it is read off the objects.
     source
         The name of the source, for errors.
 
@@ -205,17 +200,9 @@ SPAN = ("start", "end")
 
 
 class Objects(NamedTuple):
-    """The objects of a round, as its units have them.
+    """The objects of a round, as its units have them, and the cluster of each item.
 
-    Attributes
-    ----------
-    marked
-        What each rater marked in each item.
-    settings
-        The kind, the rule and the part of the units, with the usual similarity and a step of one
-        position of the round.
-    clusters
-        The cluster of each item.
+    The settings have the usual similarity and a step of one position of the round.
     """
 
     marked: list[Marked]
@@ -226,8 +213,8 @@ class Objects(NamedTuple):
 def objects_of(ratings: Ratings) -> Objects | None:
     """The objects of the units of a round, without its gold items.
 
-    So units can be made again with another similarity or step, and without the export. None if the
-    ratings are no units, or if the units say too little.
+    So units can be made again with another similarity or step. None if the ratings are no units,
+    or if the units say too little.
 
     >>> from agreement_pipeline.units import units_of
     >>> boxes = [Marked("i", name, (Box(0, 0, 3, 4.5, "A"),), (9, 9)) for name in ("ana", "ben")]
