@@ -98,8 +98,8 @@ class Counting:
 class OfRatings(Counting):
     """Counts ratings. Equal rows are made one. A row has its cluster, if there are clusters.
 
-    The panel are the raters who are no classifiers. Gold items are in no statistic, since raters who
-    know them agree on them more easily than on others.
+    The panel are the raters who are no classifiers. Gold items are in no statistic, since raters
+    who know them agree on them more easily than on others.
     """
 
     def present(self, ratings: Ratings) -> Names:

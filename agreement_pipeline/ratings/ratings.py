@@ -406,19 +406,15 @@ class Ratings:
         where = " AND ".join(sorted(tests)) or "TRUE"
         return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
-    def again(
-        self, columns: Sequence[str], *, items: Collection[str] | None = None, gold: bool = False
-    ) -> "pa.Table":
+    def again(self, columns: Sequence[str], *, gold: bool = False) -> "pa.Table":
         """All ratings of an item that its rater met again, in the order of `every`.
 
         Earlier rounds count. The rest is as in `first`.
         """
         if not self.met_again:
             return self._whole(columns, f"{self.table} LIMIT 0")
-        test, _held = self._some(items)
-        where = f"{'TRUE' if gold else 'NOT gold'} AND {test}"
         met = f"SELECT *, COUNT(*) OVER (PARTITION BY item, place) AS met FROM {self._all}"
-        again = f"({met} WHERE {where}) AS m WHERE met >= 2"
+        again = f"({met} WHERE {'TRUE' if gold else 'NOT gold'}) AS m WHERE met >= 2"
         return self._whole(columns, f"{again} ORDER BY item, place, occurrence")
 
     def every(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
@@ -531,16 +527,12 @@ class Ratings:
             )
         return found
 
-    def rated(
-        self, *, items: Collection[str] | None = None, raters: Collection[str] | None = None
-    ) -> "pa.ChunkedArray":
-        """The names of the items with a rating by some raters, in order; gold and earlier too."""
-        test, _held = self._some(items)
-        tests = {test, self._by(raters)} - {"TRUE"}
-        if not tests:
+    def rated(self, *, items: Collection[str] | None = None) -> "pa.ChunkedArray":
+        """The names of the items with a rating, in order. Earlier and gold ones count."""
+        if items is None:
             return self._all_rated
-        where = " AND ".join(sorted(tests))
-        text = f"SELECT DISTINCT item FROM {self.table} WHERE {where} ORDER BY item"
+        test, _held = self._some(items)
+        text = f"SELECT DISTINCT item FROM {self.table} WHERE {test} ORDER BY item"
         return self.session.ask(text)["item"]
 
     @cached_property

@@ -1,7 +1,4 @@
-"""Label objects of an item as units: ordinary ratings with the item as the cluster.
-
-Each file of this folder is loaded for the rules that it registers.
-"""
+"""Label objects of an item as units: ordinary ratings with the item as the cluster."""
 
 from typing import TYPE_CHECKING
 
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
         UnitSettings as UnitSettings,
         at_each as at_each,
         objects_of as objects_of,
-        register as register,
         units_of as units_of,
     )
 else:

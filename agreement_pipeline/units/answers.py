@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -10,7 +11,9 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.text import listed
 from agreement_pipeline.units.marked import Marked
 from agreement_pipeline.units.objects import Choice, ChosenSet, Preference, Ranking, Rubric
-from agreement_pipeline.units.rule import UnitRule, UnitSettings, register
+
+if TYPE_CHECKING:
+    from agreement_pipeline.units.rule import UnitSettings
 
 CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
 TURNED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
@@ -18,7 +21,9 @@ ANSWERS = ("no", "yes")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
 
 
-def pairs(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
+def pairs(
+    marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
+) -> pd.DataFrame:
     """A row for each pair of alternatives and each rater who compared the two.
 
     The first of a pair is the one whose name sorts first, in whatever order it was shown. `shown`
@@ -47,7 +52,7 @@ def _compared(said: object) -> Iterator[tuple[str, str, Choice, str | None]]:
 
 
 def members(
-    marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
+    marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
 ) -> pd.DataFrame:
     """A row for each label of a set, each item and each rater who opened it: *yes* or *no*."""
     ticked = [
@@ -63,7 +68,7 @@ def members(
 
 
 def criteria(
-    marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
+    marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
 ) -> pd.DataFrame:
     """A row for each criterion of a rubric and each rater who scored it.
 
@@ -91,41 +96,9 @@ def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:
                 yield from ((each, name, score) for name, score in said.scores.items())
 
 
-def _scale_of_scores(marked: Sequence[Marked], source: str) -> Scale:
+def scale_of_scores(marked: Sequence[Marked], source: str) -> Scale:
     """The scores that were given, on the nominal level."""
     try:
         return Scale.from_labels([score for *_, score in _scored(marked)])
     except RatingsError as error:
         raise RatingsError(f"{source}: {error}") from None
-
-
-register(
-    UnitRule(
-        "pairs",
-        "each pair of alternatives",
-        frozenset({"rankings", "preferences"}),
-        frozenset(),
-        pairs,
-        lambda marked, source: Scale(CHOICES),
-    )
-)
-register(
-    UnitRule(
-        "members",
-        "each label of an item",
-        frozenset({"sets"}),
-        frozenset({"members"}),
-        members,
-        lambda marked, source: Scale(ANSWERS),
-    )
-)
-register(
-    UnitRule(
-        "criteria",
-        "each criterion of a rubric",
-        frozenset({"rubrics"}),
-        frozenset({"criterion"}),
-        criteria,
-        _scale_of_scores,
-    )
-)

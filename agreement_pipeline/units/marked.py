@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.text import listed
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units.objects import (
     AREAS,
+    NONE,
     ROUNDING,
     Area,
-    Box,
     ChosenSet,
-    Keypoints,
     LabelObject,
-    Polygon,
+    Segment,
+    Span,
+    frame_of,
 )
 
 
@@ -68,7 +70,8 @@ class Marked:
         return tuple(each for each in self.objects if isinstance(each, AREAS))
 
     def _refuse_outside(self, area: Area) -> None:
-        ends = _ends(area)
+        _, right, _, bottom = frame_of(area)
+        ends = (right,) if isinstance(area, Span | Segment) else (right, bottom)
         if self.extent and any(
             end > most + ROUNDING for end, most in zip(ends, self.extent, strict=True)
         ):
@@ -80,15 +83,6 @@ class Marked:
                 f"in an item of {size}; expected an object inside it. Mark it again, or export the "
                 "item with it."
             )
-
-
-def _ends(area: Area) -> tuple[float, ...]:
-    if isinstance(area, Box):
-        return area.x + area.width, area.y + area.height
-    if isinstance(area, Polygon | Keypoints):
-        points = area.points if isinstance(area, Polygon) else area.there
-        return max(x for x, _ in points), max(y for _, y in points)
-    return (area.end,)
 
 
 def in_order(marked: Iterable[Marked]) -> list[Marked]:
@@ -152,6 +146,17 @@ def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
                 "Give every content an item of its own."
             )
     return found
+
+
+def scale_of_areas(marked: Sequence[Marked], source: str) -> Scale:
+    """The categories of all objects, and *none*."""
+    names = sorted({area.category for each in marked for area in each.areas})
+    if not names:
+        raise RatingsError(
+            f"{source}: found no marked object in {counted(len(marked), 'answer')}; expected one, "
+            "to know the categories. Name the categories."
+        )
+    return Scale((NONE, *names), declared=False)
 
 
 def _key(marked: Marked) -> tuple[str, str, int]:

@@ -15,7 +15,7 @@ So nothing depends on the order of raters, files or objects, or on the raters' n
 import json
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,9 +32,12 @@ from agreement_pipeline.units.objects import (
     Polygon,
     Segment,
     Span,
+    frame_of,
 )
-from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, scale_of_areas
 from agreement_pipeline.units.shapes import common_area, signed_area
+
+if TYPE_CHECKING:
+    from agreement_pipeline.units.rule import UnitSettings
 
 COLUMNS = ["item", "rater", "occurrence", "label", "drawn", "cluster"]
 Pair = tuple[int, int, float]
@@ -51,7 +54,7 @@ ankles.
 """
 
 
-def similar_pairs(areas: Sequence[Area], settings: UnitSettings) -> Iterator[Pair]:
+def similar_pairs(areas: Sequence[Area], settings: "UnitSettings") -> Iterator[Pair]:
     """The pairs of areas that are similar at least as much as asked, each with how much.
 
     The areas are in order of where they begin. Only those that overlap are compared, or keypoints.
@@ -64,7 +67,7 @@ def similar_pairs(areas: Sequence[Area], settings: UnitSettings) -> Iterator[Pai
         yield from _alike_bodies(bodies, settings.sigmas or SIGMAS, settings.at_least)
         return
     framed = [area for area in areas if not isinstance(area, Keypoints)]
-    corners = np.array([_frame_of(area) for area in framed])
+    corners = np.array([frame_of(area) for area in framed])
     one, other = _overlapping(corners)
     common = _common(framed, corners, one, other)
     sizes = np.array([_size(area) for area in framed])
@@ -112,16 +115,6 @@ def _alike_bodies(
             yield one, one + 1 + place, float(similarity[place])
 
 
-def _frame_of(area: Framed) -> tuple[float, float, float, float]:
-    """The least and greatest x, and the least and greatest y. An interval has the height 1."""
-    if isinstance(area, Box):
-        return area.x, area.x + area.width, area.y, area.y + area.height
-    if isinstance(area, Polygon):
-        xs, ys = zip(*area.points, strict=True)
-        return min(xs), max(xs), min(ys), max(ys)
-    return area.start, area.end, 0.0, 1.0
-
-
 def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
     """The pairs of frames that overlap. The frames are in order of their least x."""
     left, right, top, bottom = corners.T
@@ -148,7 +141,7 @@ def _common(areas: Sequence[Framed], corners: Array, one: np.ndarray, other: np.
 def _size(area: Framed) -> float:
     if isinstance(area, Polygon):
         return signed_area(area.points)
-    left, right, top, bottom = _frame_of(area)
+    left, right, top, bottom = frame_of(area)
     return (right - left) * (bottom - top)
 
 
@@ -162,7 +155,7 @@ class Node(NamedTuple):
 Group = tuple[Node, ...]
 
 
-def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: UnitSettings) -> list[Group]:
+def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings") -> list[Group]:
     """The groups of objects that are one unit, in the order of their first places."""
     drawers: dict[tuple[tuple[float, ...], str], tuple[Area, set[Hashable]]] = {}
     for rater, area in drawn:
@@ -195,7 +188,7 @@ def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: UnitSettings) ->
     return [tuple(nodes[place] for place in sorted(group)) for group in groups.values()]
 
 
-def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
+def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
     """A row for each matched unit and each rater who opened the item."""
     extents_of(marked)
     opened: defaultdict[str, list[Marked]] = defaultdict(list)
@@ -219,7 +212,7 @@ def _answer(area: Area | None) -> tuple[str, str | None]:
 
 
 def _units(
-    raters: Sequence[Marked], settings: UnitSettings
+    raters: Sequence[Marked], settings: "UnitSettings"
 ) -> Iterator[tuple[str, dict[Hashable, Area]]]:
     """The units of an item: the name of each, and the object of each rater in it."""
     groups = groups_of([(_seat(each), area) for each in raters for area in each.areas], settings)
@@ -235,15 +228,3 @@ def _units(
 
 def _seat(marked: Marked) -> Hashable:
     return marked.rater, marked.occurrence
-
-
-register(
-    UnitRule(
-        "matched",
-        "objects that are alike",
-        frozenset({"spans", "segments", "boxes", "polygons", "keypoints"}),
-        frozenset({"similarity", "at_least", "sigmas", "part"}),
-        rows,
-        scale_of_areas,
-    )
-)

@@ -254,6 +254,16 @@ AREAS = (Span, Segment, Box, Polygon, Keypoints)
 KINDS = tuple(each.kind for each in (*AREAS, Ranking, Preference, ChosenSet, Rubric))
 
 
+def frame_of(area: Area) -> tuple[float, float, float, float]:
+    """The least and greatest x, and the least and greatest y. An interval has the height 1."""
+    if isinstance(area, Box):
+        return area.x, area.x + area.width, area.y, area.y + area.height
+    if isinstance(area, Polygon | Keypoints):
+        xs, ys = zip(*(area.points if isinstance(area, Polygon) else area.there), strict=True)
+        return min(xs), max(xs), min(ys), max(ys)
+    return area.start, area.end, 0.0, 1.0
+
+
 def _refuse_unlikely_ends(area: Span | Segment) -> None:
     step = "Mark it again, or drop it."
     if not area.start >= 0:

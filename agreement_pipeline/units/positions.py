@@ -6,7 +6,7 @@ statistics are those of the positions one by one.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,13 +15,15 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.units.marked import Marked, extents_of
 from agreement_pipeline.units.objects import NONE, Segment, Span
-from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, scale_of_areas
+
+if TYPE_CHECKING:
+    from agreement_pipeline.units.rule import UnitSettings
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
 UNSEEN, NOTHING = -1, 0
 
 
-def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
+def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
     """A row for each run of positions and each rater who opened the item."""
     items, starts = _line(marked, settings.step)
     raters = sorted({(each.rater, each.occurrence) for each in marked})
@@ -135,15 +137,3 @@ def _apart(marked: Marked) -> list[Span | Segment]:
 
 def _places_of(values: list[Any]) -> dict[Any, int]:
     return {value: place for place, value in enumerate(values)}
-
-
-register(
-    UnitRule(
-        "positions",
-        "each position of an item",
-        frozenset({"spans", "segments"}),
-        frozenset({"step", "part"}),
-        rows,
-        scale_of_areas,
-    )
-)

@@ -6,12 +6,12 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 import pandas as pd
 
-from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, is_number, one_of, refuse_mistakes
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.text import counted
-from agreement_pipeline.units.marked import Marked
-from agreement_pipeline.units.objects import KINDS, NONE
+from agreement_pipeline.units import answers, matched, positions
+from agreement_pipeline.units.marked import Marked, scale_of_areas
+from agreement_pipeline.units.objects import KINDS
 
 Similarity = Literal["iou", "overlap", "exact", "oks"]
 SIMILARITIES: tuple[str, ...] = get_args(Similarity)
@@ -156,31 +156,49 @@ class UnitRule:
     scale: Callable[[Sequence[Marked], str], Scale]
 
 
-RULES: dict[str, UnitRule] = {}
-
-
-def scale_of_areas(marked: Sequence[Marked], source: str) -> Scale:
-    """The categories of all objects, and *none*."""
-    names = sorted({area.category for each in marked for area in each.areas})
-    if not names:
-        raise RatingsError(
-            f"{source}: found no marked object in {counted(len(marked), 'answer')}; expected one, "
-            "to know the categories. Name the categories."
-        )
-    return Scale((NONE, *names), declared=False)
-
-
-def register(rule: UnitRule) -> UnitRule:
-    """Add a rule to `RULES`.
-
-    Raises
-    ------
-    ValueError
-        A rule of that name is registered.
-    """
-    if rule.name in RULES:
-        raise ValueError(
-            f"rule {rule.name}: found a rule of that name; expected a name of its own. Rename it."
-        )
-    RULES[rule.name] = rule
-    return rule
+AREAS_IN_LINE = frozenset({"spans", "segments"})
+RULES = {
+    each.name: each
+    for each in (
+        UnitRule(
+            "positions",
+            "each position of an item",
+            AREAS_IN_LINE,
+            frozenset({"step", "part"}),
+            positions.rows,
+            scale_of_areas,
+        ),
+        UnitRule(
+            "matched",
+            "objects that are alike",
+            AREAS_IN_LINE | {"boxes", "polygons", "keypoints"},
+            frozenset({"similarity", "at_least", "sigmas", "part"}),
+            matched.rows,
+            scale_of_areas,
+        ),
+        UnitRule(
+            "pairs",
+            "each pair of alternatives",
+            frozenset({"rankings", "preferences"}),
+            frozenset(),
+            answers.pairs,
+            lambda marked, source: Scale(answers.CHOICES),
+        ),
+        UnitRule(
+            "members",
+            "each label of an item",
+            frozenset({"sets"}),
+            frozenset({"members"}),
+            answers.members,
+            lambda marked, source: Scale(answers.ANSWERS),
+        ),
+        UnitRule(
+            "criteria",
+            "each criterion of a rubric",
+            frozenset({"rubrics"}),
+            frozenset({"criterion"}),
+            answers.criteria,
+            answers.scale_of_scores,
+        ),
+    )
+}

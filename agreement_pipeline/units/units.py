@@ -1,13 +1,8 @@
-"""From marked items to units, which are ordinary ratings with the item as the cluster; and back.
-
-What rests on registered rules stands here, where each file of the folder is loaded for its rules.
-"""
+"""From marked items to units, which are ordinary ratings with the item as the cluster; and back."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -20,7 +15,7 @@ from agreement_pipeline.units.marked import Marked, in_order, refuse_unknown
 from agreement_pipeline.units.matched import SIGMAS
 from agreement_pipeline.units.objects import NONE, Area, Box, Keypoints, Polygon, Segment, Span
 from agreement_pipeline.units.places import document_of, item_of, numbers_named
-from agreement_pipeline.units.rule import RULES, Part, UnitRule, UnitSettings, register
+from agreement_pipeline.units.rule import RULES, Part, UnitRule, UnitSettings
 
 MARKED = "marked"
 
@@ -298,9 +293,6 @@ def _points(numbers: list[float]) -> Iterable[tuple[float, float]]:
     return zip(numbers[::2], numbers[1::2], strict=True)
 
 
-for _file in sorted(Path(__file__).parent.glob("*.py")):
-    import_module(f"agreement_pipeline.units.{_file.stem}")
-
 __all__ = [
     "RULES",
     "Objects",
@@ -309,6 +301,5 @@ __all__ = [
     "Units",
     "at_each",
     "objects_of",
-    "register",
     "units_of",
 ]

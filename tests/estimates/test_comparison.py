@@ -222,7 +222,9 @@ def test_classifiers_are_compared_in_numbers(numbers):
         value(numbers, "alpha_gain", "classifier good")
         - value(numbers, "alpha_gain", "classifier bad")
     )
-    items = [set(numbers.rated(raters=[name]).to_pylist()) for name in ("good", "bad")]
+    items = [
+        set(numbers.first(["item"], raters=[name])["item"].to_pylist()) for name in ("good", "bad")
+    ]
     assert found.n_shared == len(items[0] & items[1])
     assert "paired by item" in found.method
 

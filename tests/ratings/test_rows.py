@@ -43,7 +43,6 @@ def test_each_rating_stands_beside_what_is_known_of_its_item(kind):
     }
     assert ratings.rated().to_pylist() == ["a", "b", "d"]
     assert ratings.rated(items={"d", "c", "a"}).to_pylist() == ["a", "d"]
-    assert ratings.rated(raters=("gpt", "ben")).to_pylist() == ["a", "b"]
     assert ratings.without_gold.without_earlier.rated().to_pylist() == ["b"]
 
 
