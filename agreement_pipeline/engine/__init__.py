@@ -1,8 +1,11 @@
 """A session of an SQL engine: DuckDB in this process, or Spark. It knows tables, not ratings."""
 
-from agreement_pipeline.engine.duckdb import duckdb_session
-from agreement_pipeline.engine.session import BATCH, ZONE, Relation, Session, Unreadable
-from agreement_pipeline.engine.spark import is_spark_frame, spark_session
+from agreement_pipeline.engine.duckdb import DuckDB, duckdb_session
+from agreement_pipeline.engine.session import BATCH, ZONE, Relation, Unreadable
+from agreement_pipeline.engine.spark import Spark, is_spark_frame, spark_session
+
+Session = DuckDB | Spark
+"""A connection to an SQL engine. Both answer the same questions."""
 
 __all__ = [
     "BATCH",

@@ -66,6 +66,7 @@ class DuckDB:
 
     engine = ENGINE
     numbers_rows = True
+    """True if `nth` tells the rows of a source apart."""
 
     def __init__(self, memory_limit: str | None) -> None:
         import duckdb
@@ -95,7 +96,10 @@ class DuckDB:
             self._limit(memory_limit)
 
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
-        """Put Arrow batches into a table, in their order."""
+        """Put Arrow batches into a table. A column `nth` counts its rows from 0.
+
+        What is raised while the batches are made is raised here, and leaves no table.
+        """
         import pyarrow as pa
 
         refusals: list[Exception] = []

@@ -195,20 +195,14 @@ class Birth:
         self._check_ratings()
         for name in self.contents:
             self._check_content(name)
-        self._refuse_conflict()
+        if self.contents:
+            self._refuse_conflict()
         self.raters = tuple(sorted({category_text(each) for each in self._distinct("rater")}))
         self.classifiers = self._rated_by(classifiers, models)
         self.rated = self._rated()
-
-    @property
-    def again(self) -> bool:
-        """True if a rater met an item again."""
-        return any(_whole(each) != 1 for each in self._distinct("occurrence"))
-
-    @property
-    def earlier(self) -> bool:
-        """True if some ratings are of earlier rounds."""
-        return any(map(_flag, self._distinct("earlier", OF_ITEM)))
+        # Did a rater meet an item again, and are some ratings of earlier rounds?
+        self.again = any(_whole(each) != 1 for each in self._distinct("occurrence"))
+        self.earlier = any(map(_flag, self._distinct("earlier", OF_ITEM)))
 
     def _refuse_columns(self) -> None:
         there = [name for name in self.cells.names if name not in ("nth", "row", "column")]
@@ -605,7 +599,7 @@ class Birth:
         """
         differ = " OR ".join(f"c{self.contents.index(name)}" for name in names)
         items, table = f"SELECT item FROM {self.known} WHERE {differ}", self.cells.relation
-        if self.known is None or not table.ask(f"{items} LIMIT 1").num_rows:
+        if not table.ask(f"{items} LIMIT 1").num_rows:
             return None
         item = self.cells.text("item")
         first = f"SELECT {item} FROM {table} WHERE {item} IN ({items}) ORDER BY nth, row LIMIT 1"

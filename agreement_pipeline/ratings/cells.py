@@ -15,7 +15,7 @@ from pyarrow import types
 from agreement_pipeline.engine import BATCH, ZONE, Relation, Session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import PART_BYTES, column_of, packed, whole
-from agreement_pipeline.ratings.scale import MEMBERS, Codes, category_text
+from agreement_pipeline.ratings.scale import MEMBERS, SPELT, Codes, category_text
 from agreement_pipeline.text import called
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ Kind = Literal["text", "whole", "float", "flag"]
 STRATUM = "stratum:"
 """How the name of a column begins that tells strata of items apart."""
 BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
-NUMBER = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
-"""How a number may be spelt. All engines read such numbers alike."""
 WHOLE = 9e18
 VECTORS = (tuple, list, np.ndarray)
 SHOWN = 5
@@ -93,7 +91,7 @@ class Cells:
 
     def spelt(self, name: str, dimensions: int = 1) -> str:
         """A test of text: is it a number, or several of them with `|` between?"""
-        pattern = "[|]".join([rf"\s*{NUMBER}\s*"] * dimensions)
+        pattern = "[|]".join([rf"\s*{SPELT}\s*"] * dimensions)
         return self.relation.session.matches(self.quoted(name), f"^{pattern}$")
 
     def blank(self, name: str) -> str:

@@ -20,7 +20,8 @@ MEMBERS = "|"
 NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII
 )
-SPELT = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*", re.ASCII)
+SPELT = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
+"""How a number may be spelt. All engines read such numbers alike."""
 WHOLE = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
 
@@ -125,7 +126,7 @@ def is_number(text: str) -> bool:
     >>> is_number(" 1e3 "), is_number("007"), is_number("1_0"), is_number("nan")
     (True, True, False, False)
     """
-    return SPELT.fullmatch(text) is not None
+    return re.fullmatch(rf"\s*{SPELT}\s*", text, re.ASCII) is not None
 
 
 def refuse_all_tiny(numbers: np.ndarray, where: str) -> None:
