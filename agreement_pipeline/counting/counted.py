@@ -194,13 +194,11 @@ def summed(parts: list[CountedRatings]) -> CountedRatings:
 def _joined(
     one: Mapping[str, Replicates], other: Mapping[str, Replicates]
 ) -> dict[str, Replicates]:
-    """What each classifier of either said. The sum of both, where it stands in both."""
     both = {name: add(one[name], other[name]) for name in one if name in other}
     return {**one, **other, **both}
 
 
 def _rated(table: LabelsByRater | NumbersByRater) -> LabelsByRater | NumbersByRater:
-    """The rows with a rating, and their clusters."""
     rows = np.asarray(table.given.any(1))
     if rows.all():
         return table
@@ -347,7 +345,6 @@ def _scale(columns: Sequence[str], scale: Scale | None, level: Level) -> Scale:
 
 
 def _places(names: Sequence[str], scale: Scale, where: str) -> list[int]:
-    """The place of each category on the scale."""
     try:
         return [scale.index(name) for name in names]
     except RatingsError as error:

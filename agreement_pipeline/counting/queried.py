@@ -241,12 +241,11 @@ def codes_of(ratings: Ratings, raters: Names, words: Codes) -> Codes:
 
 
 def _places(ratings: Ratings, raters: Sequence[str]) -> list[int]:
-    """The places of some raters in the table."""
     return [ratings.names.index(name) for name in raters]
 
 
 def _columns(ratings: Ratings, raters: Names) -> Codes:
-    """The column of each of those who rated; -1 for others than these raters."""
+    """The column of each of those who rated; -1 for others."""
     known = {name: at for at, name in enumerate(raters)}
     return np.array([known.get(name, MISSING) for name in ratings.everyone], dtype=np.int64)
 
@@ -254,10 +253,7 @@ def _columns(ratings: Ratings, raters: Names) -> Codes:
 def _labels_in(
     ratings: Ratings, raters: Names, patterns: Patterns
 ) -> tuple[LabelsByRater, np.ndarray[Any, Any]]:
-    """First labels on items that are not gold, and which rows hold any.
-
-    Equal rows may be several.
-    """
+    """First labels on items that are not gold, and which rows hold any."""
     codes = codes_of(ratings, raters, patterns.words)
     kept = ~patterns.gold & np.asarray((codes >= 0).any(1))
     labels = LabelsByRater(
@@ -271,7 +267,6 @@ def _labels_in(
 
 
 def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
-    """The clusters of rows, from their numbers."""
     return Clusters.named(numbers) if "cluster" in ratings.has else None
 
 
@@ -303,15 +298,11 @@ def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
 
 
 def _names_of(found: "pa.Table") -> "pa.Array":
-    """The distinct items of sorted rows."""
     return found["item"].combine_chunks().unique() if found.num_rows else texts_of([])
 
 
 def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> LabelsByRater:
-    """First labels: of the items that one of them met again one row each, then of all others.
-
-    Equal rows of the others are made one.
-    """
+    """First labels: of items met again one row each, then of all others."""
     codes, weights = np.full((len(names), len(raters)), MISSING), _weights(ratings, names)
     if len(names):
         first = ratings.first(["item", "place", "code"], items=names.to_pylist(), raters=raters)
@@ -355,24 +346,19 @@ def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
 
 
 def _weights(ratings: Ratings, names: "pa.Array") -> np.ndarray[Any, Any]:
-    """How many equal items each item stands for."""
     if "weight" not in ratings.has:
         return np.ones(len(names))
     return whole(_known(ratings, names, "weight")).astype(float)
 
 
 def _numbers_of_clusters(ratings: Ratings, names: "pa.Array") -> Codes:
-    """The numbers of the clusters of some items, in the order of the clusters' first items.
-
-    They are -1 if there are no clusters.
-    """
+    """The numbers of the clusters of some items. They are -1 if there are no clusters."""
     if "cluster" not in ratings.has:
         return np.full(len(names), MISSING)
     return whole(index_in(_known(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
 
 
 def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
-    """What is known of some items, which stand in the order of their names."""
     found = ratings.items([column])
     return found[column].take(index_in(names, value_set=found["item"].combine_chunks()))
 
@@ -380,10 +366,9 @@ def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
 def _joined_by_item(
     one: Ratings, other: Ratings
 ) -> tuple[tuple[Codes, Codes], Codes, Clusters | None]:
-    """The distinct rows of the items of two rounds.
+    """The distinct rows of the items of two rounds: labels, how many items, and clusters.
 
-    These are the packed labels of each round, or 0 where it lacks the item; how many items show
-    each row, or stand for such items; and the cluster of each.
+    The packed labels of a round are 0 where it lacks the item.
     """
     sides = {"a": one, "b": other}
     words = [[f"{s}_{w}" for w in each.packing.columns] for s, each in sides.items()]
@@ -416,7 +401,6 @@ def _side(ratings: Ratings, side: str) -> str:
 
 
 def _differing(one: Ratings, other: Ratings, column: str) -> list[str]:
-    """The items of which two rounds say different things."""
     if not (column in one.has and column in other.has):
         return []
     return one.table.values(
@@ -426,7 +410,6 @@ def _differing(one: Ratings, other: Ratings, column: str) -> list[str]:
 
 
 def _refuse_apart(one: Ratings, other: Ratings) -> None:
-    """Refuse two rounds that cannot be put side by side."""
     if one.session is not other.session:
         raise RatingsError(
             f"rounds: found ratings in {one.engine} and in {other.engine}; "

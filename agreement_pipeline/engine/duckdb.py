@@ -52,10 +52,7 @@ def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
 
 @cache
 def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
-    """A session of one process: a forked one must not use that of its parent.
-
-    What it put on the disk is removed at the end of the process.
-    """
+    """A session of one process: a forked one must not use that of its parent."""
     session = DuckDB(memory_limit)
     register(session.connection.close)
     return session
@@ -208,7 +205,6 @@ class DuckDB:
             yield batch
 
     def _spare(self, size: int) -> None:
-        """Let a large table go to disk in part, if no limit was given."""
         if size >= LARGE and not self.limited:
             self.limited = True
             self._limit(USUAL_LIMIT)

@@ -217,7 +217,7 @@ class Birth:
     # What is known of the cells before any check
 
     def _counted(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
-        """How many rows fail each test, the longest names, and the distinct keys. In one pass."""
+        """How many rows fail each test, the longest names, and the distinct keys, in one pass."""
         cells = self.cells
         keys = [name for name in KEYS if name in cells.names]
         if self.is_number or self.is_vector:
@@ -246,7 +246,7 @@ class Birth:
 
     @cached_property
     def _tests(self) -> dict[str, str]:
-        """The tests of rows, by what they are about. A row that meets one is at fault."""
+        """Tests of rows, by what they are about. A row that meets one is at fault."""
         cells, kinds = self.cells, self.cells.kinds
         tests = {"item": f"{LABELLED} AND {cells.blank('item')}"} if "item" in kinds else {}
         for name, kind in kinds.items():
@@ -290,7 +290,6 @@ class Birth:
 
     @property
     def _where(self) -> str:
-        """The labels, as an error names them."""
         of_raters = "column" in self.cells.names
         name = f"column {self.cells.columns.get('label', 'label')!r}"
         return f"{self.cells.source}: {'the columns of raters' if of_raters else name}"
@@ -302,7 +301,6 @@ class Birth:
         raise RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
 
     def _first_place(self, test: str, name: str) -> str:
-        """The column in the first row that meets a test."""
         row = self.cells.found(test, "row")[0]
         return f"{self.cells.source}: row {row}, column {self.cells.called(name)!r}"
 
@@ -326,7 +324,7 @@ class Birth:
         self._refuse(test, name, expected, f"no {name}")
 
     def _refuse_header_again(self, labels: Collection[object]) -> None:
-        """Refuse a row that says what the header says: two files were put together as text."""
+        """Refuse a header among the rows: two files were put together as text."""
         cells, columns = self.cells, self.cells.columns
         if not {*REQUIRED} <= {*columns} or columns["label"] not in labels:
             return
@@ -357,7 +355,6 @@ class Birth:
                 )
 
     def _rated_by(self, named: Classifiers, models: Collection[str]) -> tuple[str, ...]:
-        """The raters that are models."""
         written = [each for each in self._distinct("rater") if each is not None]
         found = {*(named(written, self.cells.source) if callable(named) else named)}
         if unknown := sorted(found.difference(self.raters)):
@@ -550,7 +547,6 @@ class Birth:
         return None if place < 0 else self.scale.names[place]
 
     def _check_groups(self, name: str, one: str, several: str, how: str) -> None:
-        """Every item has one cluster, and one stratum of each column, the same in all its rows."""
         cells = self.cells
         if self._facts[name]:
             self._refuse(self._tests[name], name, f"one for every item. {how}", f"no {one}")
@@ -579,7 +575,6 @@ class Birth:
             )
 
     def _refuse_conflict(self) -> None:
-        """Refuse an item whose rows do not have one content."""
         if conflict := self._in_conflict(self.contents):
             item, test, said = conflict
             told = zip(self.contents, zip(*said, strict=True), strict=True)
@@ -593,10 +588,7 @@ class Birth:
         return f"{self.cells.text('item')} = {self.cells.relation.session.literal(item)}"
 
     def _in_conflict(self, names: Sequence[str]) -> tuple[str, str, list[tuple[Any, ...]]] | None:
-        """The item of the first row whose item has two contents, a test of its rows, and these.
-
-        The contents are in the order of the rows.
-        """
+        """The item of the first row whose item has two contents, a test of its rows, and these."""
         differ = " OR ".join(f"c{self.contents.index(name)}" for name in names)
         items, table = f"SELECT item FROM {self.known} WHERE {differ}", self.cells.relation
         if not table.ask(f"{items} LIMIT 1").num_rows:
@@ -668,7 +660,6 @@ class Birth:
     # The ratings
 
     def _rated(self) -> Relation:
-        """A row a rating, with numbers for raters and categories."""
         cells, scale, names = self.cells, self.scale, self.cells.names
         joined: dict[str, Relation] = {}
         kept = {"item": cells.text("item")}
@@ -702,7 +693,7 @@ class Birth:
     def _mapped(
         self, name: str, number: str, numbers: Mapping[Any, int], joined: dict[str, Relation]
     ) -> str:
-        """The whole number of each value of a column. Many values are joined as a table."""
+        """The number of each value of a column. Many values are joined as a table."""
         if len(numbers) <= MOST_INLINE:
             cases = " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in numbers.items())
             return f"CAST(CASE {self.cells.quoted(name)} {cases} END AS BIGINT)"
@@ -717,7 +708,6 @@ class Birth:
 
 
 def _parts(dimensions: int) -> list[str]:
-    """The numbers of a label that is a vector."""
     return [f"TRY_CAST(SPLIT_PART(label, '|', {at + 1}) AS DOUBLE)" for at in range(dimensions)]
 
 
@@ -727,14 +717,12 @@ def _told(value: object) -> bool:
 
 
 def _number(value: object) -> float | None:
-    """A number as it may be written. None for anything else."""
     if isinstance(value, str):
         return float(value) if is_number(value) else None
     return None if value is None else float(value)  # type: ignore[arg-type]
 
 
 def _whole(value: object) -> int | None:
-    """A whole number from 1. None for anything else."""
     number = _number(value)
     if number is None or not 1 <= number <= MOST_OCCURRENCES or number % 1:
         return None
@@ -742,5 +730,4 @@ def _whole(value: object) -> int | None:
 
 
 def _flag(value: object) -> bool | None:
-    """Yes or no. None for what is neither."""
     return FLAGS.get("" if value is None else category_text(value).strip().lower())

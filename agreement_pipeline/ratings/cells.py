@@ -174,7 +174,7 @@ class Texts:
 
     @cached_property
     def _read(self) -> tuple[Codes, Codes, pa.Array, mmap | bytes]:
-        """The rows that tell a text, their order, their texts and an empty one, and the bytes."""
+        """The rows that tell a text, their order, the texts and an empty one, and their bytes."""
         cells, text, session = self.cells, self.cells.text("text"), self.cells.relation.session
         length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
         usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) FROM ({length}) AS lengths"
@@ -330,7 +330,7 @@ def _plain(cells: Any) -> Any:
 
 
 def _objects(values: "pd.Series") -> Any:
-    """A column of Python objects. If they are of one kind, they stay what they are."""
+    """A column of Python objects. Those of one kind stay what they are."""
     import pandas as pd
 
     found = pd.api.types.infer_dtype(values)

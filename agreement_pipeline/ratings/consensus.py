@@ -126,7 +126,7 @@ class Adjudicated:
 
     @staticmethod
     def _place(label: str, scale: Scale) -> float | None:
-        """The place of a category, or the number that a label is. None if it is neither."""
+        """The place of a category, or the number that a label is."""
         if not scale.numeric:
             return scale.names.index(label) if label in scale.names else None
         try:
@@ -380,7 +380,6 @@ def consensus(
 
 
 def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
-    """The labels of rounds, one round after the other."""
     starts = np.cumsum([0, *(len(each.rounds) for each in rounds[:-1])])
     votes = [each.votes for each in rounds if each.votes is not None]
     texts = [
@@ -405,7 +404,7 @@ def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
 
 
 def _differ(labels: PanelLabels, item: Rows) -> Rows:
-    """For each item: does it have several labels? `item` says which rows are of one item."""
+    """For each item: does it have several labels?"""
     n_items, known = int(item.max(initial=-1)) + 1, ~labels.unresolved
     least, most = np.full(n_items, np.inf), np.full(n_items, -np.inf)
     np.minimum.at(least, item[known], labels.label[known])

@@ -368,7 +368,6 @@ def _bytes(file: File, at: int, size: int) -> bytes:
 
 
 def _at_the_end(file: File) -> tuple[Fields, bool, int]:
-    """The fields of a file, are they plain, and where its footer begins."""
     size = file.seek(0, 2)
     begin, end = _bytes(file, 0, 4), _bytes(file, max(size - 8, 0), 8)
     length = int.from_bytes(end[:4], "little")
@@ -451,7 +450,6 @@ def _header(file: File, at: int) -> tuple[Fields, int]:
 def _refuse_pages(
     where: str, said: Fields, pages: Sequence[Page], data: Sequence[Page], begin: int
 ) -> None:
-    """Refuse pages that are not where the footer says, or not as it says."""
     kinds = [page.kind for page in pages]
     if DICTIONARY in kinds[1:] or ("dictionary_page_offset" in said and kinds[:1] != [DICTIONARY]):
         raise FooterError(f"{where}a dictionary that is not its first page, or none at {begin}")
@@ -493,7 +491,7 @@ def _refuse_nulls(file: File, where: str, said: Fields, data: Sequence[Page], le
 
 
 def _nulls(file: File, codec: int, page: Page, leaf: Leaf) -> int:
-    """The values of a page that are missing: their level is below the highest."""
+    """How many values are missing: their level is below the highest."""
     if not leaf.defined:
         return 0
     data, values = _bytes(file, page.content, page.end - page.content), page.said["num_values"]
@@ -568,7 +566,7 @@ def _refuse_gaps(file: File, pieces: Sequence[tuple[int, int, str]], end: int) -
 
 
 def _is_filling(data: bytes) -> bool:
-    """True for what writers put between chunks: zeros, or what the footer says of them, again."""
+    """True for what writers put between chunks: zeros, or the footer's words of them."""
     with suppress(FooterError):
         while data.strip(b"\0"):
             found = Compact(data)
@@ -590,7 +588,7 @@ def _schema(elements: Sequence[Fields]) -> tuple[Leaf, ...]:
 def _leaves(
     elements: Iterator[Fields], number: int, path: tuple[bytes, ...], repeated: int, defined: int
 ) -> Iterator[Leaf]:
-    """The next columns of a schema, which stands there as a tree, depth first."""
+    """The next columns of a schema, which stands there depth first."""
     names: set[str] = set()
     for _ in range(number):
         if (element := next(elements, None)) is None:
@@ -624,7 +622,6 @@ def _shown(names: Sequence[bytes]) -> str:
 
 
 def _refuse_types(shown: str, element: Fields, newer: Fields) -> None:
-    """Refuse a column to which the older and the newer name give different types."""
     if len(newer) != 1:
         raise FooterError(f"column {shown!r} with {len(newer)} logical types")
     ((name, said),) = newer.items()

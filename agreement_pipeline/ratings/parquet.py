@@ -99,7 +99,7 @@ def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | 
 
 
 def _groups(rows: Rows) -> Iterator[pa.Table]:
-    """The rows of each row group. Long texts make it short, so that it fits in memory."""
+    """The rows of each row group. Long texts make it short."""
     in_turn, is_first = InTurn(rows), True
     while len(group := _group(in_turn)) or is_first:
         yield group
@@ -107,7 +107,6 @@ def _groups(rows: Rows) -> Iterator[pa.Table]:
 
 
 def _group(rows: InTurn) -> pa.Table:
-    """The rows of the next row group. None if the rows have ended."""
     parts, n_rows, size, many = list[pa.Table](), 0, 0, FIRST
     while n_rows < ROW_GROUP and size < GROUP_BYTES:
         parts.append(part := rows.take(min(many, ROW_GROUP - n_rows)))
@@ -188,7 +187,6 @@ class ParquetRows:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """What cannot be read in a file is refused in the words of this package."""
     try:
         yield
     except (pa.ArrowException, FooterError, OSError, UnicodeDecodeError) as cause:
@@ -240,7 +238,7 @@ def _counted_bytes(file: pq.ParquetFile, name: str, chunk: Chunk, most: int) -> 
 
 
 def _longest_text(file: pq.ParquetFile, name: str, group: int) -> int:
-    """The bytes of the longest text of a chunk. One row is read, and with it all the texts."""
+    """The bytes of the longest text of a chunk. One row is read, and with it all texts."""
     batch = next(file.iter_batches(batch_size=1, row_groups=[group], columns=[name]), None)
     coded = None if batch is None else _codes_in(batch.column(0))
     return 0 if coded is None else pc.max(pc.binary_length(coded.dictionary)).as_py() or 0
@@ -255,7 +253,7 @@ def _bytes_of_texts(file: pq.ParquetFile, name: str, group: int) -> int:
 
 
 def _codes_in(array: Any) -> Any:
-    """The codes in an array, also in one of lists. None if it has no codes."""
+    """The codes in an array, also in one of lists."""
     while pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
         array = array.flatten()
     return array if pa.types.is_dictionary(array.type) else None
@@ -356,7 +354,6 @@ class RatingsRows:
 
     @cached_property
     def _unrated(self) -> pa.Table:
-        """What is known of the items without a rating."""
         ratings, items = self.ratings, self.ratings.items()["item"]
         if not len(items) or items.equals(rated := ratings.rated()):
             return ratings.items(names=())

@@ -451,7 +451,6 @@ class Ratings:
         return pa.Table.from_batches([self._told(batch, columns, at)])
 
     def _asked(self, columns: Sequence[str]) -> str:
-        """What is asked of the table for some columns."""
         of_label = ["code"] if self.coded.categories else _dimensions(self.scale)
         needs = {"at": ["item"], "rater": ["place"], **dict.fromkeys(LABELS, of_label)}
         every = dict.fromkeys(each for name in columns for each in needs.get(name, [name]))
@@ -460,7 +459,6 @@ class Ratings:
     def _told(
         self, part: "pa.RecordBatch", columns: Sequence[str], at: Codes | None
     ) -> "pa.RecordBatch":
-        """Some columns, from what the table has."""
         import pyarrow as pa
 
         found: dict[str, Any] = {}
@@ -480,7 +478,6 @@ class Ratings:
 
     @cached_property
     def _places_of_everyone(self) -> Codes:
-        """The place among `everyone` of each rater of the table. -1 for those who did not rate."""
         known = {name: at for at, name in enumerate(self.everyone)}
         return np.array([known.get(name, MISSING) for name in self.names], dtype=np.int64)
 
@@ -547,7 +544,6 @@ class Ratings:
         return pa.chunked_array(found)
 
     def _by(self, raters: Collection[str] | None) -> str:
-        """A test of ratings: are they by some of the raters?"""
         if raters is None or {*self.everyone} <= {*raters}:
             return "TRUE"
         places = [str(at) for at, name in enumerate(self.names) if name in raters]
@@ -568,7 +564,6 @@ class Ratings:
     def _known(
         self, columns: Sequence[str], names: Collection[str] | None = None
     ) -> "pa.RecordBatch":
-        """What is known of items, without their texts."""
         import pyarrow as pa
 
         if self.known is None:
@@ -587,7 +582,7 @@ class Ratings:
         return _batch_of(found)
 
     def _with_texts(self, rows: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
-        """Rows, in parts of few bytes if they have texts. These stand in the place of `nth`."""
+        """Rows, in parts of few bytes if they have texts, which stand in the place of `nth`."""
         if "text" not in rows.schema.names or (texts := self.texts) is None:
             return iter([rows])
         column = rows.schema.get_field_index("text")
@@ -613,7 +608,6 @@ class Ratings:
 
     @property
     def _shown(self) -> list[str]:
-        """The columns of a frame."""
         return ["item", "rater", "label", "occurrence", "earlier", *self.extras]
 
     @property
@@ -622,7 +616,6 @@ class Ratings:
 
     @cached_property
     def _in_order(self) -> Relation:
-        """The table in the order of item, rater and occurrence."""
         unseen = ("gold", "nth")
         columns = [name for name in self._columns if name not in unseen]
         return self.session.ordered(self.table, columns, self._order)
@@ -699,13 +692,11 @@ class Ratings:
 
     @property
     def _of_panel(self) -> str:
-        """A test of ratings by raters who are no classifiers."""
         models = [str(at) for at, name in enumerate(self.names) if name in self.classifiers]
         return f"place NOT IN ({', '.join(models)})" if models else "TRUE"
 
     @property
     def _columns(self) -> list[str]:
-        """The columns of the table."""
         numbers = [] if self.coded.categories else _dimensions(self.scale)
         aside = ("text", "gold", "gold_label")
         of_items = [name for name in content_columns(self.has) if name not in aside]
@@ -717,12 +708,11 @@ class Ratings:
         return int(self.table.values(f"SELECT COUNT({what}) FROM {self.table} WHERE {test}")[0])
 
     def _only(self, test: str, **changed: Any) -> "Ratings":
-        """The ratings that meet a test, with some fields changed."""
         rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
         return replace(self, table=rated, **changed)
 
     def _some(self, items: Collection[str] | None) -> tuple[str, tuple[Relation, ...]]:
-        """A test of rows: is the item one of some? And what it asks. None: all items."""
+        """A test of rows: is the item one of some? And what it asks."""
         if items is None:
             return "TRUE", ()
         if len(items) <= FEW:
@@ -829,10 +819,7 @@ class Ratings:
         return found
 
     def _beside(self, later: "Ratings") -> Relation:
-        """The round's own ratings by raters of a later round, with its places and codes.
-
-        The code of a label that is not on its scale is 0.
-        """
+        """The round's own ratings by a later round's raters, with its places and codes."""
         session, table = later.session, self.table
         if session is not self.session:
             kept = ", ".join(self.session.column(name) for name in self._columns if name != "nth")
@@ -874,7 +861,6 @@ class Ratings:
 
 
 def _batch_of(found: "pa.Table") -> "pa.RecordBatch":
-    """A table as one batch."""
     import pyarrow as pa
 
     arrays = [each.combine_chunks() for each in found.columns]
@@ -892,17 +878,14 @@ def _places(items: "pa.Array", last: object, seen: int) -> Codes:
 
 
 def _named(places: Codes, names: Sequence[str]) -> "pa.Array":
-    """The name at each place."""
     return texts_of(names).take(column_of(places))
 
 
 def _scores(scale: Scale) -> Iterable[tuple[int, float]]:
-    """The code and the number of each category."""
     return enumerate(scale.scores.tolist(), 1)
 
 
 def _dimensions(scale: Scale) -> list[str]:
-    """The columns of the numbers of a label."""
     return [f"d{at}" for at in range(scale.dimensions)]
 
 

@@ -146,7 +146,6 @@ def refuse_all_tiny(numbers: np.ndarray, where: str) -> None:
 
 
 def _written_by_a_program(text: str) -> bool:
-    """True for a number as Python and pandas write it."""
     if WHOLE.fullmatch(text):
         return True
     return bool(NUMBER.fullmatch(text)) and text == repr(float(text))
@@ -287,7 +286,6 @@ class Scale:
             )
 
     def _means(self, text: str) -> Hashable:
-        """What a label means, however it is spelt."""
         return meaning(text, sets=self.level == "nominal")
 
     @classmethod

@@ -204,7 +204,6 @@ def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[st
 
 
 def _answer(area: Area | None) -> tuple[str, str | None]:
-    """What a rater says of a unit, and where the object lies that says it."""
     if area is None:
         return NONE, None
     numbers = [int(number) if number == int(number) else number for number in area.geometry]
@@ -214,7 +213,7 @@ def _answer(area: Area | None) -> tuple[str, str | None]:
 def _units(
     raters: Sequence[Marked], settings: "UnitSettings"
 ) -> Iterator[tuple[str, dict[Hashable, Area]]]:
-    """The units of an item: the name of each, and the object of each rater in it."""
+    """The name of each unit of an item, and the object of each rater in it."""
     groups = groups_of([(_seat(each), area) for each in raters for area in each.areas], settings)
     if not groups:
         yield "nothing marked", {}

@@ -274,7 +274,6 @@ def _refuse_unlikely_ends(area: Span | Segment) -> None:
 
 
 def _side(points: tuple[Point, ...], number: int) -> str:
-    """A side of a polygon by its two ends."""
     ends = points[number], points[(number + 1) % len(points)]
     return " to ".join(f"{x:.10g},{y:.10g}" for x, y in ends)
 

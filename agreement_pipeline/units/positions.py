@@ -45,10 +45,7 @@ def _parts(
     starts: Places,
     codes: dict[str, int],
 ) -> Places:
-    """Parts of the line, each with its first place, the one after its last, who and which label.
-
-    The first parts are the whole items, on which nothing is marked yet.
-    """
+    """Parts of the line: first place, one after the last, who, which label. Whole items first."""
     places = [items[each.item] for each in marked]
     begins = starts[places].tolist()
     whole = np.column_stack(
@@ -105,7 +102,7 @@ def _coded(codes: Places, names: list[str]) -> pd.Categorical:
 
 
 def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places]:
-    """The items one after the other on one line: the place of each, and where each begins."""
+    """The place of each item on one line, and where each begins."""
     extents = extents_of(marked)
     for each in marked:
         if len(extents[each.item]) != 1:

@@ -87,7 +87,6 @@ def _side(start: Point, end: Point, point: Point) -> float:
 
 
 def _meet(one: tuple[Point, Point], other: tuple[Point, Point]) -> bool:
-    """Whether two lines have a point in common."""
     sides = [_side(*one, point) for point in other]
     others = [_side(*other, point) for point in one]
     if sides[0] * sides[1] > 0 or others[0] * others[1] > 0:

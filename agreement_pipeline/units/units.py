@@ -78,7 +78,6 @@ class Units:
 
     @property
     def _marked(self) -> pd.DataFrame:
-        """The rows, if they are of objects that raters mark."""
         if NONE not in self.scale.names:
             raise RatingsError(
                 f"{self.source}: found units with labels {listed(self.scale.names, 12)}; expected "
