@@ -628,8 +628,7 @@ class Ratings:
         if not self.also_gold:
             return self.table
         test, asked = self._some(self.also_gold)
-        kept = ", ".join(self.session.column(name) for name in self._columns if name != "gold")
-        return self.table.view(f"SELECT {kept}, gold OR {test} AS gold FROM {self.table}", *asked)
+        return self._made({"gold": f"gold OR {test}"}, *asked)
 
     @cached_property
     def own(self) -> Relation:
@@ -706,6 +705,14 @@ class Ratings:
     def _count(self, test: str, what: str = "*") -> int:
         """How many ratings meet a test, or how many of something they have."""
         return int(self.table.values(f"SELECT COUNT({what}) FROM {self.table} WHERE {test}")[0])
+
+    def _made(self, columns: Mapping[str, str], *of: Relation) -> Relation:
+        """The table with some columns made anew."""
+        quoted = self.session.column
+        chosen = (
+            f"{columns.get(name) or quoted(name)} AS {quoted(name)}" for name in self._columns
+        )
+        return self.table.view(f"SELECT {', '.join(chosen)} FROM {self.table}", *of)
 
     def _only(self, test: str, **changed: Any) -> "Ratings":
         rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
@@ -853,9 +860,7 @@ class Ratings:
         called = [names.get(name, name) for name in self.names]
         ordered = tuple(sorted(called))
         cases = _cases((at, ordered.index(name)) for at, name in enumerate(called))
-        kept = ", ".join(self.session.column(name) for name in self._columns if name != "place")
-        chosen = f"{kept}, CAST(CASE place {cases} END AS BIGINT) AS place"
-        rated = self.table.view(f"SELECT {chosen} FROM {self.table}")
+        rated = self._made({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         return replace(self, table=rated, names=ordered, classifiers=classifiers)
 
