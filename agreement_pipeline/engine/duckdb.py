@@ -17,6 +17,7 @@ from agreement_pipeline.engine.session import (
     ZONE,
     Relation,
     Unreadable,
+    answering,
     new_name,
     quoted,
 )
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ENGINE = "duckdb"
-TABLE, VIEW = "cells", "v"
+TABLE, VIEW = "table", "view"
 LARGE, USUAL_LIMIT = 300_000_000, "300MB"
 """Bytes from which a table that is put in goes to disk in part, and the memory that then holds."""
 BYTES = 24
@@ -134,21 +135,11 @@ class DuckDB:
 
     def view(self, sql: str, *of: Relation) -> Relation:
         """Keep a query that asks some relations."""
-        name = new_name(VIEW)
-        try:
-            self._cursor().execute(f"CREATE VIEW {name} AS {sql}")
-        except self.errors as error:
-            raise Unreadable.of(ENGINE, error) from None
-        return Relation(self, name, of)
+        return self._made(VIEW, sql, of)
 
     def keep(self, sql: str) -> Relation:
         """Keep the answer to a query."""
-        name = new_name(TABLE)
-        try:
-            self._cursor().execute(f"CREATE TABLE {name} AS {sql}")
-        except self.errors as error:
-            raise Unreadable.of(ENGINE, error) from None
-        return Relation(self, name)
+        return self._made(TABLE, sql)
 
     def ordered(self, table: Relation, columns: Sequence[str], order: str) -> Relation:
         """Keep some columns of a table in an order."""
@@ -159,18 +150,14 @@ class DuckDB:
 
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""
-        try:
+        with answering(ENGINE, self.errors):
             return self.connection.cursor().sql(sql).to_arrow_table()
-        except self.errors as error:
-            raise Unreadable.of(ENGINE, error) from None
 
     def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
         """The answer to a query in batches."""
         cursor = self.connection.cursor()
-        try:
+        with answering(ENGINE, self.errors, OSError):
             yield from cursor.sql(sql).to_arrow_reader(rows)
-        except (self.errors, OSError) as error:
-            raise Unreadable.of(ENGINE, error) from None
 
     def literal(self, text: str) -> str:
         """A text as it stands in a query."""
@@ -210,13 +197,18 @@ class DuckDB:
             self._limit(USUAL_LIMIT)
             self._use_threads(2)
 
+    def _made(self, kind: str, sql: str, of: Sequence[Relation] = ()) -> Relation:
+        name = new_name(kind)
+        with answering(ENGINE, self.errors):
+            self._cursor().execute(f"CREATE {kind} {name} AS {sql}")
+        return Relation(self, name, of)
+
     def _cursor(self) -> Any:
         """A cursor that makes something. What nobody holds any more is dropped before."""
         cursor = self.connection.cursor()
         while self._forgotten:
             name = self._forgotten.popleft()
-            kind = "TABLE" if name.startswith(f"{TABLE}_") else "VIEW"
-            cursor.execute(f"DROP {kind} IF EXISTS {name}")
+            cursor.execute(f"DROP {name.partition('_')[0]} IF EXISTS {name}")
         return cursor
 
     def _limit(self, memory: str) -> None:

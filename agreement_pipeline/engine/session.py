@@ -1,6 +1,7 @@
 """What queries ask about: a table or a view of a session."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,15 @@ class Unreadable(RatingsError):  # noqa: N818
             f"{engine}: found a source that the engine cannot read ({said}); expected a plain "
             "table. Correct it, or save it in another format."
         )
+
+
+@contextmanager
+def answering(engine: str, *errors: type[Exception]) -> Iterator[None]:
+    """What is raised while an engine answers is told in the words of this package."""
+    try:
+        yield
+    except errors as error:
+        raise Unreadable.of(engine, error) from None
 
 
 class Relation:
@@ -78,4 +88,4 @@ def quoted(text: str, mark: str) -> str:
     return mark + text.replace(mark, mark * 2) + mark
 
 
-__all__ = ["BATCH", "ZONE", "Relation", "Unreadable", "new_name", "quoted"]
+__all__ = ["BATCH", "ZONE", "Relation", "Unreadable", "answering", "new_name", "quoted"]

@@ -9,7 +9,7 @@ from agreement_pipeline.engine.session import (
     BATCH,
     ZONE,
     Relation,
-    Unreadable,
+    answering,
     new_name,
     quoted,
 )
@@ -103,10 +103,8 @@ class Spark:
     def ask(self, sql: str) -> "pa.Table":
         """The answer to a query."""
         frame = self._run(sql)
-        try:
+        with answering(ENGINE, Exception):
             return _in_zone(frame.toArrow())
-        except Exception as error:
-            raise Unreadable.of(ENGINE, error) from None
 
     def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
         """The answer to a query in batches."""
@@ -141,10 +139,8 @@ class Spark:
         return Relation(self, name)
 
     def _run(self, sql: str) -> Any:
-        try:
+        with answering(ENGINE, Exception):
             return self.session.sql(sql)
-        except Exception as error:
-            raise Unreadable.of(ENGINE, error) from None
 
 
 def _in_zone(table: "pa.Table") -> "pa.Table":
