@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.units.matched import groups_of as groups_of
     from agreement_pipeline.units.objects import (
-        NONE as NONE,
         AREAS as AREAS,
         KINDS as KINDS,
         Area as Area,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
         Span as Span,
     )
     from agreement_pipeline.units.places import (
+        NONE as NONE,
         document_of as document_of,
         item_of as item_of,
         numbers_named as numbers_named,

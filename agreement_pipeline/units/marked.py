@@ -9,7 +9,6 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units.objects import (
     AREAS,
-    NONE,
     ROUNDING,
     Area,
     ChosenSet,
@@ -18,6 +17,7 @@ from agreement_pipeline.units.objects import (
     Span,
     frame_of,
 )
+from agreement_pipeline.units.places import NONE
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from agreement_pipeline.ratings import TEXT, Array
 from agreement_pipeline.text import counted
 from agreement_pipeline.units.marked import Marked, extents_of
 from agreement_pipeline.units.objects import (
-    NONE,
     Area,
     Box,
     Keypoints,
@@ -34,6 +33,7 @@ from agreement_pipeline.units.objects import (
     Span,
     frame_of,
 )
+from agreement_pipeline.units.places import NONE
 from agreement_pipeline.units.shapes import common_area, signed_area
 
 if TYPE_CHECKING:

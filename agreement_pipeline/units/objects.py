@@ -11,8 +11,6 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units.shapes import crossing, one_way_round
 
-NONE = "none"
-"""The label of a rater who saw a unit and marked nothing there."""
 Choice = Literal["first", "second", "tie"]
 Point = tuple[float, float]
 ROUNDING = 1e-6

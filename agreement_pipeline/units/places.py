@@ -17,6 +17,8 @@ FORMS: dict[tuple[str, ...], re.Pattern[str]] = {
 """What the names of units say, by the numbers in them."""
 OF_POINTS = re.compile(rf"(.*) {NUMBER},{NUMBER} with \d+ (corners|keypoints){AGAIN}", re.DOTALL)
 NOTHING = " nothing marked"
+NONE = "none"
+"""The label of a rater who saw a unit and marked nothing there."""
 
 
 def numbers_named(units: Iterable[str]) -> tuple[str, ...]:

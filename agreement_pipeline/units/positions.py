@@ -14,7 +14,8 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.units.marked import Marked, extents_of
-from agreement_pipeline.units.objects import NONE, Segment, Span
+from agreement_pipeline.units.objects import Segment, Span
+from agreement_pipeline.units.places import NONE
 
 if TYPE_CHECKING:
     from agreement_pipeline.units.rule import UnitSettings

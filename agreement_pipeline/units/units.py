@@ -13,8 +13,8 @@ from agreement_pipeline.ratings import TEXT, Ratings, Scale, in_pandas
 from agreement_pipeline.text import listed
 from agreement_pipeline.units.marked import Marked, in_order, refuse_unknown
 from agreement_pipeline.units.matched import SIGMAS
-from agreement_pipeline.units.objects import NONE, Area, Box, Keypoints, Polygon, Segment, Span
-from agreement_pipeline.units.places import document_of, item_of, numbers_named
+from agreement_pipeline.units.objects import Area, Box, Keypoints, Polygon, Segment, Span
+from agreement_pipeline.units.places import NONE, document_of, item_of, numbers_named
 from agreement_pipeline.units.rule import RULES, Part, UnitRule, UnitSettings
 
 MARKED = "marked"
