@@ -140,19 +140,14 @@ TABLE = "table"
 SIGNS = {
     "argilla": (".responses.users",),
     "conll": (),
-    "dataloop": ("datasetId",),
+    "crowds": ("HITId", "datasetObjectId", "ASSIGNMENT:worker_id"),
     "doccano": ("Comments",),
-    "encord": ("label_hash",),
-    "ground_truth": ("datasetObjectId",),
     "images": ("images",),
     "inception": ("Layer",),
     "judges": ("traceId", "trace_id", "assessments"),
     "label_studio": ("annotation_id",),
-    "labelbox": ("data_row",),
-    "mturk": ("HITId",),
+    "platforms": ("datasetId", "label_hash", "data_row", "instances"),
     "prodigy": ("_task_hash",),
-    "superannotate": ("instances",),
-    "toloka": ("ASSIGNMENT:worker_id",),
 }
 """How the name of a column ends that the formats of a file need in text, if they read text with a
 header. A file that is not named here is always asked.

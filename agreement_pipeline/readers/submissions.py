@@ -9,7 +9,7 @@ Missing, skipped and "none of them" are three things:
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -142,39 +142,44 @@ def has(*names: str) -> Callable[[Export], bool]:
     return lambda export: {*names} <= {*export.first}
 
 
+def at(record: Any, *names: str) -> Any:
+    """What lies in a record under some names, each within the one before. None if it is absent."""
+    for name in names:
+        record = (record or {}).get(name)
+    return record
+
+
 def plain(record: Data, *kinds: type) -> dict[str, Any]:
     """The fields of a record that are of some kinds: texts or whole numbers, if none is named."""
     return {name: value for name, value in record.items() if isinstance(value, kinds or (str, int))}
 
 
-def part(record: Data, prefix: str) -> dict[str, Any]:
-    """The fields of a record whose names begin with a prefix, without it."""
-    return {
-        name.removeprefix(prefix): value
-        for name, value in record.items()
-        if name.startswith(prefix)
-    }
+def together(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, tuple[Any, ...]]:
+    """The values of each key, in order.
+
+    >>> together([("b", 1), ("a", 2), ("b", 3)])
+    {'b': (1, 3), 'a': (2,)}
+    """
+    found: dict[Any, list[Any]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return {key: tuple(values) for key, values in found.items()}
 
 
-def grouped(parts: Iterable[Data], key: Callable[[Data], Any]) -> dict[Any, list[Data]]:
-    """Parts of a record by what a key says of each."""
-    found: defaultdict[Any, list[Data]] = defaultdict(list)
-    for each in parts:
-        found[key(each)].append(each)
-    return found
+def drawn(
+    parts: Iterable[Any],
+    where: str,
+    made: Callable[[Any, str], LabelObject],
+    extent: tuple[float, ...] = (),
+) -> Drawn:
+    """The objects in the parts of a record. Each is made of a part and its place, for errors."""
+    objects = (made(part, f"{where}, object {n}") for n, part in enumerate(parts, 1))
+    return Drawn(tuple(objects), extent)
 
 
-def spans_in(parts: Iterable[Data], where: str) -> tuple[Span, ...]:
-    """Spans written with `start`, `end` and `label`."""
-    return tuple(
-        Span(each["start"], each["end"], each["label"], f"{where}, object {n}")
-        for n, each in enumerate(parts, 1)
-    )
-
-
-def pixels(value: float, size: float) -> float:
-    """A share of an image in percent, as pixels."""
-    return round(float(value) * size / 100, DECIMALS)
+def span(part: Data, where: str) -> Span:
+    """A span that is written with `start`, `end` and `label`."""
+    return Span(part["start"], part["end"], part["label"], where)
 
 
 def refuse_rotation(degrees: object, where: str) -> None:

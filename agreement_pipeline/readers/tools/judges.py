@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export, register
-from agreement_pipeline.readers.submissions import Data, Kind, Submission, Tool
+from agreement_pipeline.readers.submissions import Data, Kind, Submission, Tool, at
 
 HEADER = "header.json"
 LANGFUSE = {
@@ -40,24 +40,29 @@ def inspect(export: Export) -> Iterator[Submission]:
             for _, sample in export.records_in(path):
                 yield from _sample(sample, header["eval"], export.place(path))
     for path in export.files:
-        if not any(folder in path.parents for folder in packed):
+        if packed.isdisjoint(path.parents):
             for place, log in export.records_in(path):
                 for sample in log.get("samples") or ():
                     yield from _sample(sample, log["eval"], place)
 
 
 def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
-    epoch, text = sample.get("epoch", 1), sample.get("input")
-    name = f"{run['task']}/{run['model']}/{run.get('run_id', place)}/{sample['id']}/{epoch}"
-    known = {"task": run["task"], "model": run["model"], "sample": sample["id"], "epoch": epoch}
-    known["text"] = text if isinstance(text, str) else None
-    fields = {**known, **(sample.get("metadata") or {})}
+    task, model, epoch = run["task"], run["model"], sample.get("epoch", 1)
+    name = f"{task}/{model}/{run.get('run_id', place)}/{sample['id']}/{epoch}"
+    fields = {
+        "task": task,
+        "model": model,
+        "sample": sample["id"],
+        "epoch": epoch,
+        "text": sample["input"] if isinstance(sample.get("input"), str) else None,
+        **(sample.get("metadata") or {}),
+    }
     for scorer, score in (sample.get("scores") or {}).items():
         value = score["value"]
         yield Submission(
             name,
             scorer,
-            {**value} if isinstance(value, Mapping) else {"score": value},
+            value if isinstance(value, Mapping) else {"score": value},
             f"{place}: {name}, {scorer}",
             created=run.get("created"),
             fields=fields,
@@ -65,10 +70,9 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
 
 
 def _is_inspect(export: Export) -> bool:
-    if any(path.name == HEADER for path in export.files):
-        return True
     run = export.first.get("eval")
-    return isinstance(run, Mapping) and "task" in run
+    is_log = isinstance(run, Mapping) and "task" in run
+    return is_log or any(path.name == HEADER for path in export.files)
 
 
 register(
@@ -138,9 +142,8 @@ def traces(export: Export) -> Iterator[Submission]:
             source, expected = each["source"], each.get("expectation")
             answer = (expected or each.get("feedback") or {}).get("value")
             named = each.get("assessment_name") or each["name"]
-            span = each.get("span_id")
             yield Submission(
-                f"{name}/{span}" if span else name,
+                f"{name}/{each['span_id']}" if each.get("span_id") else name,
                 source.get("source_id"),
                 {named: None if isinstance(answer, (list, dict)) else answer},
                 where,
@@ -219,31 +222,27 @@ def promptfoo(export: Export) -> Iterator[Submission]:
     for place, record in export.records():
         run, results = record.get("evalId") or place, record["results"]
         for each in results["results"]:
-            yield from _output(each, str(run), results.get("timestamp"))
-
-
-def _output(result: Data, run: str, time: object) -> Iterator[Submission]:
-    provider = result["provider"]
-    model = provider.get("label") or provider["id"]
-    name = f"{run}/{result['testIdx']}/{result['promptIdx']}/{model}"
-    fields = {"provider": model, **(result.get("vars") or {})}
-    met: Counter[str] = Counter()
-    parts = (result.get("gradingResult") or {}).get("componentResults") or ()
-    if not parts:
-        yield Submission(name, None, {}, f"output {name}", fields=fields)
-    for part in parts:
-        assertion = part.get("assertion") or {}
-        rater = str(assertion.get("metric") or assertion["type"])
-        met[rater] += 1  # the second of a name is called `name 2`
-        rater = rater if met[rater] == 1 else f"{rater} {met[rater]}"
-        yield Submission(
-            name,
-            rater,
-            {"pass": "pass" if part["pass"] else "fail", "score": part["score"]},
-            f"output {name}, {rater}",
-            created=time,
-            fields=fields,
-        )
+            provider = each["provider"]
+            model = provider.get("label") or provider["id"]
+            name = f"{run}/{each['testIdx']}/{each['promptIdx']}/{model}"
+            fields = {"provider": model, **(each.get("vars") or {})}
+            parts = at(each, "gradingResult", "componentResults")
+            if not parts:
+                yield Submission(name, None, {}, f"output {name}", fields=fields)
+            met: Counter[str] = Counter()
+            for part in parts or ():
+                said = part.get("assertion") or {}
+                rater = str(said.get("metric") or said["type"])
+                met[rater] += 1  # the second of a name is called `name 2`
+                rater = rater if met[rater] == 1 else f"{rater} {met[rater]}"
+                yield Submission(
+                    name,
+                    rater,
+                    {"pass": "pass" if part["pass"] else "fail", "score": part["score"]},
+                    f"output {name}, {rater}",
+                    created=results.get("timestamp"),
+                    fields=fields,
+                )
 
 
 def _is_promptfoo(export: Export) -> bool:

@@ -8,7 +8,6 @@ objects.
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -16,14 +15,15 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.readers.exports import Export, register
 from agreement_pipeline.readers.submissions import (
+    DECIMALS,
     Data,
     Drawn,
     Status,
     Submission,
     Tool,
     has,
-    pixels,
     refuse_rotation,
+    together,
 )
 from agreement_pipeline.units import (
     Box,
@@ -37,7 +37,7 @@ from agreement_pipeline.units import (
 
 FIXED = "fixed_and_accepted"
 REVIEWED = ("accepted", "rejected", FIXED)
-SUGGESTED = ("prediction", "prediction-changed")
+SUGGESTED = {"prediction", "prediction-changed"}
 COPIED = ("prediction", "propagated_annotation")
 AREAS = frozenset({"start", "x", "points", "original_width"})
 OWN = ("annotation_id", "annotator", "lead_time")
@@ -52,10 +52,6 @@ CHOSEN: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right"
 
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     """The annotations, drafts and predictions of all tasks, or their objects of a kind."""
-
-    def answers(result: object, where: str) -> dict[str, Any]:
-        return objects_in(result, where, kind) if kind else answers_in(result)
-
     for place, record in export.records():
         is_task = "annotations" in record
         task = record if is_task else record.get("task")
@@ -65,46 +61,39 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 "Export the project again, as JSON."
             )
         fields = {"task": task.get("id"), **(task.get("meta") or {}), **(task.get("data") or {})}
-        for each in record["annotations"] if is_task else [record]:
-            name = f"annotation {each.get('id')}"
-            where, who = f"{place}, {name}", each.get("completed_by")
-            yield Submission(
-                task.get("id"),
-                (who.get("email") or who.get("id")) if isinstance(who, Mapping) else who,
-                answers(before_review(each, where), where),
-                name,
-                status=_status(each),
-                kind="gold" if _says(each, "ground_truth") else "human",
-                created=each.get("created_at"),
-                updated=each.get("updated_at"),
-                seconds=each.get("lead_time"),
-                assisted=_is_assisted(each),
-                fields=fields,
-            )
-        for each in (task.get("drafts") or ()) if is_task else ():
-            where = f"{place}, draft {each.get('id')}"
-            yield Submission(
-                task["id"],
-                each.get("user"),
-                answers(each.get("result"), where),
-                where,
-                status="draft",
-                created=each.get("created_at"),
-                fields=fields,
-            )
-        for each in (task.get("predictions") or ()) if is_task else ():
-            name = f"prediction {each.get('id')}"
+        work = [("annotation", each) for each in (record["annotations"] if is_task else [record])]
+        for what in ("draft", "prediction") if is_task else ():
+            work += [(what, each) for each in task.get(f"{what}s") or ()]
+        for what, each in work:
+            name = f"{what} {each.get('id')}"
             where = f"{place}, {name}"
+            result = before_review(each, where) if what == "annotation" else each.get("result")
             yield Submission(
                 task.get("id"),
-                each.get("model_version") or "a model without a version",
-                answers(each.get("result"), where),
-                name,
-                kind="model",
+                values=objects_in(result, where, kind) if kind else answers_in(result),
+                record=where if what == "draft" else name,
                 created=each.get("created_at"),
-                confidence=each.get("score"),
                 fields=fields,
+                **_about(what, each),
             )
+
+
+def _about(what: str, said: Data) -> dict[str, Any]:
+    """Who gave an annotation, a draft or a prediction, and what became of it."""
+    if what == "prediction":
+        model = said.get("model_version") or "a model without a version"
+        return {"rater": model, "kind": "model", "confidence": said.get("score")}
+    if what == "draft":
+        return {"rater": said.get("user"), "status": "draft"}
+    who = said.get("completed_by")
+    return {
+        "rater": (who.get("email") or who.get("id")) if isinstance(who, Mapping) else who,
+        "status": _status(said),
+        "kind": "gold" if _says(said, "ground_truth") else "human",
+        "updated": said.get("updated_at"),
+        "seconds": said.get("lead_time"),
+        "assisted": _is_assisted(said),
+    }
 
 
 def answers_in(result: object) -> dict[str, Any]:
@@ -112,12 +101,11 @@ def answers_in(result: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
-        if kind not in value or not AREAS.isdisjoint(value):
-            continue
-        said, name = value[kind], part.get("from_name", kind)
-        answer = _ticks(said) if isinstance(said, list) else said
-        both = isinstance(answer, tuple) and isinstance(found.get(name), tuple)
-        found[name] = (*found[name], *answer) if both else answer
+        if kind in value and AREAS.isdisjoint(value):
+            name, said = part.get("from_name", kind), value[kind]
+            answer = _ticks(said) if isinstance(said, list) else said
+            both = isinstance(answer, tuple) and isinstance(found.get(name), tuple)
+            found[name] = (*found[name], *answer) if both else answer
     return found
 
 
@@ -144,7 +132,7 @@ def _is_assisted(annotation: Data) -> bool:
     parents = annotation.get("parent_prediction"), annotation.get("parent_annotation")
     origins = {part.get("origin") for part in annotation.get("result") or ()}
     copied = annotation.get("last_action") in COPIED
-    return copied or any(each is not None for each in parents) or bool(origins & {*SUGGESTED})
+    return copied or any(each is not None for each in parents) or not origins.isdisjoint(SUGGESTED)
 
 
 def before_review(annotation: Data, where: str) -> object:
@@ -182,17 +170,17 @@ def _is_json(export: Export) -> bool:
 
 def objects_in(result: object, where: str, kind: str) -> dict[str, Drawn]:
     """The objects of a kind, by question."""
-    types, make = MADE.get(kind, ((), _span))
-    found: defaultdict[str, list[LabelObject]] = defaultdict(list)
+    types, made = MADE.get(kind, ((), _span))
+    found: list[tuple[str, LabelObject]] = []
     extents: dict[str, tuple[float, ...]] = {}
     for n, part in enumerate(result if isinstance(result, list) else (), 1):
         if part.get("type") in types:
-            place, name = f"{where}, object {n}", part.get("from_name", kind)
-            labels = part["value"].get(part["type"])
+            name, labels = part.get("from_name", kind), part["value"].get(part["type"])
             labels = labels if isinstance(labels, list) else [""]  # a ranking or a preference
-            found[name] += [make(part, label, place) for label in labels]
+            found += [(name, made(part, label, f"{where}, object {n}")) for label in labels]
             extents[name] = _extent(part)
-    return {name: Drawn(tuple(objects), extents[name]) for name, objects in found.items()}
+    objects = together(found)
+    return {name: Drawn(objects.get(name, ()), extent) for name, extent in extents.items()}
 
 
 def _extent(part: Data) -> tuple[float, ...]:
@@ -211,23 +199,25 @@ def _segment(part: Data, label: str, where: str) -> LabelObject:
     return Segment(float(part["value"]["start"]), float(part["value"]["end"]), label, where)
 
 
-def _box(part: Data, label: str, where: str) -> LabelObject:
-    value, (width, height) = part["value"], _extent(part)
-    refuse_rotation(value.get("rotation"), where)
-    return Box(
-        pixels(value["x"], width),
-        pixels(value["y"], height),
-        pixels(value["width"], width),
-        pixels(value["height"], height),
-        label,
-        where,
+def _pixels(part: Data, across: Any, down: Any) -> tuple[float, float]:
+    """A place or a size in percent of the image, as pixels."""
+    width, height = _extent(part)
+    return (
+        round(float(across) * width / 100, DECIMALS),
+        round(float(down) * height / 100, DECIMALS),
     )
 
 
+def _box(part: Data, label: str, where: str) -> LabelObject:
+    value = part["value"]
+    refuse_rotation(value.get("rotation"), where)
+    corner, size = _pixels(part, value["x"], value["y"]), (value["width"], value["height"])
+    return Box(*corner, *_pixels(part, *size), label, where)
+
+
 def _polygon(part: Data, label: str, where: str) -> LabelObject:
-    width, height = _extent(part)
-    points = tuple((pixels(x, width), pixels(y, height)) for x, y in part["value"]["points"])
-    return Polygon(points, label, where)
+    points = (_pixels(part, x, y) for x, y in part["value"]["points"])
+    return Polygon(tuple(points), label, where)
 
 
 def _ranking(part: Data, label: str, where: str) -> LabelObject:

@@ -6,7 +6,7 @@ session is `<data set>-<rater>`, and a data set may belong to one round.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export, register
@@ -15,11 +15,13 @@ from agreement_pipeline.readers.submissions import (
     Drawn,
     Submission,
     Tool,
+    at,
+    drawn,
     has,
     plain,
-    spans_in,
+    span,
 )
-from agreement_pipeline.units import Box, LabelObject, Polygon
+from agreement_pipeline.units import Box, Polygon
 
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 
@@ -48,31 +50,27 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 def _drawn(record: Data, kind: str, place: str) -> Drawn:
     parts = record.get("spans") or ()
     if kind == "spans":
-        return Drawn(spans_in(parts, place))
+        return drawn(parts, place, span)
     is_sized = "width" in record and "height" in record
     extent = (record["width"], record["height"]) if is_sized else ()
-    return Drawn(tuple(_shapes(parts, kind, place)), extent)
+    return drawn(parts, place, _polygon if kind == "polygons" else _box, extent)
 
 
-def _shapes(parts: Iterable[Data], kind: str, place: str) -> Iterator[LabelObject]:
-    for n, part in enumerate(parts, 1):
-        where, points = f"{place}, object {n}", part["points"]
-        if kind == "polygons":
-            yield Polygon(tuple((x, y) for x, y in points), part["label"], where)
-        else:
-            left, top = (min(each) for each in zip(*points, strict=True))
-            right, bottom = (max(each) for each in zip(*points, strict=True))
-            yield Box(left, top, right - left, bottom - top, part["label"], where)
+def _polygon(part: Data, where: str) -> Polygon:
+    return Polygon(tuple((x, y) for x, y in part["points"]), part["label"], where)
+
+
+def _box(part: Data, where: str) -> Box:
+    x, y = zip(*part["points"], strict=True)
+    return Box(min(x), min(y), max(x) - min(x), max(y) - min(y), part["label"], where)
 
 
 def _answer(record: Data) -> dict[str, Any]:
     if "accept" in record:
-        several = (record.get("config") or {}).get("choice_style") == "multiple"
-        ticked = record["accept"]
-        return {"accept": frozenset(ticked) if several else tuple(ticked)}
-    if "spans" in record or "label" not in record:
-        return {}
-    return {"answer": record["answer"]}
+        is_set = at(record, "config", "choice_style") == "multiple"
+        return {"accept": (frozenset if is_set else tuple)(record["accept"])}
+    is_answer = "label" in record and "spans" not in record
+    return {"answer": record["answer"]} if is_answer else {}
 
 
 def _rater(session: str, shared: Mapping[str, int]) -> str:
