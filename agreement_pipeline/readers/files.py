@@ -103,6 +103,8 @@ class Steady:
                         f"{name}: line {line}: found a NUL byte; expected text. "
                         "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
                     )
+                if not block.isascii():
+                    text_of(block, name, n_lines)
                 yield block
                 n_lines += block.count(b"\n")
                 is_blank = is_blank and block.isspace()
@@ -113,10 +115,6 @@ class Steady:
                 f"{name}: found nothing but blanks; expected a table with at least one rating. "
                 "Check that the export is complete."
             )
-
-    def text(self) -> str:
-        """The whole text."""
-        return text_of(b"".join(self.blocks()), self.path.name)
 
     def refuse_change(self) -> None:
         """Refuse the file if it changed."""

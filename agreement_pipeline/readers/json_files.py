@@ -180,7 +180,7 @@ class JsonLines:
         limits.refuse_beyond("columns", len(names), path.name, "columns")
         self.header = list(names)
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[dict[str, Any]]:
         """Some columns, some rows at a time.
 
         A column is an Arrow array of texts. If it holds anything but texts, it is a list.
@@ -207,7 +207,7 @@ def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
     """The records of a file, one a line. Blank lines at its end are none."""
     source, row, waiting = path.name, 0, list[str]()
     for block in Steady.at(path).blocks():
-        for line in text_of(block, source, row + len(waiting)).removesuffix("\n").split("\n"):
+        for line in block.decode().removesuffix("\n").split("\n"):
             if line.strip() and waiting:
                 for row, each in enumerate(waiting, row + 1):  # noqa: B020
                     yield _record(each, row, False, source)

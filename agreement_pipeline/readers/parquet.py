@@ -81,7 +81,7 @@ class ParquetTable:
         if not self._footer.rows:
             raise no_row(path.name)
 
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
         """Some columns, decoded and checked."""
         self._refuse_expanded(names)
         with _as_refusal(self._path.name):

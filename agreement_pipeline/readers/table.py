@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,7 +48,6 @@ from agreement_pipeline.text import called, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from agreement_pipeline.readers.json_files import JsonLines
     from agreement_pipeline.readers.parquet import Named
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -65,8 +65,8 @@ BINARY = (bytes, bytearray, memoryview)
 NO_VALUES = (list, tuple, dict, *BINARY)
 TIME_LENGTH = len("2026-11-01 10:00:00.123000")
 ODD_LIST = "found a list with a member that is no label"
-Batches = tuple[pa.Schema, Iterator[Any]]
-"""The types of columns, and the columns in parts."""
+Read = Callable[[Sequence[str], Collection[str]], Iterator[Any]]
+See = Callable[[Any, Mapping[str, str]], Relation | None]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ class Table:
     header
         The names of its columns.
     read
-        Reads the columns of some names, of which some may hold lists.
+        Reads the columns of some names, of which some may hold lists, some rows at a time. A column
+        is an Arrow array, or a list of Python objects.
     see
         Sees columns under other names where they lie. None if they must be read.
     first
@@ -91,8 +92,8 @@ class Table:
 
     source: str
     header: list[str]
-    read: Callable[[Sequence[str], Collection[str]], Batches] | None = None
-    see: Callable[[Any, Mapping[str, str]], Relation | None] = lambda *_: None
+    read: Read = lambda *_: iter(())
+    see: See = lambda *_: None
     first: int = 1
     named: "Mapping[str, Named]" = field(default_factory=dict)
 
@@ -107,34 +108,30 @@ class Table:
         seen = self.see(session, columns)
         if seen is not None:
             return self._of_seen(Rows(seen, self.source), columns, lists)
-        assert self.read is not None
-        schema, batches = self.read(list(dict.fromkeys(columns.values())), lists)
-        kinds = pa.schema([(name, self._kind(schema, name, of)) for name, of in columns.items()])
-        loaded = session.load(kinds, self._plain(batches, columns, lists, kinds))
+        batches = self._plain(columns, lists)
+        first = next(batches, None)
+        if first is None:
+            raise no_row(self.source)
+        loaded = session.load(first.schema, chain([first], batches))
         return _numbered(Rows(loaded, self.source), self.first)
 
-    def _kind(self, schema: pa.Schema, name: str, of: str) -> pa.DataType:
-        kind = TEXT if of in self.named else plain_type(schema.field(of).type)
-        return TEXT if is_time(kind) and name != "timestamp" else kind
-
     def _plain(
-        self,
-        batches: Iterator[Any],
-        columns: Mapping[str, str],
-        lists: Collection[str],
-        kinds: pa.Schema,
+        self, columns: Mapping[str, str], lists: Collection[str]
     ) -> Iterator[pa.RecordBatch]:
+        """Columns under other names. Times are text, except when a rating was given."""
         start = self.first
-        for batch in batches:
-            arrays = []
-            for name, of in columns.items():
-                cells = self._single(batch[of], of, of in lists, start)
-                is_other = is_time(cells.type) and kinds.field(name).type == TEXT
-                arrays.append(written(cells) if is_other else cells)
-            yield pa.record_batch(arrays, schema=kinds)
-            start += len(arrays[0])
-        if start == self.first:
-            raise no_row(self.source)
+        for batch in self.read(list(dict.fromkeys(columns.values())), lists):
+            arrays = {
+                name: self._single(batch[of], of, of in lists, start)
+                for name, of in columns.items()
+            }
+            for name, cells in arrays.items():
+                if is_time(cells.type) and name != "timestamp":
+                    arrays[name] = written(cells)
+            made = pa.record_batch(arrays)
+            if made.num_rows:
+                yield made
+                start += made.num_rows
 
     def _single(self, cells: Any, name: str, lists: bool, start: int) -> pa.Array:
         """The cells of a column, each a single value."""
@@ -184,31 +181,18 @@ def file_table(path: Path, limits: Limits) -> Table:
     if kind == "text":
         separator = separator_in(path, SEPARATORS.get(path.suffix.lower(), ","))
         text = Delimited(path, separator, limits)
-        return _text_table(path.name, text, first=2)
+        return Table(path.name, text.header, text.batches, first=2)
     if kind == "parquet":
         from agreement_pipeline.readers.parquet import ParquetTable
 
         file = ParquetTable(path, limits)
-        return Table(
-            path.name,
-            list(file.schema.names),
-            lambda names, _: (file.schema, file.batches(names)),
-            file.seen,
-            named=file.named,
-        )
+        return Table(path.name, file.schema.names, file.batches, file.seen, named=file.named)
     if kind == "excel":
         return arrow_table(_sheet(path, limits), path.name, limits, first=2)
     from agreement_pipeline.readers.json_files import JsonLines
 
     lines = JsonLines(path, limits)
-    return _text_table(path.name, lines, first=1)
-
-
-def _text_table(source: str, text: "Delimited | JsonLines", first: int) -> Table:
-    def read(names: Sequence[str], _: Collection[str]) -> Batches:
-        return pa.schema([(name, TEXT) for name in names]), text.batches(names)
-
-    return Table(source, text.header, read, first=first)
+    return Table(path.name, lines.header, lines.batches)
 
 
 def table_of(source: Any, limits: Limits) -> Table:
@@ -240,17 +224,10 @@ def arrow_table(
     """A table of Arrow."""
     _refuse_large(table.column_names, len(table), source, limits)
 
-    def read(names: Sequence[str], _: Collection[str]) -> Batches:
-        return table.schema, iter(table.select(list(names)).to_batches())
+    def read(names: Sequence[str], _: Collection[str]) -> Iterator[pa.RecordBatch]:
+        return iter(table.select(list(names)).to_batches())
 
     return Table(source, table.column_names, read, first=first, named=named or {})
-
-
-def far_table(address: str, session: Session, limits: Limits) -> Table:
-    """A Parquet file on another machine, which the engine reads."""
-    header, name = list(session.schema_of(address).names), Path(address).name
-    _refuse_large(header, 0, name, limits)
-    return Table(name, header, see=lambda session, columns: session.parquet(address, columns))
 
 
 def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
@@ -258,11 +235,11 @@ def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
     header = [str(name) for name in frame.columns]
     _refuse_large(header, len(frame), FRAME, limits)
 
-    def read(names: Sequence[str], lists: Collection[str]) -> Batches:
+    def read(names: Sequence[str], lists: Collection[str]) -> Iterator[pa.RecordBatch]:
         some = frame.iloc[:, [header.index(name) for name in names]].set_axis(list(names), axis=1)
         objects = [name for name in names if some[name].dtype == object]
         single = {name: _single_in(some[name], name in lists) for name in objects}
-        return cells_of_frame(some.assign(**single))
+        return cells_of_frame(some.assign(**single))[1]
 
     return Table(FRAME, header, read)
 
@@ -429,7 +406,9 @@ class Tables(Reader):
 def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
     """The tables of a source, each with its name in a folder or a pattern."""
     if isinstance(source, str) and AFAR in source:
-        yield WHOLE, far_table(source, asked.session, asked.limits)
+        header, name = asked.session.schema_of(source).names, Path(source).name
+        _refuse_large(header, 0, name, asked.limits)
+        yield WHOLE, Table(name, header, see=lambda session, of: session.parquet(source, of))
         return
     path = Path(source) if isinstance(source, str) else source
     if not isinstance(path, Path) or not (path.is_dir() or is_pattern(path)):
