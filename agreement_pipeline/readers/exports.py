@@ -212,8 +212,8 @@ class Reader(ABC):
         """All ratings of a source."""
 
     @abstractmethod
-    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
-        """Only the names of the rounds in a source, sorted."""
+    def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
+        """Only the rounds of all rows of a source, in the column `round`."""
 
     @property
     def submissions(self) -> "Callable[[Export], Iterator[Submission]] | None":

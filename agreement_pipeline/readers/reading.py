@@ -1,7 +1,7 @@
 """Checked ratings from whatever holds them, for projects and the command line alike."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -112,17 +112,17 @@ def read(
     ('ana', 'ben')
     """
     session = _session(source, engine, memory_limit)
-    if rules.units is not None:
-        asked = Asked(columns, "long", limits, rules)
-        ratings, where = _units_in(
-            source, rules.units, asked, round_name, scale, classifiers, session
-        )
+    units = rules.units
+    # Label objects are numbered before they are units, and the numbers stay in this process.
+    put = session if units is None else None
+    form: Layout = layout if units is None else "long"
+    rows = _of_round(rows_of(source, columns, form, limits, rules, put), round_name, rules)
+    if units is None:
+        ratings = _checked(rows, scale, level, classifiers, limits)
     else:
-        found = rows_of(source, columns, layout, limits, rules, session)
-        rows = _of_round(found, round_name, rules)
-        where, ratings = rows.source, _checked(rows, scale, level, classifiers, limits)
+        ratings = _units_in(rows, units, scale, classifiers, session)
     if usable:
-        _refuse_unusable(ratings, where)
+        _refuse_unusable(ratings, rows.source)
     return ratings
 
 
@@ -171,67 +171,43 @@ def read_marked(
     >>> units_of(marked, UnitSettings("spans")).ratings.raters
     ('a', 'b')
     """
-    return _marked_in(source, kind, Asked(columns, "long", limits, rules), round_name)[1]
+    from agreement_pipeline.units import UnitSettings
+
+    rules = replace(rules, units=UnitSettings(kind))
+    return _marked(_of_round(rows_of(source, columns, "long", limits, rules), round_name, rules))
 
 
-def _marked_in(
-    source: str | Source, kind: str, asked: Asked, round_name: str | None
-) -> "tuple[Rows, list[Marked]]":
-    """The rows of an export, and what is marked in each of them."""
-    from agreement_pipeline.readers.submissions import Tool
+def _marked(rows: Rows) -> "list[Marked]":
+    """What is marked in each row. Its label is the number of what was drawn, after a mark."""
     from agreement_pipeline.units import Marked
 
-    if not isinstance(source, str | Path):
-        raise RatingsError(
-            f"a DataFrame: found a table for units of {kind}; expected the export of a tool. Make "
-            "units of it with agreement_pipeline.units."
-        )
-    with _opened(Path(source), asked.limits, asked.rules.reader) as (path, reader):
-        if not isinstance(reader, Tool):
-            raise RatingsError(
-                f"{path.name}: found {reader.title} for units of {kind}; expected the export of a "
-                "tool. Leave `units` out, or export the objects."
-            )
-        found, drawn = reader.drawn(path, kind, asked)
-    requires = asked.rules.requires
-    needs = ("none", *reader.needs) if requires is None else requires
-    rows = _of_round(_with_origin(reader, found, needs), round_name, asked.rules)
     occurrence = "occurrence" if "occurrence" in rows.names else "1"
     said = rows.relation.ask(
         f"SELECT item, rater, label, {rows.quoted('row')}, {occurrence} FROM {rows} ORDER BY nth"
     )
-    return rows, [
-        Marked(
-            item,
-            rater,
-            drawn[int(label[1:])].objects,
-            drawn[int(label[1:])].extent,
-            f"{rows.source}: {record}",
-            int(times),
-            rater in rows.classifiers,
-        )
-        for item, rater, label, record, times in zip(
-            *(each.to_pylist() for each in said.columns), strict=True
-        )
-    ]
+    found = []
+    for item, rater, label, record, times in zip(
+        *(e.to_pylist() for e in said.columns), strict=True
+    ):
+        drawn, where = rows.drawn[int(label[1:])], f"{rows.source}: {record}"
+        is_model = rater in rows.classifiers
+        found.append(Marked(item, rater, drawn.objects, drawn.extent, where, int(times), is_model))
+    return found
 
 
 def _units_in(
-    source: str | Source,
+    rows: Rows,
     units: "UnitSettings",
-    asked: Asked,
-    round_name: str | None,
     scale: Scale | None,
     classifiers: Classifiers,
     session: Session,
-) -> tuple[Ratings, str]:
-    """The units of the label objects in an export, and its name."""
+) -> Ratings:
+    """The units of the label objects in some rows."""
     from agreement_pipeline.units import units_of
 
-    rows, marked = _marked_in(source, units.kind, asked, round_name)
     raters = rows.distinct("rater")
     named = classifiers(raters, rows.source) if callable(classifiers) else classifiers
-    found = units_of(marked, units, scale, source=rows.source)
+    found = units_of(_marked(rows), units, scale, source=rows.source)
     whole = replace(
         found,
         classifiers=tuple(sorted({*named, *({*rows.classifiers} & {*raters})})),
@@ -239,8 +215,7 @@ def _units_in(
         session=session,
     )
     part = "" if units.part == "all" else units.part
-    origin = None if rows.origin is None else replace(rows.origin, part=part)
-    return whole.ratings.from_origin(origin), rows.source
+    return whole.ratings.from_origin(rows.origin and replace(rows.origin, part=part))
 
 
 def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
@@ -267,8 +242,20 @@ def read_rounds(
     RatingsError
         The file is broken. Or it has no such column, or a row without a round.
     """
+    named = set[str]()
     with _opened(path, limits, reader) as (place, found):
-        return found.rounds(place, Asked(columns, limits=limits))
+        for rows in found.rounds(place, Asked(columns, limits=limits)):
+            absent = rows.relation.values(
+                f"SELECT row FROM {rows} WHERE round IS NULL ORDER BY nth"
+            )
+            if absent:
+                raise RatingsError(
+                    f"{rows.source}: {called('row', absent)}, column {columns.round or 'round'!r}: "
+                    "found no round; expected one in every row. Fill it in, or name the column "
+                    "that holds it."
+                )
+            named.update(rows.distinct("round"))
+    return tuple(sorted(named))
 
 
 @contextmanager
@@ -320,13 +307,13 @@ def rows_of(
         source = Path(source.removeprefix(HERE))
     is_path = isinstance(source, str | Path)
     if not is_path or AFAR in str(source) or is_pattern(Path(source)):
-        return _with_origin(TABLE, TABLE.rows(source, asked))
+        return _with_origin(TABLE, TABLE.rows(source, asked), rules)
     path = Path(source)
     with _opened(path, limits, rules.reader) as (place, reader):
         rows = reader.rows(place, asked)
         if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
             rows = replace(rows, relation=_kept(rows))  # their file will be gone
-    return _with_origin(reader, rows, reader.needs if rules.requires is None else rules.requires)
+    return _with_origin(reader, rows, rules)
 
 
 def _kept(rows: Rows) -> Relation:
@@ -341,37 +328,52 @@ def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
     """The rows of one round. If no round is named, all rows of a source with at most one round."""
     if name is None and rules.all_rounds:
         return rows
-    where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
     said: list[str | None] = []
     if "round" in rows.names:
-        said = rows.relation.ask(
-            f"SELECT {rows.text('round')} AS name, MIN(nth) AS first_nth FROM {rows} "
-            "GROUP BY 1 ORDER BY first_nth, name"
-        )["name"].to_pylist()
-    found = [each for each in said if each is not None]
-    if name is None and found and len(found) < len(said):
-        raise RatingsError(
-            f"{where}: found rows without a round beside {called('round', found)}; expected a "
-            "round in every row, or in none. Fill it in."
+        said = rows.relation.values(
+            f"SELECT name FROM (SELECT {rows.text('round')} AS name, MIN(nth) AS first_nth "
+            f"FROM {rows} GROUP BY 1) AS rounds ORDER BY first_nth, name"
         )
-    if name is None and len(found) <= 1:
-        return rows
+    rounds = [each for each in said if each is not None]
+    many = (
+        "Choose one (--of-round NAME, or columns: {round: …} in a project for a round each), "
+        "or read them together (--all-rounds, or all_rounds: true)."
+    )
+    beside = f"rows without a round beside {called('round', rounds)}"
+    faults = (
+        [
+            (beside, "a round in every row, or in none", "Fill it in.", None in said and rounds),
+            (
+                f"{len(rounds)} rounds, {listed(rounds)}",
+                "one for ratings that are read as one",
+                many,
+                rounds[1:],
+            ),
+        ]
+        if name is None
+        else [
+            (
+                "no round in any row",
+                f"rows of round {name!r}",
+                "Name the column of rounds, or no round.",
+                not rounds,
+            ),
+            (
+                f"no round {name!r} among {listed(rounds)}",
+                "one of these",
+                "Correct its name.",
+                name not in rounds,
+            ),
+        ]
+    )
+    for found, expected, step, is_so in faults:
+        if is_so:
+            raise RatingsError(
+                f"{rows.source}: column {rows.columns.get('round', 'round')!r}: found {found}; "
+                f"expected {expected}. {step}"
+            )
     if name is None:
-        raise RatingsError(
-            f"{where}: found {len(found)} rounds, {listed(found)}; expected one for ratings that "
-            "are read as one. Choose one (--of-round NAME, or columns: {round: …} in a project "
-            "for a round each), or read them together (--all-rounds, or all_rounds: true)."
-        )
-    if not found:
-        raise RatingsError(
-            f"{where}: found no round in any row; expected rows of round {name!r}. "
-            "Name the column of rounds, or no round."
-        )
-    if name not in found:
-        raise RatingsError(
-            f"{where}: found no round {name!r} among {listed(found)}; expected one of these. "
-            "Correct its name."
-        )
+        return rows
     own = rows.view(f"SELECT * FROM {rows} WHERE {rows.text('round')} = {rows.literal(name)}")
     left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
     return replace(own, left_out=left_out)
@@ -389,7 +391,7 @@ def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) ->
     return unnamed_columns([str(name) for name in Export(source).first], columns)
 
 
-def _with_origin(reader: Reader, rows: Rows, requires: Iterable[str] = ()) -> Rows:
+def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
     """The rows, with what their reader is called and what they can show.
 
     They are refused if they cannot show what is required.
@@ -397,8 +399,10 @@ def _with_origin(reader: Reader, rows: Rows, requires: Iterable[str] = ()) -> Ro
     shows = frozenset(reader.shows)
     if reader.submissions is None:
         shown = {word for name, word in SHOWN.items() if name in rows.names}
-        shows = frozenset({"raters", *shown} | ({"predictions"} if rows.classifiers else set()))
-    lacking = [name for name in requires if name not in shows]
+        shows = frozenset({"raters", *shown, *(["predictions"] if rows.classifiers else [])})
+    usual = (*reader.needs, *(["none"] if rules.units else []))
+    required = usual if rules.requires is None else rules.requires
+    lacking = [name for name in required if name not in shows]
     if lacking:
         said = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
         why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)

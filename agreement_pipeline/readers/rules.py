@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
@@ -14,6 +14,7 @@ from agreement_pipeline.ratings import CAPABILITIES, STRATUM, Cells, Origin, cat
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
+    from agreement_pipeline.readers.submissions import Drawn
     from agreement_pipeline.units import UnitSettings
 
 Rejected = Literal["kept", "left out"]
@@ -126,12 +127,15 @@ class Rows(Cells):
         How many rows of the source are no ratings.
     reader, shows
         The name of the reader, and what the source can show. Empty if it is not known.
+    drawn
+        The label objects of the source. The label of a row is a number of one of them.
     """
 
     classifiers: tuple[str, ...] = ()
     left_out: LeftOut = field(default_factory=Counter)
     reader: str = ""
     shows: frozenset[str] = frozenset()
+    drawn: "Sequence[Drawn]" = ()
 
     def __str__(self) -> str:
         return self.relation.name
@@ -179,16 +183,13 @@ class Rows(Cells):
         some = self.view(f"SELECT * FROM {self} WHERE NOT ({test})", *others)
         return replace(some, left_out=self.left_out + Counter(counts))
 
-    def values(self, sql: str) -> list[Any]:
-        """The only column of the answer to a query."""
-        (column,) = self.relation.ask(sql).columns
-        return list(column.to_pylist())
-
     def distinct(self, name: str) -> list[str]:
         """The texts of a column, sorted."""
         text = self.text(name)
         return sorted(
-            self.values(f"SELECT DISTINCT {text} AS name FROM {self} WHERE {text} IS NOT NULL")
+            self.relation.values(
+                f"SELECT DISTINCT {text} AS name FROM {self} WHERE {text} IS NOT NULL"
+            )
         )
 
 

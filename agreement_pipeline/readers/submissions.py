@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -25,9 +26,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Relation, Session, duckdb_session
+from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text
+from agreement_pipeline.ratings import STRATUM, Limits, category_text
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
 from agreement_pipeline.readers.rules import FIELD, Rejected, Rows, arranged, kept
@@ -47,7 +48,7 @@ ZONES = {"PDT": "-0700", "PST": "-0800", "UTC": "+0000", "GMT": "+0000"}
 IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
 """A time as `utc` writes it."""
 MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
-AT_ONCE, LETTERS = 2_048, 1_000_000
+AT_ONCE, LETTERS = 8_192, 1_000_000
 """How many rows are Python objects at once, and of how many letters."""
 HERE = "duckdb"
 """The engine that sees the files of this machine."""
@@ -272,12 +273,15 @@ class Gathered:
         self._sets, self._odd = False, ""
         names = [*CANONICAL, "ticked", *self.columns.values()]
         schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
-        made = self._made(submissions, limits)
-        rows = Rows(_put(session, schema, _batches(made, schema)), source)
+        made = _batches(self._made(submissions, limits), schema)
+        rows = Rows(_put(session, schema, made), source)
         self._refuse_several()
-        others = ", ".join(name for name in names if name not in ("label", "ticked"))
-        label = self._label_in_sql(omits_none)
-        self.rows = rows.view(f"SELECT {others}, {label} AS label, nth FROM {rows}")
+        # Nothing ticked is the empty set, if anybody ticked several.
+        silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
+        none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
+        label = f"CASE WHEN {none} THEN '{NONE}' ELSE label END" if self._sets else "label"
+        kept = [name for name in rows.names if name != "ticked"]
+        self.rows = rows.view(f"SELECT {rows.with_columns({'label': label}, kept)} FROM {rows}")
 
     def told(self, name: str) -> str | None:
         """A field in SQL, else what is known of a submission, as text. None if nothing is."""
@@ -295,15 +299,23 @@ class Gathered:
                 if not seen.keys() >= names.keys():
                     seen.update(dict.fromkeys(names))
             asked = asked or next(iter(self._questions), None)
-            item = None if each.item is None else category_text(each.item)
-            rater = _text(each.rater) or f"{UNKNOWN}{each.record})"
             label, ticked = self._label(each.values.get(asked or ""), each.record)
             where = f"{self._source}: {each.record}"
-            times = utc(each.created, where), utc(each.updated, where)
-            numbers = _number(each, "seconds", where), _number(each, "confidence", where)
-            said = [_text(each.fields.get(name)) for name in self.columns]
-            known = (each.status, each.kind, *times, *numbers, each.assisted, each.record)
-            yield (item, rater, label, *known, ticked, *said)
+            yield (
+                None if each.item is None else category_text(each.item),
+                _text(each.rater) or f"{UNKNOWN}{each.record})",
+                label,
+                each.status,
+                each.kind,
+                utc(each.created, where),
+                utc(each.updated, where),
+                _number("seconds", each.seconds, where),
+                _number("confidence", each.confidence, where),
+                each.assisted,
+                each.record,
+                ticked,
+                *(_text(each.fields.get(name)) for name in self.columns),
+            )
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
         """The label as text, and False for a list of ticks without a tick."""
@@ -319,14 +331,6 @@ class Gathered:
                 "which stands between the labels of a set. Rename the label."
             )
         return (joined, True) if value else (None, False)
-
-    def _label_in_sql(self, omits_none: bool) -> str:
-        """The label. Nothing ticked is the empty set, if anybody ticked several."""
-        if not self._sets:
-            return "label"
-        silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
-        none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
-        return f"CASE WHEN {none} THEN '{NONE}' ELSE label END"
 
     def _refuse_several(self) -> None:
         """Refuse several questions if none was chosen, or a chosen one that is not there."""
@@ -345,49 +349,37 @@ class Gathered:
             )
 
 
-def _put(session: Session, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Relation:
+def _put(session: Session, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Relation:
     """Batches as a table of a session. Many of them are on disk, in a file that goes with it."""
-    groups = _groups(batches, schema)
-    first = next(groups, pa.Table.from_batches([], schema))
-    if first.nbytes < IN_MEMORY or session.engine != HERE:
-        rest = (batch for group in chain([first], groups) for batch in group.to_batches())
-        return session.load(schema, rest)
+    first, size = list[pa.RecordBatch](), 0
+    for batch in batches:
+        first.append(batch)
+        size += batch.nbytes
+        if size >= IN_MEMORY:
+            break
+    if size < IN_MEMORY or session.engine != HERE:
+        return session.load(schema, chain(first, batches))
     with NamedTemporaryFile(suffix=".parquet", delete=False) as file:
         path = Path(file.name)
         left = finalize(file, path.unlink, missing_ok=True)
         with pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer:
-            for group in chain([first], groups):
-                writer.write_table(group)
+            for batch in chain(first, batches):
+                writer.write_batch(batch)
     relation = session.parquet(str(path), {name: name for name in schema.names})
     left.detach()
     finalize(relation, path.unlink, missing_ok=True)
     return relation
 
 
-def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Batches together, so many that a file has few groups of rows."""
-    some, size = list[pa.RecordBatch](), 0
-    for batch in batches:
-        some.append(batch)
-        size += batch.nbytes
-        if size >= IN_MEMORY:
-            yield pa.Table.from_batches(some, schema)
-            some, size = [], 0
-    if some:
-        yield pa.Table.from_batches(some, schema)
-
-
 def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Rows in batches. So few of them are Python objects at once."""
-    new: list[tuple[Any, ...]] = []
-    letters = 0
+    new, letters = list[tuple[Any, ...]](), 0
     for row in rows:
         new.append(row)
         letters += sum([len(each) for each in row if type(each) is str])
         if len(new) >= AT_ONCE or letters >= LETTERS:
             yield _batch(new, schema)
-            new.clear()
-            letters = 0
+            new, letters = [], 0
     if new:
         yield _batch(new, schema)
 
@@ -405,8 +397,7 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
         ) from None
 
 
-def _number(submission: Submission, name: str, where: str) -> float | None:
-    value = getattr(submission, name)
+def _number(name: str, value: Any, where: str) -> float | None:
     try:
         number = math.nan if value in (None, "") else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -474,7 +465,7 @@ class Tool(Reader):
         )
 
     def rows(self, source: Source, asked: Asked) -> Rows:
-        """The ratings of one question."""
+        """The ratings of one question, or what is drawn for it."""
         columns, rules = asked.columns, asked.rules
         if asked.layout == "wide":
             raise ProjectError(
@@ -484,7 +475,12 @@ class Tool(Reader):
         named = _fields_of(columns)
         others = dict.fromkeys((*rules.fields, *columns.models.values()))
         question = None if columns.label == COLUMNS.label else self.question(columns.label)
-        found = self._gathered(Path(str(source)), question, (*named.values(), *others), asked)
+        objects: list[Drawn] = []
+        reader = self
+        if rules.units is not None:
+            finds = partial(self._numbered, rules.units.kind, columns.text or "text", objects)
+            reader = replace(self, finds=finds, omits_none=False)
+        found = reader._gathered(Path(str(source)), question, (*named.values(), *others), asked)
         said = [value for name, value in columns.named.items() if name in named]
         _refuse_unknown(found, said, list(others))
         submitted = _canonical(found, named, others, self.shows)
@@ -497,33 +493,27 @@ class Tool(Reader):
         names = [name for name in rated.names if name in own or name.startswith(STRATUM)]
         told = {"timestamp": "created", **named, "label": columns.label}
         read = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
-        return replace(read, columns={name: told.get(name, name) for name in names})
+        return replace(read, columns={name: told.get(name, name) for name in names}, drawn=objects)
 
-    def drawn(self, path: Path, kind: str, asked: Asked) -> tuple[Rows, list[Drawn]]:
-        """The label objects of one question. All rules for submissions hold for them too.
+    def _numbered(
+        self, kind: str, text: str, objects: list[Drawn], export: Export
+    ) -> Iterator[Submission]:
+        """The submissions with a number for what is drawn, after a `#`.
 
-        The label of each row is the number of what is drawn, after a `#`. Who submitted nothing for
-        a question drew nothing there. But a model is asked only what it answered.
+        Who submitted nothing for a question drew nothing there. But a model is asked only what it
+        answered.
         """
-        numbered: list[Drawn] = []
-        text = asked.columns.text or "text"
-
-        def number(submission: Submission, question: str) -> str:
-            drawn = submission.values.get(question, Drawn())
-            said = submission.fields.get(text)
-            if kind == "spans" and not drawn.extent and isinstance(said, str):
-                drawn = replace(drawn, extent=(len(said),))
-            numbered.append(drawn)
-            return f"#{len(numbered) - 1}"
-
-        def finds(export: Export) -> Iterator[Submission]:
-            found = (name for each in self._objects(export, kind) for name in each.values)
-            questions = dict.fromkeys(found) or {kind: None}
-            for each in self._objects(export, kind):
-                asked_of = each.values if each.kind == "model" else questions
-                yield replace(each, values={name: number(each, name) for name in asked_of})
-
-        return replace(self, finds=finds, omits_none=False).rows(path, asked), numbered
+        answered = (name for each in self._objects(export, kind) for name in each.values)
+        questions = dict.fromkeys(answered) or {kind: None}
+        for each in self._objects(export, kind):
+            said, numbers = each.fields.get(text), {}
+            for question in each.values if each.kind == "model" else questions:
+                one = each.values.get(question, Drawn())
+                if kind == "spans" and not one.extent and isinstance(said, str):
+                    one = replace(one, extent=(len(said),))
+                numbers[question] = f"#{len(objects)}"
+                objects.append(one)
+            yield replace(each, values=numbers)
 
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
         """The submissions with objects as answers. Sets and rubrics are in ordinary answers."""
@@ -539,23 +529,15 @@ class Tool(Reader):
                 "that docs/guide/units.md lists. Export the objects in one of them."
             )
 
-    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
-        """The rounds of an export, sorted. No answer is read."""
+    def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
+        """The rounds of all submissions. No answer is read."""
         name = asked.columns.round or "round"
 
         def bare(export: Export) -> Iterator[Submission]:
             return (replace(each, values={}) for each in self.finds(export))
 
         found = replace(self, finds=bare)._gathered(path, None, (name,), asked)
-        rows, said = found.rows, found.columns[name]
-        if absent := rows.values(
-            f"SELECT record FROM {rows} WHERE {said} IS NULL ORDER BY nth LIMIT 1"
-        ):
-            raise RatingsError(
-                f"{path.name}: {absent[0]}, field {name!r}: found no round; expected one of "
-                "every item. Fill it in, or name the field that holds it."
-            )
-        return tuple(rows.distinct(said))
+        yield found.rows.made({"round": found.columns[name], "row": "record"})
 
     def _gathered(
         self, path: Path, question: str | None, wanted: Iterable[str], asked: Asked
@@ -592,15 +574,7 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
             f"{path.name}: found a table of ratings; expected the export of a tool. "
             "Read it with read()."
         )
-    found = Gathered(
-        reader.submissions(Export(path)),
-        question,
-        fields,
-        path.name,
-        LIMITS,
-        duckdb_session(),
-        omits_none=reader.omits_none,
-    )
+    found = reader._gathered(path, question, fields, Asked())
     names = ", ".join((*CANONICAL, *found.columns.values()))
     table = found.rows.relation.ask(f"SELECT {names} FROM {found.rows} ORDER BY nth")
     frame: pd.DataFrame = in_pandas(table)
@@ -676,7 +650,7 @@ def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
 def _models(rows: Rows) -> tuple[str, ...]:
     """The raters that are models. People have names of their own, and one of them is known."""
     models, people = (
-        {*rows.values(f"SELECT DISTINCT rater FROM {rows} WHERE kind = '{kind}'")} - {None}
+        {*rows.relation.values(f"SELECT DISTINCT rater FROM {rows} WHERE kind = '{kind}'")} - {None}
         for kind in ("model", "human")
     )
     if both := sorted(models & people):
@@ -686,7 +660,7 @@ def _models(rows: Rows) -> tuple[str, ...]:
         )
     if people and all(name.startswith(UNKNOWN) for name in people):
         row = rows.quoted("row")
-        (first,) = rows.values(
+        (first,) = rows.relation.values(
             f"SELECT {row} FROM {rows} WHERE kind = 'human' ORDER BY nth LIMIT 1"
         )
         raise RatingsError(
@@ -704,10 +678,9 @@ def _latest(rows: Rows) -> Rows:
         return rows
     order = "COALESCE(updated, created) DESC NULLS LAST, nth DESC"
     place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order}) AS place"
-    found = rows.relation.ask(
+    earlier = rows.relation.session.keep(
         f"SELECT nth AS earlier FROM (SELECT nth, {place} FROM {rows}) AS said WHERE place > 1"
     )
-    earlier = rows.relation.session.load(found.schema, found.to_batches())
     return rows.without(f"nth IN (SELECT earlier FROM {earlier})", "superseded", earlier)
 
 
@@ -750,7 +723,7 @@ def _refuse_repeated(rows: Rows) -> None:
     if not _may_repeat(rows, ["record"]):
         return
     placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
-    twice = rows.values(
+    twice = rows.relation.values(
         f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
         "WHERE place = 2 ORDER BY nth"
     )

@@ -387,6 +387,13 @@ class Tables(Reader):
     def rows(self, source: Source, asked: Asked) -> Rows:
         """The ratings in a table under their canonical names, one row a rating."""
         _refuse_of_other_layout(asked)
+        if asked.rules.units is not None:
+            name = Path(source).name if isinstance(source, str | Path) else f"a {FRAME}"
+            raise RatingsError(
+                f"{name}: found {self.title} for units of {asked.rules.units.kind}; expected the "
+                "export of a tool. Export the objects, or make units of them with "
+                "agreement_pipeline.units, or leave `units` out."
+            )
         parts = {name: _rows(table, asked) for name, table in _tables_of(source, asked)}
         several = [*parts] != [WHOLE]
         rows = _joined(parts, Path(source).name, asked.limits) if several else parts[WHOLE]
@@ -395,12 +402,16 @@ class Tables(Reader):
             return rows
         return arranged(kept(rows, asked.rules), asked.rules, models)
 
-    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
-        """The rounds that a table with a column of rounds names, sorted."""
-        found = set[str]()
+    def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
+        """The rounds in the tables of a source."""
+        column = asked.columns.round or "round"
         for _, table in _tables_of(path, asked):
-            found.update(_rounds_in(table, asked))
-        return tuple(sorted(found))
+            if column not in table.header:
+                raise RatingsError(
+                    f"{table.source}: found no column {column!r} among {listed(table.header)}; "
+                    "expected the round of every row. Name the column that holds it."
+                )
+            yield table.load(asked.session, {"round": column})
 
 
 def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
@@ -447,23 +458,6 @@ def is_pattern(source: Path) -> bool:
     return not source.exists() and any(mark in str(source) for mark in "*?[")
 
 
-def _rounds_in(table: Table, asked: Asked) -> list[str]:
-    column = asked.columns.round or "round"
-    if column not in table.header:
-        raise RatingsError(
-            f"{table.source}: found no column {column!r} among {listed(table.header)}; "
-            "expected the round of every row. Name the column that holds it."
-        )
-    rows = table.load(asked.session, {"round": column})
-    absent = rows.values(f"SELECT row FROM {rows} WHERE round IS NULL ORDER BY nth")
-    if absent:
-        raise RatingsError(
-            f"{table.source}: {called('row', absent)}, column {column!r}: found no round; "
-            "expected one in every row. Fill it in."
-        )
-    return rows.distinct("round")
-
-
 def labels_left_out(
     path: Path, columns: Columns, scale: Scale, limits: Limits = LIMITS
 ) -> tuple[str, ...]:
@@ -485,7 +479,9 @@ def _are_labels(table: Table, name: str, labels: set[str]) -> bool:
     """True if a column holds labels and nothing else."""
     rows = table.load(duckdb_session(), {"label": name})
     most = f"LIMIT {len(labels) + 2}"
-    found = rows.values(f"SELECT DISTINCT {rows.text('label')} AS label FROM {rows} {most}")
+    found = rows.relation.values(
+        f"SELECT DISTINCT {rows.text('label')} AS label FROM {rows} {most}"
+    )
     texts = {*found} - {None}
     return bool(texts) and texts <= labels
 
@@ -525,7 +521,7 @@ def _refuse_nan(rows: Rows, columns: Mapping[str, str]) -> None:
         if rows.kinds.get(name) != "float":
             continue
         is_nan = f"ISNAN({rows.quoted(name)})"
-        found = rows.values(f"SELECT row FROM {rows} WHERE {is_nan} ORDER BY nth LIMIT 1")
+        found = rows.relation.values(f"SELECT row FROM {rows} WHERE {is_nan} ORDER BY nth LIMIT 1")
         if found:
             raise RatingsError(
                 f"{rows.source}: row {found[0]}, column {of!r}: found nan; expected one value, or "
@@ -577,7 +573,7 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
         row = f"CONCAT(CAST(row AS STRING), {rows.literal(f' of {file}')})"
         made |= {"nth": f"nth + {before}", "row": row}
         queries.append(f"SELECT {rows.with_columns(made, first.names)} FROM {rows}")
-        before += rows.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
+        before += rows.relation.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
     limits.refuse_beyond("rows", before, source, "rows")
     return replace(
         first.view(" UNION ALL ".join(queries), *(rows.relation for _, rows in others)),
