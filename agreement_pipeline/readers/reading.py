@@ -29,7 +29,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
-from agreement_pipeline.readers.files import is_packed, kind_of, refuse_unfinished, unpacked
+from agreement_pipeline.readers.files import kind_of, packed_as, refuse_unfinished, unpacked
 from agreement_pipeline.readers.rules import RULES, Rows, Rules
 from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
 from agreement_pipeline.text import called, counted, listed
@@ -328,52 +328,37 @@ def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
     """The rows of one round. If no round is named, all rows of a source with at most one round."""
     if name is None and rules.all_rounds:
         return rows
+    where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
     said: list[str | None] = []
     if "round" in rows.names:
+        text = rows.text("round")
         said = rows.relation.values(
-            f"SELECT name FROM (SELECT {rows.text('round')} AS name, MIN(nth) AS first_nth "
-            f"FROM {rows} GROUP BY 1) AS rounds ORDER BY first_nth, name"
+            f"SELECT {text} AS name FROM {rows} GROUP BY {text} ORDER BY MIN(nth), name"
         )
-    rounds = [each for each in said if each is not None]
-    many = (
-        "Choose one (--of-round NAME, or columns: {round: …} in a project for a round each), "
-        "or read them together (--all-rounds, or all_rounds: true)."
-    )
-    beside = f"rows without a round beside {called('round', rounds)}"
-    faults = (
-        [
-            (beside, "a round in every row, or in none", "Fill it in.", None in said and rounds),
-            (
-                f"{len(rounds)} rounds, {listed(rounds)}",
-                "one for ratings that are read as one",
-                many,
-                rounds[1:],
-            ),
-        ]
-        if name is None
-        else [
-            (
-                "no round in any row",
-                f"rows of round {name!r}",
-                "Name the column of rounds, or no round.",
-                not rounds,
-            ),
-            (
-                f"no round {name!r} among {listed(rounds)}",
-                "one of these",
-                "Correct its name.",
-                name not in rounds,
-            ),
-        ]
-    )
-    for found, expected, step, is_so in faults:
-        if is_so:
-            raise RatingsError(
-                f"{rows.source}: column {rows.columns.get('round', 'round')!r}: found {found}; "
-                f"expected {expected}. {step}"
-            )
-    if name is None:
+    found = [each for each in said if each is not None]
+    if name is None and found and len(found) < len(said):
+        raise RatingsError(
+            f"{where}: found rows without a round beside {called('round', found)}; expected a "
+            "round in every row, or in none. Fill it in."
+        )
+    if name is None and len(found) <= 1:
         return rows
+    if name is None:
+        raise RatingsError(
+            f"{where}: found {len(found)} rounds, {listed(found)}; expected one for ratings that "
+            "are read as one. Choose one (--of-round NAME, or columns: {round: …} in a project "
+            "for a round each), or read them together (--all-rounds, or all_rounds: true)."
+        )
+    if not found:
+        raise RatingsError(
+            f"{where}: found no round in any row; expected rows of round {name!r}. "
+            "Name the column of rounds, or no round."
+        )
+    if name not in found:
+        raise RatingsError(
+            f"{where}: found no round {name!r} among {listed(found)}; expected one of these. "
+            "Correct its name."
+        )
     own = rows.view(f"SELECT * FROM {rows} WHERE {rows.text('round')} = {rows.literal(name)}")
     left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
     return replace(own, left_out=left_out)
@@ -384,7 +369,7 @@ def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) ->
 
     Of a compressed file nothing is told, since it would be unpacked once more.
     """
-    if not isinstance(source, Path) or not source.exists() or is_packed(source):
+    if not isinstance(source, Path) or not source.exists() or packed_as(source):
         return {}
     if reader_of(source, rules.reader) is not TABLE:
         return {}

@@ -5,7 +5,7 @@ A long table has one row a rating, and a wide one has one column a rater.
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -470,20 +470,14 @@ def labels_left_out(
             return ()
         table = file_table(place, limits)
         named = {*columns.named.values(), *columns.raters, *columns.models.values(), *OPTIONAL}
-        free = [name for name in table.header if name not in named]
-        labels = set(map(str, scale.categories))
-        return tuple(name for name in free if _are_labels(table, name, labels))
-
-
-def _are_labels(table: Table, name: str, labels: set[str]) -> bool:
-    """True if a column holds labels and nothing else."""
-    rows = table.load(duckdb_session(), {"label": name})
-    most = f"LIMIT {len(labels) + 2}"
-    found = rows.relation.values(
-        f"SELECT DISTINCT {rows.text('label')} AS label FROM {rows} {most}"
-    )
-    texts = {*found} - {None}
-    return bool(texts) and texts <= labels
+        labels, found = set(map(str, scale.categories)), list[str]()
+        for name in table.header:
+            if name not in named:
+                rows = table.load(duckdb_session(), {"label": name})
+                some = f"SELECT DISTINCT {rows.text('label')} AS label FROM {rows}"
+                texts = {*rows.relation.values(f"{some} LIMIT {len(labels) + 2}")} - {None}
+                found += [name] if texts and texts <= labels else []
+    return tuple(found)
 
 
 def _rows(table: Table, asked: Asked) -> Rows:
@@ -492,7 +486,6 @@ def _rows(table: Table, asked: Asked) -> Rows:
     chosen = chosen_columns(header, columns, asked.layout, name)
     is_wide = asked.layout == "wide"
     raters = rater_columns(header, columns, chosen, name) if is_wide else []
-    places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
     others = (*asked.rules.fields, *columns.models.values())
     absent = [each for each in others if each not in header]
     if absent:
@@ -503,39 +496,35 @@ def _rows(table: Table, asked: Asked) -> Rows:
     for each in (*chosen.values(), *raters):
         what = "characters in the name of a column"
         asked.limits.refuse_beyond("name_length", len(each), f"{name}: row 1", what)
+    places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
     taken = {**chosen, **places, **{FIELD + each: each for each in others}}
     rows = table.load(asked.session, taken, raters or [chosen["label"]])
-    if others or not _are_alike(rows, places):
+    are_alike = len({rows.relation.schema.field(place).type for place in places}) <= 1
+    if others or not are_alike:  # some columns become text
         _refuse_nan(rows, taken)
-    return replace(_by_rater(rows, raters) if raters else rows, columns=chosen)
-
-
-def _are_alike(rows: Rows, names: Iterable[str]) -> bool:
-    """True if columns have one type."""
-    return len({rows.relation.schema.field(name).type for name in names}) <= 1
+    if raters:
+        labels = [rows.quoted(place) if are_alike else rows.text(place) for place in places]
+        rows = _by_rater(rows, raters, labels)
+    return replace(rows, columns=chosen)
 
 
 def _refuse_nan(rows: Rows, columns: Mapping[str, str]) -> None:
     """Refuse a number that went wrong, before it becomes text."""
-    for name, of in columns.items():
-        if rows.kinds.get(name) != "float":
-            continue
-        is_nan = f"ISNAN({rows.quoted(name)})"
-        found = rows.relation.values(f"SELECT row FROM {rows} WHERE {is_nan} ORDER BY nth LIMIT 1")
-        if found:
-            raise RatingsError(
-                f"{rows.source}: row {found[0]}, column {of!r}: found nan; expected one value, or "
-                "null. Correct the row."
-            )
+    for name in columns:
+        if rows.kinds.get(name) == "float":
+            is_nan = f"SELECT row FROM {rows} WHERE ISNAN({rows.quoted(name)})"
+            for row in rows.relation.values(f"{is_nan} ORDER BY nth LIMIT 1"):
+                raise RatingsError(
+                    f"{rows.source}: row {row}, column {columns[name]!r}: found nan; expected one "
+                    "value, or null. Correct the row."
+                )
 
 
-def _by_rater(rows: Rows, raters: Sequence[str]) -> Rows:
-    """One row a rating, in the order of the wide table's rows."""
+def _by_rater(rows: Rows, raters: Sequence[str], labels: Sequence[str]) -> Rows:
+    """One row a rating, in the order of the wide table's rows. The labels are told in SQL."""
     shared = [each for each in rows.names if not each.startswith(RATER) and each != "nth"]
-    names = pa.table({"name": pa.array(raters, pa.large_string())})
+    names = pa.table({"name": pa.array(raters, TEXT)})
     named = rows.relation.session.load(names.schema, names.to_batches())
-    places = [f"{RATER}{at}" for at in range(len(raters))]
-    labels = list(map(rows.quoted if _are_alike(rows, places) else rows.text, places))
     parts = []
     for start in range(0, len(raters), TOGETHER):
         some = range(start, min(start + TOGETHER, len(raters)))
@@ -561,24 +550,22 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
                 f"and {listed(columns.values(), 12)} in {name}; expected the same in each file of "
                 "a folder, which is one table. Rename the columns, or move the file."
             )
-    types = [dict(zip(e.names, e.relation.schema.types, strict=True)) for e in parts.values()]
-    texts = [each for each in first.names if len({of.get(each) for of in types}) > 1]
+    schemas = [rows.relation.schema for rows in parts.values()]
+    texts = {
+        each: columns.get(each, each)
+        for each in first.names
+        if len({schema.field(each).type for schema in schemas}) > 1
+    }
     before, queries = 0, []
     for file, rows in parts.items():
-        _refuse_nan(
-            replace(rows, source=file),
-            {each: columns.get(each, each) for each in texts if each != "row"},
-        )
-        made = {each: rows.text(each) for each in texts}
+        _refuse_nan(replace(rows, source=file), {e: of for e, of in texts.items() if e != "row"})
         row = f"CONCAT(CAST(row AS STRING), {rows.literal(f' of {file}')})"
-        made |= {"nth": f"nth + {before}", "row": row}
+        made = {**{each: rows.text(each) for each in texts}, "nth": f"nth + {before}", "row": row}
         queries.append(f"SELECT {rows.with_columns(made, first.names)} FROM {rows}")
         before += rows.relation.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
     limits.refuse_beyond("rows", before, source, "rows")
-    return replace(
-        first.view(" UNION ALL ".join(queries), *(rows.relation for _, rows in others)),
-        source=source,
-    )
+    whole = first.view(" UNION ALL ".join(queries), *(rows.relation for _, rows in others))
+    return replace(whole, source=source)
 
 
 def _refuse_of_other_layout(asked: Asked) -> None:
@@ -669,62 +656,51 @@ def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIM
     loaded = table.load(duckdb_session(), {f"c{at}": n for at, n in enumerate(table.header)})
     found = loaded.relation.ask(f"SELECT * FROM {loaded} ORDER BY nth")
     cells = {name: found[f"c{at}"].to_pylist() for at, name in enumerate(table.header)}
-    places = [f"{table.source}: row {row}" for row in found["row"].to_pylist()]
-    rows = _names(cells[first], places, first)
-    values = np.column_stack([_whole(cells[name], places, name) for name in columns])
+    places = [f"row {row}" for row in found["row"].to_pylist()]
+    named = dict[str, str]()
+    for place, cell in zip(places, cells[first], strict=True):
+        if cell is None or str(cell) in named:
+            what = (
+                "no name" if cell is None else f"{str(cell)!r}, which is in {named[str(cell)]} too"
+            )
+            raise RatingsError(
+                f"{table.source}: {place}, column {first!r}: found {what}; expected a name of its "
+                "own in every row. Fill it in, correct it, or leave one row out."
+            )
+        named[str(cell)] = place
+    values = np.column_stack(
+        [_whole(cells[name], places, f"column {name!r}", table.source) for name in columns]
+    )
     _refuse_total(values, columns, f"{table.source}: column")
-    _refuse_total(values.T, rows, f"{table.source}: row")
-    return Numbers(table.source, rows, tuple(columns), values)
+    _refuse_total(values.T, list(named), f"{table.source}: row")
+    return Numbers(table.source, tuple(named), tuple(columns), values)
 
 
-def _names(cells: Sequence[object], places: Sequence[str], column: str) -> tuple[str, ...]:
-    first: dict[str, str] = {}
+def _whole(cells: Sequence[object], places: Sequence[str], column: str, source: str) -> Array:
+    """The numbers in the cells of a column."""
+    numbers = []
     for place, cell in zip(places, cells, strict=True):
-        if cell is None:
+        text = str(cell)
+        try:
+            number = float(text) if text.isascii() and "_" not in text else np.nan
+        except ValueError:
+            number = np.nan
+        if not (0 <= number <= MOST and number.is_integer()):
+            found = "nothing" if cell is None else repr(cell)
+            most = f" to {MOST:.0f}" if number > MOST else ""
             raise RatingsError(
-                f"{place}, column {column!r}: found no name; expected one in every row. Fill it in."
+                f"{source}: {place}, {column}: found {found}; expected a "
+                f"whole number from 0{most}. Write 0 where there is none."
             )
-        name = str(cell)
-        if name in first:
-            raise RatingsError(
-                f"{place}, column {column!r}: found {name!r}, which is in "
-                f"{first[name].rpartition(': ')[2]} too; expected each once. "
-                "Correct the name, or leave one out."
-            )
-        first[name] = place
-    return tuple(first)
-
-
-def _whole(cells: Sequence[object], places: Sequence[str], column: str) -> Array:
-    numbers = np.array([_number(cell) for cell in cells])
-    bad = ~((numbers >= 0) & (numbers <= MOST) & (numbers == np.floor(numbers)))
-    if bad.any():
-        at = int(bad.argmax())
-        found = "nothing" if cells[at] is None else repr(cells[at])
-        most = f" to {MOST:.0f}" if numbers[at] > MOST else ""
-        raise RatingsError(
-            f"{places[at]}, column {column!r}: found {found}; expected a "
-            f"whole number from 0{most}. Write 0 where there is none."
-        )
-    return numbers
-
-
-def _number(cell: object) -> float:
-    """A cell as a number. It is nan for what is none."""
-    text = str(cell)
-    try:
-        return float(text) if text.isascii() and "_" not in text else np.nan
-    except ValueError:
-        return np.nan
+        numbers.append(number)
+    return np.array(numbers)
 
 
 def _refuse_total(values: Array, names: Sequence[str], where: str) -> None:
     """Refuse a column that is the sum of all others and is called so."""
     for place, name in enumerate(names):
-        if name.strip().casefold() in TOTALS:
-            others = np.delete(values, place, axis=1).sum(1)
-            if np.array_equal(others, values[:, place]):
-                raise RatingsError(
-                    f"{where} {name!r}: found the sum of all others; expected no totals. "
-                    "Leave it out."
-                )
+        is_total = np.array_equal(values.sum(1), 2 * values[:, place])
+        if is_total and name.strip().casefold() in TOTALS:
+            raise RatingsError(
+                f"{where} {name!r}: found the sum of all others; expected no totals. Leave it out."
+            )
