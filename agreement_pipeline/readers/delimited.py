@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
@@ -160,7 +161,8 @@ class Delimited:
         )
         try:
             for batch in arrow_csv.open_csv(str(self._file.path), reading, parsing, converting):
-                if any(_longest(each) > csv.field_size_limit() for each in batch.columns):
+                longest = [pc.max(pc.binary_length(each)).as_py() or 0 for each in batch.columns]
+                if max(longest) > csv.field_size_limit():
                     return n_rows
                 yield batch
                 n_rows += batch.num_rows
@@ -196,14 +198,6 @@ def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
             f"expected columns separated by {separator!r}, as in a file of this name. Save it with "
             "that separator, or under the right name (.csv for commas, .tsv for tabs)."
         )
-
-
-def _longest(column: pa.Array) -> int:
-    """The bytes of the longest cell."""
-    if not len(column):
-        return 0
-    ends = np.frombuffer(column.buffers()[1], np.int64, len(column) + 1, column.offset * 8)
-    return int(np.diff(ends).max())
 
 
 def _is_regular(block: bytes, quotes: Places, n_before: int, separator: str) -> bool:

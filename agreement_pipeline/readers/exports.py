@@ -8,7 +8,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agreement_pipeline.engine import Session, duckdb_session
@@ -18,12 +17,12 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.delimited import delimited_rows
 from agreement_pipeline.readers.files import (
     DESCRIBING,
-    START,
     UNFINISHED,
     CutOffError,
     FileKind,
     kind_of,
     refuse_unfinished,
+    start_of,
 )
 from agreement_pipeline.readers.rules import RULES, Rows, Rules
 from agreement_pipeline.text import listed
@@ -149,30 +148,14 @@ SIGNS = {
     "platforms": ("datasetId", "label_hash", "data_row", "instances"),
     "prodigy": ("_task_hash",),
 }
-"""How the name of a column ends that the formats of a file need in text, if they read text with a
-header. A file that is not named here is always asked.
-"""
+"""How the name of a column ends that the formats of a file need in text with a header."""
 OF_TOKENS = re.compile(r"#|-DOCSTART-|.*\s(O|[BIESLU][-_]\S+)$")
 """How the first line of tokens with tags looks, which has no header."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a source.
-
-    Parameters
-    ----------
-    columns
-        What its columns are called. In a tool's export `label` is the question.
-    layout
-        long: one row a rating. wide: one row an item, one column a rater.
-    limits
-        How large it may be.
-    rules
-        Which rows count, and which items are one.
-    session
-        Where the rows are put.
-    """
+    """What is asked of a source, as in `read`, and the session where the rows are put."""
 
     columns: Columns = COLUMNS
     layout: Layout = "long"
@@ -291,10 +274,7 @@ def _is_plain(export: Export) -> bool:
     """True for delimited text that no tool recognises, which is told before a tool is loaded."""
     if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
         return False
-    tools = {each.name for each in iter_modules([str(Path(__file__).with_name("tools"))])}
-    if not tools <= {*SIGNS}:
-        return False
-    with export.path.open(encoding="utf-8-sig", errors="replace") as file:
-        first = file.read(START).lstrip().partition("\n")[0].rstrip()
+    start = start_of(export.path).decode("utf-8-sig", errors="replace").lstrip()
     signs = tuple(sign for each in SIGNS.values() for sign in each)
-    return not OF_TOKENS.match(first) and not any(str(x).endswith(signs) for x in export.first)
+    is_of_a_tool = any(str(name).endswith(signs) for name in export.first)
+    return not OF_TOKENS.match(start.partition("\n")[0].rstrip()) and not is_of_a_tool

@@ -72,24 +72,25 @@ class Steady:
     ----------
     path
         Where it is.
-    was
-        Its size in bytes and the time of its last change, before it was read.
+    size, changed
+        Its bytes and the time of its last change, before it was read.
     """
 
     path: Path
-    was: tuple[int, int]
+    size: int
+    changed: int
 
     @classmethod
     def at(cls, path: Path) -> "Steady":
         """The file at a path, before it is read."""
         with readable(path), path.open("rb"):
-            was = _state(path)
-        if not was[0]:
+            found = path.stat()
+        if not found.st_size:
             raise RatingsError(
                 f"{path.name}: found 0 bytes; expected a table with at least one rating. "
                 "Check that the export is complete."
             )
-        return cls(path, was)
+        return cls(path, found.st_size, found.st_mtime_ns)
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes of a text in blocks of whole lines, without a byte order mark."""
@@ -119,11 +120,11 @@ class Steady:
     def refuse_change(self) -> None:
         """Refuse the file if it changed."""
         with readable(self.path):
-            now = _state(self.path)
-        if now != self.was:
+            now = self.path.stat()
+        if (now.st_size, now.st_mtime_ns) != (self.size, self.changed):
             raise RatingsError(
-                f"{self.path.name}: found a change while the file was read ({self.was[0]} bytes "
-                f"before, {now[0]} after); expected a finished file. {WAIT}",
+                f"{self.path.name}: found a change while the file was read ({self.size} bytes "
+                f"before, {now.st_size} after); expected a finished file. {WAIT}",
                 may_pass=True,
             )
 
@@ -138,11 +139,6 @@ def readable(path: Path) -> Iterator[None]:
             f"{path}: found a file that cannot be read ({error.strerror or error}); expected a "
             "readable file. Check its permissions and the disk."
         ) from None
-
-
-def _state(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
 
 
 def start_of(path: Path) -> bytes:
@@ -193,8 +189,9 @@ def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
     Raises
     ------
     RatingsError
-        The file is damaged, or too large once it is unpacked.
+        The file is absent, unfinished or damaged, or too large once it is unpacked.
     """
+    refuse_unfinished(path)
     form = packed_as(path)
     if form is None:
         yield path

@@ -85,18 +85,15 @@ class _Stream:
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         array = self._next_mark() == "["
-        if array:
-            self.at += 1
+        self.at += array
         while (mark := self._next_mark()) and mark != "]":
             self.number += 1
             yield self.number, self._object()
-            if array and self._next_mark() == ",":
-                self.at += 1
+            self.at += array and self._next_mark() == ","
         if array and not mark:
             self.number += 1
             raise self._cut("before")
-        if mark:
-            self.at += 1
+        self.at += bool(mark)
         if mark and (not array or self._next_mark()):
             raise self._wrong("text after the last record", "the end of the file. Remove the text")
 
@@ -195,10 +192,8 @@ def _compact(values: list[object]) -> Any:
 
 def _cell(value: object) -> object:
     if isinstance(value, list):
-        return [_cell(member) for member in value]
-    if isinstance(value, bool):
-        return category_text(value)
-    return None if value == "" else value
+        return list(map(_cell, value))
+    return category_text(value) if isinstance(value, bool) else None if value == "" else value
 
 
 def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
@@ -236,9 +231,10 @@ _LINE = json.JSONDecoder(
 
 
 def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
-    text, where, step = line.strip(), f"{source}: row {row}", "Correct the line."
+    text, where = line.strip(), f"{source}: row {row}"
     if not text:
         return {}
+    found, step = None, "Correct the line."
     try:
         record = _LINE.decode(line)
         if isinstance(record, dict):

@@ -1,8 +1,6 @@
 """Checked ratings from whatever holds them, for projects and the command line alike."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -29,7 +27,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
-from agreement_pipeline.readers.files import kind_of, packed_as, refuse_unfinished, unpacked
+from agreement_pipeline.readers.files import kind_of, packed_as, unpacked
 from agreement_pipeline.readers.rules import RULES, Rows, Rules
 from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
 from agreement_pipeline.text import called, counted, listed
@@ -243,8 +241,8 @@ def read_rounds(
         The file is broken. Or it has no such column, or a row without a round.
     """
     named = set[str]()
-    with _opened(path, limits, reader) as (place, found):
-        for rows in found.rounds(place, Asked(columns, limits=limits)):
+    with unpacked(path, limits) as place:
+        for rows in reader_of(place, reader).rounds(place, Asked(columns, limits=limits)):
             absent = rows.relation.values(
                 f"SELECT row FROM {rows} WHERE round IS NULL ORDER BY nth"
             )
@@ -256,14 +254,6 @@ def read_rounds(
                 )
             named.update(rows.distinct("round"))
     return tuple(sorted(named))
-
-
-@contextmanager
-def _opened(path: Path, limits: Limits, reader: str | None) -> Iterator[tuple[Path, Reader]]:
-    """A finished file or folder, unpacked, and its reader."""
-    refuse_unfinished(path)
-    with unpacked(path, limits) as place:
-        yield place, reader_of(place, reader)
 
 
 def _session(source: Source, engine: str = "auto", memory_limit: str | None = None) -> Session:
@@ -309,7 +299,8 @@ def rows_of(
     if not is_path or AFAR in str(source) or is_pattern(Path(source)):
         return _with_origin(TABLE, TABLE.rows(source, asked), rules)
     path = Path(source)
-    with _opened(path, limits, rules.reader) as (place, reader):
+    with unpacked(path, limits) as place:
+        reader = reader_of(place, rules.reader)
         rows = reader.rows(place, asked)
         if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
             rows = replace(rows, relation=_kept(rows))  # their file will be gone
@@ -371,9 +362,8 @@ def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) ->
     """
     if not isinstance(source, Path) or not source.exists() or packed_as(source):
         return {}
-    if reader_of(source, rules.reader) is not TABLE:
-        return {}
-    return unnamed_columns([str(name) for name in Export(source).first], columns)
+    header = Export(source).first if reader_of(source, rules.reader) is TABLE else {}
+    return unnamed_columns(list(header), columns)
 
 
 def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:

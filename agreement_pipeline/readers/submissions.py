@@ -30,7 +30,7 @@ from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import STRATUM, Limits, category_text
 from agreement_pipeline.readers.columns import COLUMNS, Columns
-from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
+from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.rules import FIELD, Rejected, Rows, arranged, kept
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ChosenSet, LabelObject, Rubric, Span
@@ -481,9 +481,7 @@ class Tool(Reader):
             finds = partial(self._numbered, rules.units.kind, columns.text or "text", objects)
             reader = replace(self, finds=finds, omits_none=False)
         found = reader._gathered(Path(str(source)), question, (*named.values(), *others), asked)
-        said = [value for name, value in columns.named.items() if name in named]
-        _refuse_unknown(found, said, list(others))
-        submitted = _canonical(found, named, others, self.shows)
+        submitted = _canonical(found, columns, named, list(others), self.shows)
         ratings = _ratings_in(kept(submitted, rules), rules.rejected)
         ratings = _latest(replace(ratings, classifiers=_models(ratings)))
         if GOLD in (columns.gold, columns.gold_label) and GOLD not in found.fields:
@@ -556,6 +554,18 @@ class Tool(Reader):
         return found
 
 
+def tool(
+    name: str, title: str, recognises: Callable[[Export], bool], **known: Any
+) -> Callable[[Finds], Finds]:
+    """Register what finds submissions as the reader of a tool. All else is as in `Tool`."""
+
+    def registered(finds: Finds) -> Finds:
+        register(Tool(name, title, recognises, finds, **known))
+        return finds
+
+    return registered
+
+
 def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> "pd.DataFrame":
     """Every submission of a tool's export with its answer to one question. Nothing is left out.
 
@@ -617,16 +627,34 @@ def _fields_of(columns: Columns) -> dict[str, str]:
 
 
 def _canonical(
-    gathered: Gathered, named: Mapping[str, str], others: Iterable[str], shows: Collection[str]
+    gathered: Gathered,
+    columns: Columns,
+    named: Mapping[str, str],
+    others: list[str],
+    shows: Collection[str],
 ) -> Rows:
     """The submissions under canonical names. What a rule reads keeps a name of its own."""
-    rows = gathered.rows
+    rows, fields = gathered.rows, gathered.fields
+    said = [value for name, value in columns.named.items() if name in named]
+    absent = [name for name in (*said, *others) if name not in {*fields, *CANONICAL, GOLD}]
+    if absent:
+        raise RatingsError(
+            f"{rows.source}: found no {called('field', absent)} among {listed(fields, 20)}; "
+            "expected every field that you name. Correct the names."
+        )
+    alike = Counter(name.lower() for name in others)
+    twice = [name for name in others if alike[name.lower()] > 1]
+    if twice:
+        raise RatingsError(
+            f"{rows.source}: found {called('field', twice)}, which differ in capital letters only; "
+            "expected rules that read one of them. Rename the other."
+        )
     unread = {"record", "confidence", *({"assisted"} - {*shows})}
     made = {name: name for name in (*CANONICAL, "nth") if name not in unread}
     made |= {"row": "record", "timestamp": "created"}
     for name, of in named.items():
         if (told := gathered.told(of)) is not None:
-            made[name] = of if name == of and name not in gathered.fields else told
+            made[name] = of if name == of and name not in fields else told
     if not rows.any(f"{made['timestamp']} IS NOT NULL"):
         del made["timestamp"]
     made |= {FIELD + name: told for name in others if (told := gathered.told(name)) is not None}
@@ -697,25 +725,6 @@ def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
     return rows.view(
         f"SELECT {rows}.*, {made} FROM {rows} LEFT JOIN {answered} ON item = gold_item", answered
     )
-
-
-def _refuse_unknown(gathered: Gathered, said: list[str], others: list[str]) -> None:
-    """Refuse fields that no item has, and fields that are one column for an engine."""
-    source = gathered.rows.source
-    there = {*gathered.fields, *CANONICAL, GOLD}
-    absent = [name for name in (*said, *others) if name not in there]
-    if absent:
-        raise RatingsError(
-            f"{source}: found no {called('field', absent)} among {listed(gathered.fields, 20)}; "
-            "expected every field that you name. Correct the names."
-        )
-    alike = Counter(name.lower() for name in others)
-    twice = [name for name in others if alike[name.lower()] > 1]
-    if twice:
-        raise RatingsError(
-            f"{source}: found {called('field', twice)}, which differ in capital letters only; "
-            "expected rules that read one of them. Rename the other."
-        )
 
 
 def _refuse_repeated(rows: Rows) -> None:

@@ -102,8 +102,8 @@ class Table:
     ) -> Rows:
         """Put columns into a table of a session, under other names.
 
-        Lists of labels become text with `|` between them, in the columns that are named last. The
-        column `nth` counts the rows from 0, and `row` is what errors call a row.
+        In the columns that are named last, lists of labels become text with `|` between them.
+        `nth` counts the rows from 0, and `row` is what errors call a row.
         """
         seen = self.see(session, columns)
         if seen is not None:
@@ -171,11 +171,7 @@ def _numbered(rows: Rows, first: int) -> Rows:
 
 
 def file_table(path: Path, limits: Limits) -> Table:
-    """The table in a file. Its cells are as the file writes them.
-
-    Cells of delimited text and JSON Lines become text. Only an empty cell or null is missing.
-    Parquet keeps its types.
-    """
+    """The table in a file. Parquet keeps its types, and all other cells are text."""
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     kind = KINDS.get(path.suffix.lower()) or kind_of(path)
     if kind == "text":
@@ -336,7 +332,9 @@ def _single_value(cell: object, lists: bool, where: str) -> object:
         return cell
     expected = "text" if isinstance(cell, BINARY) else "one value"
     if lists and isinstance(cell, list):
-        is_odd = any(isinstance(each, (*NO_VALUES, type(None))) or _is_nan(each) for each in cell)
+        numbers = [each for each in cell if isinstance(each, float)]
+        is_odd = any(isinstance(each, (*NO_VALUES, type(None))) for each in cell)
+        is_odd = is_odd or any(map(math.isnan, numbers))
         texts = [""] if is_odd else list(map(category_text, cell))
         if not any(not text or "|" in text for text in texts):
             return "|".join(texts) or "|"
@@ -344,10 +342,6 @@ def _single_value(cell: object, lists: bool, where: str) -> object:
     raise RatingsError(
         f"{where}: found {shown(cell)}; expected {expected}, or null. Correct the row."
     )
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 def _is_odd(kind: pa.DataType) -> bool:
@@ -377,11 +371,10 @@ WHOLE = ""
 
 
 class Tables(Reader):
-    """The reader of tables.
+    """The reader of tables. The files of a folder or a pattern are one table.
 
-    Cells of text are kept as they are written. So `NA` and `001` are text. Only an empty cell is
-    missing. A list of labels becomes text with `|` between them; `|` alone is the empty list.
-    Columns that nothing names are left out. The files of a folder or a pattern are one table.
+    Cells of text are kept as they are written, so `NA` and `001` are text. Only an empty cell is
+    missing. A list of labels is text with `|` between them, and `|` alone is the empty list.
     """
 
     def rows(self, source: Source, asked: Asked) -> Rows:
@@ -416,41 +409,41 @@ class Tables(Reader):
 
 def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
     """The tables of a source, each with its name in a folder or a pattern."""
+    limits = asked.limits
     if isinstance(source, str) and AFAR in source:
         header, name = asked.session.schema_of(source).names, Path(source).name
-        _refuse_large(header, 0, name, asked.limits)
+        _refuse_large(header, 0, name, limits)
         yield WHOLE, Table(name, header, see=lambda session, of: session.parquet(source, of))
         return
     path = Path(source) if isinstance(source, str) else source
-    if not isinstance(path, Path) or not (path.is_dir() or is_pattern(path)):
-        yield WHOLE, table_of(path, asked.limits)
-    elif is_data_set(Export(path)):
+    if not isinstance(path, Path) or path.is_file():
+        yield WHOLE, table_of(path, limits)
+    elif not path.is_dir():
+        for each in _files_like(path):
+            yield each.name, file_table(each, limits)
+    elif is_data_set(export := Export(path)):
         from agreement_pipeline.readers.parquet import data_set
 
         whole, named = data_set(path)
-        yield WHOLE, arrow_table(whole, path.name, asked.limits, named)
+        yield WHOLE, arrow_table(whole, path.name, limits, named)
     else:
-        for name, file in _files_of(path):
-            yield name, file_table(file, asked.limits)
+        for each in export.files:
+            yield export.place(each), file_table(each, limits)
 
 
-def _files_of(source: Path) -> Iterator[tuple[str, Path]]:
-    """The files of a folder or a pattern, with the names that errors use."""
-    if source.is_dir():
-        export = Export(source)
-        yield from ((export.place(each), each) for each in export.files)
-        return
-    anchor = Path(source.anchor or ".")
-    within = source.relative_to(source.anchor) if source.anchor else source
-    found = [each for each in sorted(anchor.glob(str(within))) if each.is_file()]
+def _files_like(pattern: Path) -> list[Path]:
+    """The finished files whose names a pattern tells, in order."""
+    within = str(pattern.relative_to(pattern.anchor))
+    every = sorted(Path(pattern.anchor or ".").glob(within))
+    found = [each for each in every if each.is_file()]
     if not found:
         raise RatingsError(
-            f"{source}: found no table; expected files with names ending as those of tables do. "
+            f"{pattern}: found no table; expected files with names ending as those of tables do. "
             "Check the path."
         )
     for each in found:
         refuse_unfinished(each)
-    yield from ((each.name, each) for each in found)
+    return found
 
 
 def is_pattern(source: Path) -> bool:
@@ -463,7 +456,7 @@ def labels_left_out(
 ) -> tuple[str, ...]:
     """The columns of a wide table that are not read although all their cells are labels.
 
-    One may be a rater whose dissent is missing, or a settled label. Only people know.
+    One may be a rater whose dissent is missing, or a settled label.
     """
     with unpacked(path, limits) as place:
         if scale.categories is None or reader_of(place).name != NAME:
@@ -611,17 +604,7 @@ TOTALS = {"total", "totals", "sum", "all", "margin"}
 
 
 class Numbers(NamedTuple):
-    """Whole numbers by row and column.
-
-    Attributes
-    ----------
-    source
-        The name of the table, for errors.
-    rows, columns
-        What the rows and the columns are called.
-    values
-        Shape (rows, columns).
-    """
+    """Whole numbers of shape (rows, columns), with the names of both and of their source."""
 
     source: str
     rows: tuple[str, ...]
@@ -630,15 +613,12 @@ class Numbers(NamedTuple):
 
 
 def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIMITS) -> Numbers:
-    """A table whose first column, or the one called `names`, says what each row is.
-
-    All other columns hold whole numbers from 0.
+    """A table of whole numbers from 0. The first column, or `names`, says what each row is.
 
     Raises
     ------
     RatingsError
-        The table is broken, or two rows have one name. Or a cell holds something else, or a total.
-        The error names the row and the column.
+        The table is broken, two rows have one name, or a cell is no such number or a total.
     """
     table = table_of(source, limits)
     first = table.header[0] if names is None else names

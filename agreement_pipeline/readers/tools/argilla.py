@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
     Drawn,
     Status,
     Submission,
-    Tool,
     drawn,
     span,
     together,
+    tool,
 )
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
@@ -101,6 +101,21 @@ def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Su
     return submissions
 
 
+def _is_rest(export: Export) -> bool:
+    items = export.first.get("items", [export.first])
+    first = items[0] if isinstance(items, list) and items else None
+    if not isinstance(first, Mapping):
+        return False
+    return "fields" in first and isinstance(first.get("responses"), list)
+
+
+@tool(
+    "argilla_rest",
+    "Argilla's records of the REST interface",
+    _is_rest,
+    shows={"raters", "times", "skips", "drafts", "none"},
+    kinds=("spans", RANKINGS),
+)
 def rest(export: Export, kind: str = "") -> Iterator[Submission]:
     """The responses of records as the REST interface gives them, which alone have times."""
     for place, page in export.records():
@@ -210,47 +225,21 @@ def _refuse_many(record: Data, place: str) -> None:
         )
 
 
-def _is_rest(export: Export) -> bool:
-    items = export.first.get("items", [export.first])
-    first = items[0] if isinstance(items, list) and items else None
-    if not isinstance(first, Mapping):
-        return False
-    return "fields" in first and isinstance(first.get("responses"), list)
-
-
-register(
-    Tool(
-        "argilla",
-        "Argilla's flat records",
-        lambda export: any(name.endswith(USERS) for name in export.first),
-        of_package(flat),
-        shows={"raters", "skips", "drafts", "predictions", "confidence", "none"},
-        kinds=("spans", RANKINGS),
-    )
-)
-register(
-    Tool(
-        "argilla_nested",
-        "Argilla's nested records",
-        lambda export: (
-            "fields" in export.first and isinstance(export.first.get("responses"), Mapping)
-        ),
-        of_package(nested),
-        shows={"raters", "predictions", "confidence", "none"},
-        kinds=("spans", RANKINGS),
-        needs={
-            "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
-            "requires: [] (--requires none) if nobody left a draft or discarded a record."
-        },
-    )
-)
-register(
-    Tool(
-        "argilla_rest",
-        "Argilla's records of the REST interface",
-        _is_rest,
-        rest,
-        shows={"raters", "times", "skips", "drafts", "none"},
-        kinds=("spans", RANKINGS),
-    )
-)
+tool(
+    "argilla",
+    "Argilla's flat records",
+    lambda export: any(name.endswith(USERS) for name in export.first),
+    shows={"raters", "skips", "drafts", "predictions", "confidence", "none"},
+    kinds=("spans", RANKINGS),
+)(of_package(flat))
+tool(
+    "argilla_nested",
+    "Argilla's nested records",
+    lambda export: "fields" in export.first and isinstance(export.first.get("responses"), Mapping),
+    shows={"raters", "predictions", "confidence", "none"},
+    kinds=("spans", RANKINGS),
+    needs={
+        "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
+        "requires: [] (--requires none) if nobody left a draft or discarded a record."
+    },
+)(of_package(nested))

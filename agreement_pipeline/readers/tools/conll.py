@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, register
-from agreement_pipeline.readers.submissions import Drawn, Submission, Tool
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.submissions import Drawn, Submission, tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 
@@ -34,6 +34,27 @@ class Token(NamedTuple):
     tags: Mapping[str, str]
 
 
+def _is_conll(export: Export) -> bool:
+    """True if all tags of the first lines are tags of spans."""
+    if not export.files:
+        return False
+    try:
+        with export.files[0].open(encoding="utf-8-sig") as file:
+            first = file.read(LETTERS).split("\n")[:ENOUGH]
+        some = [tokens for _, tokens in _sentences(first, "", "")]
+    except (RatingsError, UnicodeDecodeError):
+        return False
+    tags = [tag for tokens in some for token in tokens for tag in token.tags.values()]
+    return bool(tags) and all(map(TAG.fullmatch, tags))
+
+
+@tool(
+    "conll",
+    "CoNLL's files of raters",
+    _is_conll,
+    shows={"raters"},
+    kinds=("spans",),
+)
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     """The items of each rater. They have no answers but spans."""
     for path in export.files:
@@ -132,29 +153,3 @@ def _spans(tokens: Sequence[Token], rater: str, place: str) -> Drawn:
         for n, (start, end, category, line) in enumerate(found, 1)
     ]
     return Drawn(tuple(spans))
-
-
-def _is_conll(export: Export) -> bool:
-    """True if all tags of the first lines are tags of spans."""
-    if not export.files:
-        return False
-    try:
-        with export.files[0].open(encoding="utf-8-sig") as file:
-            first = file.read(LETTERS).split("\n")[:ENOUGH]
-        some = [tokens for _, tokens in _sentences(first, "", "")]
-    except (RatingsError, UnicodeDecodeError):
-        return False
-    tags = [tag for tokens in some for token in tokens for tag in token.tags.values()]
-    return bool(tags) and all(map(TAG.fullmatch, tags))
-
-
-register(
-    Tool(
-        "conll",
-        "CoNLL's files of raters",
-        _is_conll,
-        submissions,
-        shows={"raters"},
-        kinds=("spans",),
-    )
-)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import kind_of
-from agreement_pipeline.readers.submissions import Data, Status, Submission, Tool, at, has, plain
+from agreement_pipeline.readers.submissions import Data, Status, Submission, at, has, plain, tool
 
 INPUT, ANSWER, WHOLE = "Input.", "Answer.", "Answer.taskAnswers"
 LABEL, LABELS = ".label", ".labels"
@@ -42,6 +42,22 @@ def _of_element(value: Any) -> Any:
     return next((name for name, on in value.items() if on is True or on == {"on": True}), None)
 
 
+def question(column: str) -> str:
+    """The question of a column of answers.
+
+    >>> question("Answer.sentiment.label"), question("sentiment")
+    ('sentiment', 'sentiment')
+    """
+    return column.removeprefix(ANSWER).removesuffix(LABELS).removesuffix(LABEL)
+
+
+@tool(
+    "mturk",
+    "Mechanical Turk's batch results",
+    has("HITId", "AssignmentId", "WorkerId"),
+    shows={"raters", "times", "drafts", "none", "rejected"},
+    question=question,
+)
 def mturk(export: Export) -> Iterator[Submission]:
     """The assignments of all HITs: a row each."""
     for _, row in export.records():
@@ -56,15 +72,6 @@ def mturk(export: Export) -> Iterator[Submission]:
             seconds=row.get("WorkTimeInSeconds"),
             fields={**row, **_part(row, INPUT)},
         )
-
-
-def question(column: str) -> str:
-    """The question of a column of answers.
-
-    >>> question("Answer.sentiment.label"), question("sentiment")
-    ('sentiment', 'sentiment')
-    """
-    return column.removeprefix(ANSWER).removesuffix(LABELS).removesuffix(LABEL)
 
 
 def _answers(row: Data) -> dict[str, Any]:
@@ -83,6 +90,21 @@ def _answers(row: Data) -> dict[str, Any]:
     return found
 
 
+def _is_job(export: Export) -> bool:
+    first = export.first
+    answers = first.get("answers")
+    if isinstance(answers, list) and answers and "workerId" in answers[0]:
+        return True
+    values = [value for value in first.values() if isinstance(value, Mapping)]
+    return "datasetObjectId" in first or any("human-annotated" in value for value in values)
+
+
+@tool(
+    "ground_truth",
+    "SageMaker Ground Truth",
+    _is_job,
+    shows={"raters", "times", "drafts", "none"},
+)
 def ground_truth(export: Export) -> Iterator[Submission]:
     """The workers' answers: of the worker responses, else of the consolidation requests.
 
@@ -127,15 +149,13 @@ def ground_truth(export: Export) -> Iterator[Submission]:
                 )
 
 
-def _is_job(export: Export) -> bool:
-    first = export.first
-    answers = first.get("answers")
-    if isinstance(answers, list) and answers and "workerId" in answers[0]:
-        return True
-    values = [value for value in first.values() if isinstance(value, Mapping)]
-    return "datasetObjectId" in first or any("human-annotated" in value for value in values)
-
-
+@tool(
+    "toloka",
+    "Toloka's assignments",
+    has(f"{ASSIGNMENT}worker_id"),
+    shows={"raters", "times", "skips", "drafts", "gold", "rejected", "none"},
+    question=lambda column: column.removeprefix("OUTPUT:"),
+)
 def toloka(export: Export) -> Iterator[Submission]:
     """The tasks of all assignments: a row each. The known answers of control tasks are gold."""
     known: set[object] = set()
@@ -160,34 +180,3 @@ def toloka(export: Export) -> Iterator[Submission]:
             updated=own.get("submitted"),
             fields=fields,
         )
-
-
-register(
-    Tool(
-        "ground_truth",
-        "SageMaker Ground Truth",
-        _is_job,
-        ground_truth,
-        shows={"raters", "times", "drafts", "none"},
-    )
-)
-register(
-    Tool(
-        "mturk",
-        "Mechanical Turk's batch results",
-        has("HITId", "AssignmentId", "WorkerId"),
-        mturk,
-        shows={"raters", "times", "drafts", "none", "rejected"},
-        question=question,
-    )
-)
-register(
-    Tool(
-        "toloka",
-        "Toloka's assignments",
-        has(f"{ASSIGNMENT}worker_id"),
-        toloka,
-        shows={"raters", "times", "skips", "drafts", "gold", "rejected", "none"},
-        question=lambda column: column.removeprefix("OUTPUT:"),
-    )
-)

@@ -7,13 +7,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, register
-from agreement_pipeline.readers.submissions import Data, Submission, Tool, drawn, has
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.submissions import Data, Submission, drawn, has, tool
 from agreement_pipeline.units import Span
 
 OWN = ("label", "Comments", "entities", "relations", "cats")
 
 
+@tool(
+    "doccano",
+    "doccano's files of raters",
+    has("id", "Comments"),
+    shows={"raters"},
+    kinds=("spans",),
+)
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     """The labels of each rater's file, or the spans."""
     for path in export.files:
@@ -52,15 +59,3 @@ def _ticked(row: Data) -> tuple[str, ...] | None:
     ticked = said.split("#") if isinstance(said, str) else said
     are_labels = all(isinstance(each, str) and each for each in ticked or ())
     return tuple(ticked) if ticked and are_labels else None
-
-
-register(
-    Tool(
-        "doccano",
-        "doccano's files of raters",
-        has("id", "Comments"),
-        submissions,
-        shows={"raters"},
-        kinds=("spans",),
-    )
-)

@@ -12,18 +12,18 @@ from xml.etree import ElementTree as Xml
 from xml.parsers import expat
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import START, start_of
 from agreement_pipeline.readers.submissions import (
     DECIMALS,
     Data,
     Drawn,
     Submission,
-    Tool,
     drawn,
     has,
     refuse_rotation,
     together,
+    tool,
 )
 from agreement_pipeline.units import Box, Keypoints, LabelObject, Polygon
 
@@ -41,6 +41,11 @@ def _image(
     """What a rater said of an image."""
     fields = {**known, "name": name, "stem": PurePosixPath(name).stem}
     return Submission(name, rater, values, where, assisted=assisted, fields=fields)
+
+
+def _is_xml(mark: bytes) -> Callable[[Export], bool]:
+    """What tells XML by a mark near its start."""
+    return lambda export: export.kind == "xml" and mark in start_of(export.files[0])
 
 
 def _box(corners: list[float], label: str, where: str) -> Box:
@@ -87,6 +92,13 @@ def elements(path: Path, place: str) -> Iterator[Xml.Element]:
 # CVAT
 
 
+@tool(
+    "cvat",
+    "CVAT for images 1.1",
+    _is_xml(b"<annotations>"),
+    shows={"raters", "assisted"},
+    kinds=("boxes", "polygons"),
+)
 def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
     """The tags of all jobs. Of a kind: their boxes or their polygons."""
     for path in export.files:
@@ -141,6 +153,13 @@ def _shape(shape: Xml.Element, where: str) -> LabelObject:
 # COCO
 
 
+@tool(
+    "coco",
+    "COCO's files of raters",
+    has("images", "annotations", "categories"),
+    shows={"raters"},
+    kinds=("boxes",),
+)
 def coco(export: Export, kind: str = "") -> Iterator[Submission]:
     """The images of each rater. They have no answers but objects."""
     for path in export.files:
@@ -191,6 +210,13 @@ def _object(annotation: Data, kind: str, category: str, where: str) -> LabelObje
 # Pascal VOC
 
 
+@tool(
+    "pascal_voc",
+    "Pascal VOC's folders of raters",
+    _is_xml(b"<annotation>"),
+    shows={"raters"},
+    kinds=("boxes",),
+)
 def pascal_voc(export: Export, kind: str = "") -> Iterator[Submission]:
     """The images of each rater. They have no answers but boxes."""
     for path in export.files:
@@ -217,40 +243,3 @@ def _corners(said: Xml.Element, where: str) -> Box:
     names = ("xmin", "ymin", "xmax", "ymax")
     corners = [float(said.findtext(f"bndbox/{name}", "")) for name in names]
     return _box(corners, said.findtext("name", ""), where)
-
-
-def _is_xml(mark: bytes) -> Callable[[Export], bool]:
-    """What tells XML by a mark near its start."""
-    return lambda export: export.kind == "xml" and mark in start_of(export.files[0])
-
-
-register(
-    Tool(
-        "coco",
-        "COCO's files of raters",
-        has("images", "annotations", "categories"),
-        coco,
-        shows={"raters"},
-        kinds=("boxes",),
-    )
-)
-register(
-    Tool(
-        "cvat",
-        "CVAT for images 1.1",
-        _is_xml(b"<annotations>"),
-        cvat,
-        shows={"raters", "assisted"},
-        kinds=("boxes", "polygons"),
-    )
-)
-register(
-    Tool(
-        "pascal_voc",
-        "Pascal VOC's folders of raters",
-        _is_xml(b"<annotation>"),
-        pascal_voc,
-        shows={"raters"},
-        kinds=("boxes",),
-    )
-)

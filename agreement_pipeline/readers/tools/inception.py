@@ -20,9 +20,9 @@ from pathlib import Path
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import start_of
-from agreement_pipeline.readers.submissions import Data, Drawn, Submission, Tool, has, together
+from agreement_pipeline.readers.submissions import Data, Drawn, Submission, has, together, tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 
@@ -53,6 +53,12 @@ LONGEST_GAP = 1_000_000
 NOTHING, UNNAMED = "_", "*"
 
 
+@tool(
+    "inception",
+    "INCEpTION's agreement diagnosis",
+    has("Document", "Layer", "Feature", "Position"),
+    shows={"raters"},
+)
 def diagnosis(export: Export) -> Iterator[Submission]:
     """The labels at all positions."""
     for place, row in export.records():
@@ -106,6 +112,13 @@ def drawn(text: str, marks: Iterable[tuple[str, int, int, str, str]]) -> dict[st
 # UIMA CAS JSON
 
 
+@tool(
+    "inception_cas",
+    "INCEpTION's annotations (UIMA CAS JSON)",
+    lambda export: export.kind == "json" and STRUCTURES in export.first,
+    shows={"raters"},
+    kinds=("spans",),
+)
 def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
     """The documents of each rater. They have no answers but spans, for each feature of a layer."""
     for path, document, _ in _documents(export):
@@ -154,6 +167,16 @@ class _Mark:
     row: int
 
 
+@tool(
+    "webanno",
+    "WebAnno TSV 3 of INCEpTION",
+    lambda export: (
+        bool(export.files)
+        and start_of(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode())
+    ),
+    shows={"raters"},
+    kinds=("spans",),
+)
 def of_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
     """The documents of each rater. They have no answers but spans, for each feature of a layer."""
     for path, name, place in _documents(export):
@@ -242,37 +265,3 @@ def _columns(header: str) -> list[str]:
 def _plain(said: str) -> str:
     """A text without its escapes."""
     return ESCAPED.sub(lambda found: PLAIN.get(found[1], found[1]), said)
-
-
-register(
-    Tool(
-        "inception",
-        "INCEpTION's agreement diagnosis",
-        has("Document", "Layer", "Feature", "Position"),
-        diagnosis,
-        shows={"raters"},
-    )
-)
-register(
-    Tool(
-        "inception_cas",
-        "INCEpTION's annotations (UIMA CAS JSON)",
-        lambda export: export.kind == "json" and STRUCTURES in export.first,
-        of_cas,
-        shows={"raters"},
-        kinds=("spans",),
-    )
-)
-register(
-    Tool(
-        "webanno",
-        "WebAnno TSV 3 of INCEpTION",
-        lambda export: (
-            bool(export.files)
-            and start_of(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode())
-        ),
-        of_tsv,
-        shows={"raters"},
-        kinds=("spans",),
-    )
-)

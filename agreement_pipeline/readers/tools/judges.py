@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export, register
-from agreement_pipeline.readers.submissions import Data, Kind, Submission, Tool, at
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.submissions import Data, Kind, Submission, at, tool
 
 HEADER = "header.json"
 LANGFUSE = {
@@ -31,6 +31,18 @@ NAMED = ("request_id", "trace_id", "id")
 # Inspect's evaluation logs: JSON, or the packed form `.eval`
 
 
+def _is_inspect(export: Export) -> bool:
+    run = export.first.get("eval")
+    is_log = isinstance(run, Mapping) and "task" in run
+    return is_log or any(path.name == HEADER for path in export.files)
+
+
+@tool(
+    "inspect_ai",
+    "Inspect's logs",
+    _is_inspect,
+    shows={"raters", "times"},
+)
 def inspect(export: Export) -> Iterator[Submission]:
     """The scores of all samples of all logs: of a task, answered by a model in an epoch."""
     packed = {path.parent for path in export.files if path.name == HEADER}
@@ -69,20 +81,25 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
         )
 
 
-def _is_inspect(export: Export) -> bool:
-    run = export.first.get("eval")
-    is_log = isinstance(run, Mapping) and "task" in run
-    return is_log or any(path.name == HEADER for path in export.files)
-
-
-register(
-    Tool("inspect_ai", "Inspect's logs", _is_inspect, inspect, shows={"raters", "times"}),
-)
-
-
 # Langfuse's scores: pages of the public interface, and files of scheduled exports
 
 
+def _is_langfuse(export: Export) -> bool:
+    scores = export.first.get("data")
+    first = scores[0] if isinstance(scores, list) and scores else export.first
+    return (
+        isinstance(first, Mapping)
+        and all(any(each in first for each in LANGFUSE[name]) for name in ("trace", "type"))
+        and "source" in first
+    )
+
+
+@tool(
+    "langfuse",
+    "Langfuse's scores",
+    _is_langfuse,
+    shows={"raters", "times", "predictions"},
+)
 def langfuse(export: Export) -> Iterator[Submission]:
     """All scores. One of the source ANNOTATION is a person's. Others are models' or programs'."""
     for _, record in export.records():
@@ -107,30 +124,21 @@ def _of(score: Data, name: str) -> Any:
     return next(there, None)
 
 
-def _is_langfuse(export: Export) -> bool:
-    scores = export.first.get("data")
-    first = scores[0] if isinstance(scores, list) and scores else export.first
-    return (
-        isinstance(first, Mapping)
-        and all(any(each in first for each in LANGFUSE[name]) for name in ("trace", "type"))
-        and "source" in first
-    )
-
-
-register(
-    Tool(
-        "langfuse",
-        "Langfuse's scores",
-        _is_langfuse,
-        langfuse,
-        shows={"raters", "times", "predictions"},
-    )
-)
-
-
 # MLflow's traces with their assessments, and its evaluation tables
 
 
+def _is_traces(export: Export) -> bool:
+    first = export.first
+    info = first["info"] if isinstance(first.get("info"), Mapping) else first
+    return "assessments" in info and ("trace_id" in info or "request_id" in info)
+
+
+@tool(
+    "mlflow_traces",
+    "MLflow's traces",
+    _is_traces,
+    shows={"raters", "times", "gold", "predictions"},
+)
 def traces(export: Export) -> Iterator[Submission]:
     """The assessments of all traces. Traces say who assessed them: people or models."""
     for _, record in export.records():
@@ -154,6 +162,28 @@ def traces(export: Export) -> Iterator[Submission]:
             )
 
 
+def _is_table(export: Export) -> bool:
+    columns = export.first.get("columns")
+    named = isinstance(columns, list) and isinstance(export.first.get("data"), list)
+    return named and any(str(each).endswith(SAID) for each in columns or ())
+
+
+def question(column: str) -> str:
+    """The question of a column of scores.
+
+    >>> question("correctness/v1/score"), question("correctness/value")
+    ('correctness/v1', 'correctness')
+    """
+    return column.rpartition("/")[0] if column.endswith(SAID) else column
+
+
+@tool(
+    "mlflow_tables",
+    "MLflow's evaluation tables",
+    _is_table,
+    shows={"raters"},
+    question=question,
+)
 def tables(export: Export) -> Iterator[Submission]:
     """The scores of each evaluation table. It has one judge, who is named after the file."""
     for path in export.files:
@@ -169,51 +199,20 @@ def tables(export: Export) -> Iterator[Submission]:
                 )
 
 
-def question(column: str) -> str:
-    """The question of a column of scores.
-
-    >>> question("correctness/v1/score"), question("correctness/value")
-    ('correctness/v1', 'correctness')
-    """
-    return column.rpartition("/")[0] if column.endswith(SAID) else column
-
-
-def _is_traces(export: Export) -> bool:
-    first = export.first
-    info = first["info"] if isinstance(first.get("info"), Mapping) else first
-    return "assessments" in info and ("trace_id" in info or "request_id" in info)
-
-
-def _is_table(export: Export) -> bool:
-    columns = export.first.get("columns")
-    named = isinstance(columns, list) and isinstance(export.first.get("data"), list)
-    return named and any(str(each).endswith(SAID) for each in columns or ())
-
-
-register(
-    Tool(
-        "mlflow_traces",
-        "MLflow's traces",
-        _is_traces,
-        traces,
-        shows={"raters", "times", "gold", "predictions"},
-    )
-)
-register(
-    Tool(
-        "mlflow_tables",
-        "MLflow's evaluation tables",
-        _is_table,
-        tables,
-        shows={"raters"},
-        question=question,
-    )
-)
-
-
 # promptfoo's results
 
 
+def _is_promptfoo(export: Export) -> bool:
+    results = export.first.get("results")
+    return isinstance(results, Mapping) and isinstance(results.get("results"), list)
+
+
+@tool(
+    "promptfoo",
+    "promptfoo's results",
+    _is_promptfoo,
+    shows={"raters", "times"},
+)
 def promptfoo(export: Export) -> Iterator[Submission]:
     """The answers of all assertions to all outputs.
 
@@ -243,19 +242,3 @@ def promptfoo(export: Export) -> Iterator[Submission]:
                     created=results.get("timestamp"),
                     fields=fields,
                 )
-
-
-def _is_promptfoo(export: Export) -> bool:
-    results = export.first.get("results")
-    return isinstance(results, Mapping) and isinstance(results.get("results"), list)
-
-
-register(
-    Tool(
-        "promptfoo",
-        "promptfoo's results",
-        _is_promptfoo,
-        promptfoo,
-        shows={"raters", "times"},
-    )
-)

@@ -13,17 +13,17 @@ from typing import Any, Literal
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     DECIMALS,
     Data,
     Drawn,
     Status,
     Submission,
-    Tool,
     has,
     refuse_rotation,
     together,
+    tool,
 )
 from agreement_pipeline.units import (
     Box,
@@ -50,6 +50,20 @@ CHOSEN: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right"
 # JSON
 
 
+def _is_json(export: Export) -> bool:
+    first = export.first
+    task = isinstance(first.get("annotations"), list) and "data" in first
+    return task or ("result" in first and isinstance(first.get("task"), Mapping))
+
+
+@tool(
+    "label_studio",
+    "Label Studio JSON",
+    _is_json,
+    shows={*CAPABILITIES},
+    omits_none=True,
+    kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
+)
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     """The annotations, drafts and predictions of all tasks, or their objects of a kind."""
     for place, record in export.records():
@@ -159,12 +173,6 @@ def before_review(annotation: Data, where: str) -> object:
     return own
 
 
-def _is_json(export: Export) -> bool:
-    first = export.first
-    task = isinstance(first.get("annotations"), list) and "data" in first
-    return task or ("result" in first and isinstance(first.get("task"), Mapping))
-
-
 # Label objects
 
 
@@ -243,6 +251,19 @@ MADE: dict[str, tuple[tuple[str, ...], Callable[[Data, str, str], LabelObject]]]
 # CSV, TSV and JSON_MIN: a row an annotation, without most of what JSON has
 
 
+@tool(
+    "label_studio_tables",
+    "Label Studio CSV or JSON_MIN",
+    has(*OWN),
+    shows={"raters", "times", "drafts", "none"},
+    needs={
+        "gold": "Export JSON. Or name who gave the gold answers in exclude_raters, and say "
+        "requires: [] (--requires none).",
+        "reviews": "Without a column history, a reviewer's answer counts as the rater's: then "
+        "export JSON.",
+    },
+    omits_none=True,
+)
 def of_tables(export: Export) -> Iterator[Submission]:
     """The annotations. Fields of the item and questions look alike, so each column is both.
 
@@ -306,32 +327,3 @@ def _parsed(cell: Any) -> Any:
         except ValueError:
             return cell
     return cell
-
-
-register(
-    Tool(
-        "label_studio",
-        "Label Studio JSON",
-        _is_json,
-        submissions,
-        shows={*CAPABILITIES},
-        omits_none=True,
-        kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
-    )
-)
-register(
-    Tool(
-        "label_studio_tables",
-        "Label Studio CSV or JSON_MIN",
-        has(*OWN),
-        of_tables,
-        shows={"raters", "times", "drafts", "none"},
-        needs={
-            "gold": "Export JSON. Or name who gave the gold answers in exclude_raters, and say "
-            "requires: [] (--requires none).",
-            "reviews": "Without a column history, a reviewer's answer counts as the rater's: then "
-            "export JSON.",
-        },
-        omits_none=True,
-    )
-)

@@ -8,16 +8,16 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
     Status,
     Submission,
-    Tool,
     at,
     has,
     plain,
     together,
+    tool,
 )
 
 ENCORD: dict[str, Status] = {"NOT_LABELLED": "draft", "LABEL_IN_PROGRESS": "draft"}
@@ -30,6 +30,12 @@ SUPERANNOTATE: dict[str, Status] = {
 REVIEWERS = ("QA", "Quality Assurance")
 
 
+@tool(
+    "dataloop",
+    "Dataloop's items",
+    has("annotations", "datasetId"),
+    shows={"raters", "times", "assisted", "rejected"},
+)
 def dataloop(export: Export) -> Iterator[Submission]:
     """The classes of all items: a JSON file an item."""
     for place, item in export.records():
@@ -53,6 +59,12 @@ def dataloop(export: Export) -> Iterator[Submission]:
             )
 
 
+@tool(
+    "encord",
+    "Encord's label rows",
+    has("label_hash", "data_units"),
+    shows={"raters", "times", "drafts", "assisted"},
+)
 def encord(export: Export) -> Iterator[Submission]:
     """The classifications of all label rows: a row a branch, and a branch a rater."""
     for _, row in export.records():
@@ -82,6 +94,12 @@ def _options(said: Any) -> Any:
     return tuple(option["value"] for option in said) if isinstance(said, list) else said
 
 
+@tool(
+    "labelbox",
+    "Labelbox NDJSON",
+    has("data_row", "projects"),
+    shows={"raters", "times", "skips", "drafts", "gold", "none"},
+)
 def labelbox(export: Export) -> Iterator[Submission]:
     """The labels of all data rows, by project. A benchmark's reference label is gold."""
     for place, row in export.records():
@@ -128,6 +146,12 @@ def _of_class(said: Data) -> Iterator[tuple[str, Any]]:
         yield said["name"], at(said, "text_answer", "content")
 
 
+@tool(
+    "superannotate",
+    "SuperAnnotate",
+    has("metadata", "instances"),
+    shows={"raters", "times", "skips", "drafts", "assisted", "rejected"},
+)
 def superannotate(export: Export) -> Iterator[Submission]:
     """The tags of all items: a JSON file an item. Overlap is copies of it in several folders."""
     for place, record in export.records():
@@ -156,41 +180,3 @@ def superannotate(export: Export) -> Iterator[Submission]:
                 assisted=any(each.get("creationType", "Manual") != "Manual" for each in made),
                 fields=plain(about),
             )
-
-
-register(
-    Tool(
-        "dataloop",
-        "Dataloop's items",
-        has("annotations", "datasetId"),
-        dataloop,
-        shows={"raters", "times", "assisted", "rejected"},
-    )
-)
-register(
-    Tool(
-        "encord",
-        "Encord's label rows",
-        has("label_hash", "data_units"),
-        encord,
-        shows={"raters", "times", "drafts", "assisted"},
-    )
-)
-register(
-    Tool(
-        "labelbox",
-        "Labelbox NDJSON",
-        has("data_row", "projects"),
-        labelbox,
-        shows={"raters", "times", "skips", "drafts", "gold", "none"},
-    )
-)
-register(
-    Tool(
-        "superannotate",
-        "SuperAnnotate",
-        has("metadata", "instances"),
-        superannotate,
-        shows={"raters", "times", "skips", "drafts", "assisted", "rejected"},
-    )
-)

@@ -9,23 +9,30 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
     Drawn,
     Submission,
-    Tool,
     at,
     drawn,
     has,
     plain,
     span,
+    tool,
 )
 from agreement_pipeline.units import Box, Polygon
 
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 
 
+@tool(
+    "prodigy",
+    "Prodigy's db-out",
+    has("_task_hash", "answer"),
+    shows={"raters", "times", "skips", "drafts", "none"},
+    kinds=("spans",),
+)
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     """The answers of all sessions. Of a kind: spans of texts, or boxes and polygons of images."""
     sessions = dict.fromkeys(_session(record) for _, record in export.records())
@@ -94,15 +101,3 @@ def _prefixes(session: str) -> list[str]:
 
 def _session(record: Data) -> str:
     return str(record.get("_annotator_id") or record.get("_session_id") or "")
-
-
-register(
-    Tool(
-        "prodigy",
-        "Prodigy's db-out",
-        has("_task_hash", "answer"),
-        submissions,
-        shows={"raters", "times", "skips", "drafts", "none"},
-        kinds=("spans",),
-    )
-)
