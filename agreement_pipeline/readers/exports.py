@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
@@ -40,15 +40,7 @@ class Record(NamedTuple):
 
 @dataclass(eq=False)
 class Export:
-    """A file or a folder. Its format is found by its content, not by its name.
-
-    Attributes
-    ----------
-    path
-        Where it lies.
-    at
-        The place of the record that was read last, for errors.
-    """
+    """A file or a folder, and the place of the record that was read last, for errors."""
 
     path: Path
     at: str = ""
@@ -117,20 +109,20 @@ class Export:
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
     """The records of a file."""
-    kind = kind_of(path)
+    kind, what = kind_of(path), "record"
+    rows: Iterable[tuple[int, Mapping[str, Any]]] = ()
     if kind == "text":
-        for number, row in delimited_rows(path, place, errors):
-            yield Record(f"{place}: row {number}", row)
+        rows, what = delimited_rows(path, place, errors), "row"
     elif kind == "json":
         from agreement_pipeline.readers.json_files import json_objects
 
-        for number, value in json_objects(path, place):
-            yield Record(f"{place}: record {number}", value)
+        rows = json_objects(path, place)
     elif kind in ("parquet", "arrow"):
         from agreement_pipeline.readers.parquet import columnar_rows
 
-        for number, value in enumerate(columnar_rows(path, kind), 1):
-            yield Record(f"{place}: record {number}", value)
+        rows = enumerate(columnar_rows(path, kind), 1)
+    for number, value in rows:
+        yield Record(f"{place}: {what} {number}", value)
 
 
 Source = Any
@@ -177,7 +169,7 @@ class Reader(ABC):
     shows
         What the format can show, of `CAPABILITIES`. A table shows what it has a column for.
     needs
-        What the format cannot show, and must be said by the project, else its numbers are wrong.
+        What it cannot show and a project must say, and how.
     kinds
         The kinds of label objects that `init` looks for.
     """
@@ -213,13 +205,7 @@ READERS: dict[str, Reader] = {}
 
 
 def register(reader: Reader) -> Reader:
-    """Add a reader to `READERS`.
-
-    Raises
-    ------
-    ValueError
-        A reader of that name is registered, or it shows something that is not in `CAPABILITIES`.
-    """
+    """Add a reader to `READERS`. A known name or an unknown capability is a `ValueError`."""
     if reader.name in READERS:
         raise ValueError(
             f"reader {reader.name}: found a reader of that name; expected a name of its own. "
@@ -241,7 +227,7 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
     Raises
     ------
     RatingsError
-        The file is absent or unfinished, or no reader recognises its content.
+        The file is unfinished, or no reader knows it.
     """
     refuse_unfinished(path)
     export = Export(path)

@@ -65,19 +65,18 @@ def read(
     Parameters
     ----------
     source
-        The path of an export that a registered reader recognises. Or a folder, or a pattern such
-        as `round/*.parquet`. Or a DataFrame of pandas, Polars or Spark, a table of Arrow, a
-        relation of DuckDB, or anything else that gives Arrow batches. Spark also reads the URL of
-        a Parquet file.
+        The path of an export that a registered reader recognises, a folder, or a pattern such as
+        `round/*.parquet`. Or a DataFrame of pandas, Polars or Spark, or anything else that gives
+        Arrow batches. Spark also reads the URL of a Parquet file.
     columns
         What the columns of the source are called. In a tool's export `label` is the question.
     layout
         long: one row a rating. wide: one row an item, one column a rater.
-    scale
-        What the labels may be. None: the scale is read off the labels, on `level`.
+    scale, level
+        What the labels may be. No scale: it is read off the labels, on this level.
     classifiers
-        Names of raters that are models, each with at least one rating. Or a function that returns
-        these names. Its arguments are all raters as they are written and the source's name.
+        Names of raters that are models. Or a function of all raters, as they are written, and of
+        the source's name that returns these names.
     usable
         Refuse ratings in which no two raters meet.
     round_name
@@ -141,9 +140,7 @@ def read_marked(
         The path of the export.
     kind
         The kind of the objects: `spans`, `boxes` or another of `agreement_pipeline.units.KINDS`.
-    columns
-        What the fields of the export are called. `label` is the question.
-    round_name, limits, rules
+    columns, round_name, limits, rules
         As in `read`. Some formats do not tell an empty item from one that nobody opened. They need
         `Rules(requires=())`.
 
@@ -151,23 +148,20 @@ def read_marked(
     ------
     RatingsError
         The export is broken, or an object cannot be.
+    ProjectError
+        There is no such kind.
 
     Examples
     --------
     >>> import json
     >>> from tempfile import TemporaryDirectory
-    >>> from agreement_pipeline.units import UnitSettings, units_of
     >>> said = {"text": "Ana left.", "spans": [{"start": 0, "end": 3, "label": "PER"}]}
-    >>> both = [{**said, "_session_id": f"news-{name}", "_task_hash": 1} for name in ("a", "b")]
+    >>> said |= {"_session_id": "news-a", "_task_hash": 1, "answer": "accept"}
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "export.jsonl")
-    ...     lines = [json.dumps({**each, "answer": "accept"}) for each in both]
-    ...     _ = path.write_text("\n".join(lines))
-    ...     marked = read_marked(path, "spans")
-    >>> marked[0].objects
+    ...     _ = path.write_text(json.dumps(said))
+    ...     read_marked(path, "spans")[0].objects
     (Span(start=0, end=3, category='PER'),)
-    >>> units_of(marked, UnitSettings("spans")).ratings.raters
-    ('a', 'b')
     """
     from agreement_pipeline.units import UnitSettings
 
@@ -274,18 +268,9 @@ def rows_of(
     rules: Rules = RULES,
     session: Session | None = None,
 ) -> Rows:
-    """The ratings of a source under canonical names, not yet checked.
+    """The ratings of a source under canonical names, not yet checked. All is as in `read`.
 
-    Parameters
-    ----------
-    source
-        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, a
-        DataFrame of pandas or Spark, or anything that gives Arrow batches. For Spark also the URL
-        of a Parquet file.
-    columns, layout, limits, rules
-        As in `read`.
-    session
-        Where the rows are put. None: in that of a Spark DataFrame, else in DuckDB.
+    No session: they are put in that of a Spark DataFrame, else in DuckDB.
 
     Raises
     ------

@@ -115,12 +115,10 @@ LeftOut = Counter[tuple[str, str]]
 class Rows(Cells):
     """The ratings of a source under canonical names, not checked yet.
 
-    In the text of a query they stand for the name of their table.
+    In a query they stand for the name of their table. `nth` is 0 if the source has no order.
 
     Parameters
     ----------
-    relation, source, columns
-        As in `Cells`. `nth` is 0 in all rows if the source has no order.
     classifiers
         The raters that the source calls models.
     left_out
@@ -128,7 +126,7 @@ class Rows(Cells):
     reader, shows
         The name of the reader, and what the source can show. Empty if it is not known.
     drawn
-        The label objects of the source. The label of a row is a number of one of them.
+        The label objects of the source, if labels are their numbers.
     """
 
     classifiers: tuple[str, ...] = ()

@@ -78,14 +78,12 @@ KINDS = {"seconds": NUMBER, "confidence": NUMBER, "assisted": FLAG, "ticked": FL
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What one rater or model handed in for one item.
+    """What one rater or model handed in for one item, as the tool writes it.
 
     Attributes
     ----------
-    item
-        The tool's own name of the item.
-    rater
-        The tool's name of the rater. None: a deleted user, who is like nobody else.
+    item, rater
+        Their names. No rater: a deleted user, who is like nobody else.
     values
         The answer to each question: text, a number, a truth value, or a set of texts. A tuple is a
         list of ticks: a set, if anybody ticked more than one. Label objects are `Drawn`.
@@ -93,10 +91,8 @@ class Submission:
         The place in the source, for errors: unique in the export.
     status, kind
         What became of the work, and who did it.
-    created, updated
-        When the work began and ended, as the tool writes times.
-    seconds
-        How long the work took.
+    created, updated, seconds
+        When the work began and ended, and how long it took.
     confidence
         How sure the rater or model was, from 0 to 1.
     assisted
@@ -121,15 +117,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The label objects in one submission for one question.
-
-    Attributes
-    ----------
-    objects
-        The objects. None is an answer too.
-    extent
-        As in `Marked`.
-    """
+    """The label objects in one submission, perhaps none, and the extent as in `Marked`."""
 
     objects: tuple[LabelObject, ...] = ()
     extent: tuple[float, ...] = ()
@@ -235,23 +223,15 @@ def _time(written: object) -> datetime:
 class Gathered:
     """The submissions of an export as a table with one row for each, for one question.
 
-    Parameters
-    ----------
-    submissions
-        The submissions. They are read once.
-    question
-        The question. None: the first one, and there must not be another.
-    wanted
-        The fields that are wanted.
-    omits_none
-        True if the export writes nothing where a rater ticked nothing.
+    No question: the first one, and there must not be another. `omits_none` says that the export
+    writes nothing where a rater ticked nothing.
 
     Attributes
     ----------
     rows
-        The columns of `CANONICAL`, and those of fields.
+        The columns of `CANONICAL`, and those of the fields that were wanted.
     columns
-        The column of each field that was asked for.
+        The column of each of these fields.
     fields
         All fields of the items.
     """
@@ -417,7 +397,6 @@ GOLD = "gold"
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
 Finds = Callable[..., Iterator[Submission]]
-"""Finds the submissions of an export. Of a kind of label objects, if it has kinds."""
 
 
 @dataclass(frozen=True)
@@ -426,13 +405,8 @@ class Tool(Reader):
 
     Parameters
     ----------
-    name, title, recognises, shows, needs
-        As in `Reader`.
-    kinds
-        As in `Reader`. `finds` then takes a kind too, and answers are `Drawn`. Empty if the
-        format's objects are not read.
     finds
-        Finds the submissions of an export.
+        Finds the submissions of an export. If it has kinds of objects, it takes one too.
     omits_none
         True if the export writes nothing where a rater ticked nothing.
     question
