@@ -50,7 +50,6 @@ def _is_cut(error: Exception, text: str) -> bool:
 
 
 def _refuse_half(found: object, where: str) -> None:
-    """Refuse half of a character."""
     try:
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -107,7 +106,6 @@ class _Stream:
         return found.group()
 
     def _more(self) -> bool:
-        """Read on, and forget what is done."""
         self.buffer, self.at = self.buffer[self.at :], 0
         try:
             read = self.file.read(max(CHUNK, len(self.buffer)))

@@ -194,7 +194,6 @@ def _units_in(
     classifiers: Classifiers,
     session: Session,
 ) -> Ratings:
-    """The units of the label objects in some rows."""
     from agreement_pipeline.units import units_of
 
     raters = rows.distinct("rater")
@@ -293,7 +292,6 @@ def rows_of(
 
 
 def _kept(rows: Rows) -> Relation:
-    """The rows in a table of the session."""
     names, session = [name for name in rows.names if name != "nth"], rows.relation.session
     schema = pa.schema([rows.relation.schema.field(name) for name in names])
     query = f"SELECT {', '.join(map(rows.quoted, names))} FROM {rows} ORDER BY nth"

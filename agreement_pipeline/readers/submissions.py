@@ -138,6 +138,13 @@ def at(record: Any, *names: str) -> Any:
     return record
 
 
+def within(record: Data, name: str) -> Data:
+    """The record that a record holds under a name, or the first of a list of them. Else itself."""
+    said = record.get(name)
+    inside = said[0] if isinstance(said, list) and said else said
+    return inside if isinstance(inside, Mapping) else record
+
+
 def plain(record: Data, *kinds: type) -> dict[str, Any]:
     """The fields of a record that are of some kinds: texts or whole numbers, if none is named."""
     return {name: value for name, value in record.items() if isinstance(value, kinds or (str, int))}
@@ -313,7 +320,6 @@ class Gathered:
         return (joined, True) if value else (None, False)
 
     def _refuse_several(self) -> None:
-        """Refuse several questions if none was chosen, or a chosen one that is not there."""
         questions = list(self._questions)
         if self._question is None and len(questions) > 1:
             raise RatingsError(
@@ -702,7 +708,6 @@ def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
 
 
 def _refuse_repeated(rows: Rows) -> None:
-    """Refuse a record that is there twice."""
     if not _may_repeat(rows, ["record"]):
         return
     placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
@@ -719,7 +724,6 @@ def _refuse_repeated(rows: Rows) -> None:
 
 
 def _refuse_mixed_zones(rows: Rows) -> None:
-    """Refuse times of which some have a time zone and some have none."""
     zoned = "created LIKE '%Z'"
     bare = rows.relation.ask(
         f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"

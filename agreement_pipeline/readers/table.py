@@ -75,13 +75,11 @@ class Table:
 
     Attributes
     ----------
-    source
-        The name of the table, for errors.
-    header
-        The names of its columns.
+    source, header
+        Its name, for errors, and the names of its columns.
     read
-        Reads the columns of some names, of which some may hold lists, some rows at a time. A column
-        is an Arrow array, or a list of Python objects.
+        Reads columns, of which some may hold lists, some rows at a time. A column is an Arrow
+        array, or a list of Python objects.
     see
         Sees columns under other names where they lie. None if they must be read.
     first
@@ -242,12 +240,9 @@ def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
 
 def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
     """A column of objects with single values. Vectors of numbers stay what they are."""
-    odd = (np.ndarray, list, dict, *BINARY)
-    if not values.map(lambda each: isinstance(each, odd)).any():
-        return values
     cells = values.tolist()
     for at, cell in enumerate(cells):
-        if isinstance(cell, odd):
+        if isinstance(cell, (np.ndarray, list, dict, *BINARY)):
             each = np.atleast_1d(cell).tolist() if isinstance(cell, np.ndarray) else cell
             cells[at] = _single_value(each, lists, f"{FRAME}: row {at + 1}, column {values.name!r}")
     return type(values)(cells, index=values.index, dtype=object, name=values.name)
@@ -275,16 +270,13 @@ def _sheet(path: Path, limits: Limits) -> pa.Table:
     names = {at: str(name) for at, name in enumerate(next(rows, ())) if name is not None}
     refuse_twice(list(names.values()), f"{path.name}: row 1")
     limits.refuse_beyond("columns", len(names), path.name, "columns")
-    cells = []
+    cells: dict[int, list[str | None]] = {at: [] for at in names}
     for number, row in enumerate(rows, 1):
         limits.refuse_beyond("rows", number, path.name, "rows or more")
-        cells.append([None if value is None else category_text(value) for value in row])
-    return pa.table(
-        {
-            name: pa.array([row[at] if at < len(row) else None for row in cells], TEXT)
-            for at, name in names.items()
-        }
-    )
+        for at, column in cells.items():
+            value = row[at] if at < len(row) else None
+            column.append(None if value is None else category_text(value))
+    return pa.table({name: pa.array(cells[at], TEXT) for at, name in names.items()})
 
 
 def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None:
@@ -657,7 +649,6 @@ def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIM
 
 
 def _whole(cells: Sequence[object], places: Sequence[str], column: str, source: str) -> Array:
-    """The numbers in the cells of a column."""
     numbers = []
     for place, cell in zip(places, cells, strict=True):
         text = str(cell)

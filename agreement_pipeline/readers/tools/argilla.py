@@ -18,6 +18,7 @@ from agreement_pipeline.readers.submissions import (
     span,
     together,
     tool,
+    within,
 )
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
@@ -102,11 +103,8 @@ def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Su
 
 
 def _is_rest(export: Export) -> bool:
-    items = export.first.get("items", [export.first])
-    first = items[0] if isinstance(items, list) and items else None
-    if not isinstance(first, Mapping):
-        return False
-    return "fields" in first and isinstance(first.get("responses"), list)
+    record = within(export.first, "items")
+    return "fields" in record and isinstance(record.get("responses"), list)
 
 
 @tool(

@@ -35,7 +35,6 @@ class Token(NamedTuple):
 
 
 def _is_conll(export: Export) -> bool:
-    """True if all tags of the first lines are tags of spans."""
     if not export.files:
         return False
     try:

@@ -115,32 +115,35 @@ def ground_truth(export: Export) -> Iterator[Submission]:
         for path in export.files
         if kind_of(path) == "json"
     }
-    responses = [path for path, record in first.items() if "answers" in record]
-    requests = [path for path, record in first.items() if "datasetObjectId" in record]
+    answered = [path for path, record in first.items() if "answers" in record]
+    answered = answered or [path for path, record in first.items() if "datasetObjectId" in record]
     manifests = [path for path in export.files if path.name == MANIFEST]
     rows = (row for path in manifests for _, row in export.records_in(path))
     items = {str(number): row for number, row in enumerate(rows)}
-    if not responses and not requests:
+    if not answered:
         raise RatingsError(
             f"{export.name}: found consolidated labels, and no worker; expected who answered. "
             "Copy the folder annotations/worker-response of the job too."
         )
-    for path in responses or requests:
+    for path in answered:
         for where, record in export.records_in(path):
-            item = path.parent.name if responses else str(record["datasetObjectId"])
+            is_response = "answers" in record
+            item = path.parent.name if is_response else str(record["datasetObjectId"])
             text = at(record, "dataObject", "content")
             fields = plain({"text": text, **items.get(item, {})}, str)
-            fields = {"text": fields["source"], **fields} if "source" in fields else fields
-            for number, answer in enumerate(record["answers" if responses else "annotations"], 1):
-                content: Data = (
+            if "source" in fields:
+                fields = {"text": fields["source"], **fields}
+            answers = record["answers" if is_response else "annotations"]
+            for number, answer in enumerate(answers, 1):
+                said: Data = (
                     answer["answerContent"]
-                    if responses
+                    if is_response
                     else json.loads(answer["annotationData"]["content"])
                 )
                 yield Submission(
                     item,
                     answer["workerId"],
-                    {name: _of_element(value) for name, value in content.items()},
+                    {name: _of_element(value) for name, value in said.items()},
                     f"{where}, answer {number}",
                     created=answer.get("acceptanceTime"),
                     updated=answer.get("submissionTime"),

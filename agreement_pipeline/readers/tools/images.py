@@ -38,7 +38,6 @@ def _image(
     assisted: bool | None = None,
     **known: object,
 ) -> Submission:
-    """What a rater said of an image."""
     fields = {**known, "name": name, "stem": PurePosixPath(name).stem}
     return Submission(name, rater, values, where, assisted=assisted, fields=fields)
 

@@ -242,7 +242,6 @@ def _offsets(token: str, cells: Sequence[str], n_features: int, where: str) -> t
 
 
 def _gap(end: int, start: int, where: str) -> bytes:
-    """The blanks before a sentence."""
     if not 0 <= start - end <= LONGEST_GAP:
         raise RatingsError(
             f"{where}: found a sentence that begins at {start}, and the text before it ends at "
@@ -263,5 +262,4 @@ def _columns(header: str) -> list[str]:
 
 
 def _plain(said: str) -> str:
-    """A text without its escapes."""
     return ESCAPED.sub(lambda found: PLAIN.get(found[1], found[1]), said)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Data, Kind, Submission, at, tool
+from agreement_pipeline.readers.submissions import Data, Kind, Submission, at, tool, within
 
 HEADER = "header.json"
 LANGFUSE = {
@@ -85,13 +85,9 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
 
 
 def _is_langfuse(export: Export) -> bool:
-    scores = export.first.get("data")
-    first = scores[0] if isinstance(scores, list) and scores else export.first
-    return (
-        isinstance(first, Mapping)
-        and all(any(each in first for each in LANGFUSE[name]) for name in ("trace", "type"))
-        and "source" in first
-    )
+    score = within(export.first, "data")
+    is_score = all(any(each in score for each in LANGFUSE[name]) for name in ("trace", "type"))
+    return is_score and "source" in score
 
 
 @tool(
@@ -128,8 +124,7 @@ def _of(score: Data, name: str) -> Any:
 
 
 def _is_traces(export: Export) -> bool:
-    first = export.first
-    info = first["info"] if isinstance(first.get("info"), Mapping) else first
+    info = within(export.first, "info")
     return "assessments" in info and ("trace_id" in info or "request_id" in info)
 
 
@@ -203,8 +198,7 @@ def tables(export: Export) -> Iterator[Submission]:
 
 
 def _is_promptfoo(export: Export) -> bool:
-    results = export.first.get("results")
-    return isinstance(results, Mapping) and isinstance(results.get("results"), list)
+    return isinstance(within(export.first, "results").get("results"), list)
 
 
 @tool(
