@@ -307,9 +307,10 @@ def _named_firsts(rows: Rows, field: str) -> Relation:
                 f"{listed(several)}; expected one. Correct the export."
             )
         of[name] = pair["other"]
-    texts = [pa.array(each, pa.large_string()) for each in (of, [_first(e, of, where) for e in of])]
-    table = pa.table(texts, names=["of_item", "first_item"])
-    return rows.relation.session.load(table.schema, table.to_batches())
+    firsts = [_first(item, of, where) for item in of]
+    kinds = pa.schema([("of_item", pa.large_string()), ("first_item", pa.large_string())])
+    batch = pa.record_batch([list(of), firsts], schema=kinds)
+    return rows.relation.session.load(kinds, [batch])
 
 
 def _first(item: str, of: Mapping[str, str], where: str) -> str:

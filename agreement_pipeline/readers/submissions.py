@@ -301,7 +301,7 @@ class Gathered:
                 each.assisted,
                 each.record,
                 ticked,
-                *(_text(each.fields.get(name)) for name in self.columns),
+                *[_text(each.fields.get(name)) for name in self.columns],
             )
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:

@@ -74,8 +74,9 @@ def _box(part: Data, where: str) -> Box:
 
 def _answer(record: Data) -> dict[str, Any]:
     if "accept" in record:
+        ticked = record["accept"]
         is_set = at(record, "config", "choice_style") == "multiple"
-        return {"accept": (frozenset if is_set else tuple)(record["accept"])}
+        return {"accept": frozenset(ticked) if is_set else tuple(ticked)}
     is_answer = "label" in record and "spans" not in record
     return {"answer": record["answer"]} if is_answer else {}
 
