@@ -495,17 +495,16 @@ class Tool(Reader):
 
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
         """The submissions with objects as answers. Sets and rubrics are in ordinary answers."""
-        if kind == "sets":
-            yield from (replace(each, values=_sets(each)) for each in self.finds(export))
-        elif kind == "rubrics":
-            yield from (replace(each, values=_rubric(each)) for each in self.finds(export))
-        elif self.kinds:
+        if kind not in ("sets", "rubrics"):
+            if not self.kinds:
+                raise RatingsError(
+                    f"{export.name}: found a format whose {kind} are not read; expected one of "
+                    "those that docs/guide/units.md lists. Export the objects in one of them."
+                )
             yield from self.finds(export, kind)
-        else:
-            raise RatingsError(
-                f"{export.name}: found a format whose {kind} are not read; expected one of those "
-                "that docs/guide/units.md lists. Export the objects in one of them."
-            )
+            return
+        of_answers = _sets if kind == "sets" else _rubric
+        yield from (replace(each, values=of_answers(each)) for each in self.finds(export))
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         """The rounds of all submissions. No answer is read."""

@@ -285,7 +285,7 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None
     if pa.types.is_boolean(kind):
         return rows.text(name)
     if not _is_odd(kind):
-        is_kept = plain_type(kind) == kind or is_text(kind) or is_time(kind)
+        is_kept = plain_type(kind) == kind or is_text(kind)
         is_kept = is_kept and (name == "timestamp" or not is_time(kind))
         if not is_kept and pa.types.is_timestamp(kind):
             return _time_in_sql(column, is_of_zone=not is_time(kind))

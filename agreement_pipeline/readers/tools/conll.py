@@ -77,16 +77,16 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 
 def _items(sentences: Iterable[tuple[str | None, list[Token]]]) -> list[tuple[str, list[Token]]]:
     """The documents of a file. If no document is marked, its sentences."""
-    alone: list[tuple[str, list[Token]]] = []
+    found = list(sentences)
+    if all(name is None for name, _ in found):
+        return [(str(number), tokens) for number, (_, tokens) in enumerate(found, 1)]
     documents: list[tuple[str, list[Token]]] = []
-    for name, tokens in sentences:
+    for name, tokens in found:
         if name is not None:
             documents.append((name or str(len(documents) + 1), []))
-        if tokens:
-            alone.append((str(len(alone) + 1), tokens))
         if documents:
             documents[-1][1].extend(tokens)
-    return [item for item in documents or alone if item[1]]
+    return [item for item in documents if item[1]]
 
 
 def _sentences(

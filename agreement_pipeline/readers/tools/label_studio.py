@@ -8,7 +8,7 @@ objects.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from agreement_pipeline.errors import RatingsError
@@ -44,6 +44,15 @@ OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 """The columns of a table that are no questions."""
 PLAIN = ("rating", "number", "datetime")
+TYPES = {
+    "spans": ("labels", "hypertextlabels"),
+    "segments": ("labels", "timeserieslabels"),
+    "boxes": ("rectanglelabels",),
+    "polygons": ("polygonlabels",),
+    "rankings": ("ranker",),
+    "preferences": ("pairwise",),
+}
+"""The types of the parts of a result that are objects of a kind."""
 CHOSEN: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right": "second"}
 
 
@@ -178,14 +187,13 @@ def before_review(annotation: Data, where: str) -> object:
 
 def objects_in(result: object, where: str, kind: str) -> dict[str, Drawn]:
     """The objects of a kind, by question."""
-    types, made = MADE.get(kind, ((), _span))
     found: list[tuple[str, LabelObject]] = []
     extents: dict[str, tuple[float, ...]] = {}
     for n, part in enumerate(result if isinstance(result, list) else (), 1):
-        if part.get("type") in types:
+        if part.get("type") in TYPES.get(kind, ()):
             name, labels = part.get("from_name", kind), part["value"].get(part["type"])
             labels = labels if isinstance(labels, list) else [""]  # a ranking or a preference
-            found += [(name, made(part, label, f"{where}, object {n}")) for label in labels]
+            found += [(name, _object(part, kind, each, f"{where}, object {n}")) for each in labels]
             extents[name] = _extent(part)
     objects = together(found)
     return {name: Drawn(objects.get(name, ()), extent) for name, extent in extents.items()}
@@ -198,54 +206,34 @@ def _extent(part: Data) -> tuple[float, ...]:
     return (float(part["original_length"]),) if "original_length" in part else ()
 
 
-def _span(part: Data, label: str, where: str) -> LabelObject:
-    offsets = part["value"].get("globalOffsets") or part["value"]
-    return Span(int(offsets["start"]), int(offsets["end"]), label, where)
+def _object(part: Data, kind: str, label: str, where: str) -> LabelObject:
+    value = part["value"]
+    if kind == "spans":
+        offsets = value.get("globalOffsets") or value
+        return Span(int(offsets["start"]), int(offsets["end"]), label, where)
+    if kind == "segments":
+        return Segment(float(value["start"]), float(value["end"]), label, where)
+    if kind == "rankings":
+        said = value["ranker"]
+        order = next(iter(said.values())) if isinstance(said, Mapping) else said
+        return Ranking(tuple(frozenset({name}) for name in order), where)
+    if kind == "preferences":
+        return Preference("left", "right", CHOSEN.get(value["selected"], "tie"), where)
+    size = _extent(part)
+    if kind == "polygons":
+        return Polygon(tuple(_pixels(x, y, size) for x, y in value["points"]), label, where)
+    refuse_rotation(value.get("rotation"), where)
+    corner = _pixels(value["x"], value["y"], size)
+    return Box(*corner, *_pixels(value["width"], value["height"], size), label, where)
 
 
-def _segment(part: Data, label: str, where: str) -> LabelObject:
-    return Segment(float(part["value"]["start"]), float(part["value"]["end"]), label, where)
-
-
-def _pixels(part: Data, across: Any, down: Any) -> tuple[float, float]:
+def _pixels(across: Any, down: Any, size: tuple[float, ...]) -> tuple[float, float]:
     """A place or a size in percent of the image, as pixels."""
-    width, height = _extent(part)
+    width, height = size
     return (
         round(float(across) * width / 100, DECIMALS),
         round(float(down) * height / 100, DECIMALS),
     )
-
-
-def _box(part: Data, label: str, where: str) -> LabelObject:
-    value = part["value"]
-    refuse_rotation(value.get("rotation"), where)
-    corner, size = _pixels(part, value["x"], value["y"]), (value["width"], value["height"])
-    return Box(*corner, *_pixels(part, *size), label, where)
-
-
-def _polygon(part: Data, label: str, where: str) -> LabelObject:
-    points = (_pixels(part, x, y) for x, y in part["value"]["points"])
-    return Polygon(tuple(points), label, where)
-
-
-def _ranking(part: Data, label: str, where: str) -> LabelObject:
-    said = part["value"]["ranker"]
-    order = next(iter(said.values())) if isinstance(said, Mapping) else said
-    return Ranking(tuple(frozenset({name}) for name in order), where)
-
-
-def _preference(part: Data, label: str, where: str) -> LabelObject:
-    return Preference("left", "right", CHOSEN.get(part["value"]["selected"], "tie"), where)
-
-
-MADE: dict[str, tuple[tuple[str, ...], Callable[[Data, str, str], LabelObject]]] = {
-    "spans": (("labels", "hypertextlabels"), _span),
-    "segments": (("labels", "timeserieslabels"), _segment),
-    "boxes": (("rectanglelabels",), _box),
-    "polygons": (("polygonlabels",), _polygon),
-    "rankings": (("ranker",), _ranking),
-    "preferences": (("pairwise",), _preference),
-}
 
 
 # CSV, TSV and JSON_MIN: a row an annotation, without most of what JSON has

@@ -6,7 +6,7 @@ session is `<data set>-<rater>`, and a data set may belong to one round.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export
@@ -21,7 +21,7 @@ from agreement_pipeline.readers.submissions import (
     span,
     tool,
 )
-from agreement_pipeline.units import Box, Polygon
+from agreement_pipeline.units import Box, LabelObject, Polygon
 
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 
@@ -55,12 +55,10 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _drawn(record: Data, kind: str, place: str) -> Drawn:
-    parts = record.get("spans") or ()
-    if kind == "spans":
-        return drawn(parts, place, span)
-    is_sized = "width" in record and "height" in record
+    is_sized = kind != "spans" and "width" in record and "height" in record
     extent = (record["width"], record["height"]) if is_sized else ()
-    return drawn(parts, place, _polygon if kind == "polygons" else _box, extent)
+    makers: dict[str, Callable[[Data, str], LabelObject]] = {"spans": span, "polygons": _polygon}
+    return drawn(record.get("spans") or (), place, makers.get(kind, _box), extent)
 
 
 def _polygon(part: Data, where: str) -> Polygon:
