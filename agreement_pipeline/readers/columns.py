@@ -15,50 +15,17 @@ Layout = Literal["long", "wide"]
 
 REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "wide": ("item",)}
 OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
-"""Columns that are read without being named.
-
-`gold` is not among them: in many files that column holds the right label, not yes or no.
-"""
+"""Columns that are read without being named. `gold` often is the right label, not yes or no."""
 CANDIDATES = 20
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
-    "item": (
-        "unit",
-        "task",
-        "sample",
-        "example",
-        "document",
-        "doc",
-        "specimen",
-        "subject",
-        "case",
-        "post",
-        "id",
-    ),
-    "rater": (
-        "annotator",
-        "worker",
-        "coder",
-        "labeler",
-        "labeller",
-        "judge",
-        "expert",
-        "user",
-        "reviewer",
-    ),
-    "label": ("value", "category", "rating", "annotation", "class", "code", "response", "score"),
-    "cluster": (
-        "document",
-        "doc",
-        "conversation",
-        "dialogue",
-        "thread",
-        "patient",
-        "subject",
-        "batch",
-        "group",
-        "source",
-    ),
+    name: names.split()
+    for name, names in {
+        "item": "unit task sample example document doc specimen subject case post id",
+        "rater": "annotator worker coder labeler labeller judge expert user reviewer",
+        "label": "value category rating annotation class code response score",
+        "cluster": "document doc conversation dialogue thread patient subject batch group source",
+    }.items()
 }
 """Usual names of these columns in exports. Errors propose them; the reader never assumes them."""
 
@@ -132,18 +99,19 @@ def chosen_columns(
     header: list[str], columns: Columns, layout: Layout, source: str
 ) -> dict[str, str]:
     """The columns of the file to read, under their canonical names."""
-    named = {
-        name: column
-        for name, column in columns.named.items()
-        if layout == "long" or name not in ("rater", "label")
-    }
+    named = columns.named
+    if layout == "wide":
+        del named["rater"], named["label"]
     free = [name for name in header if name not in (*named.values(), *columns.raters)]
     missing = {name: column for name, column in named.items() if column not in header}
     if missing:
+        near = {name: _near(name, column, free) for name, column in missing.items()}
+        meant = ", ".join(f"{name}: {column!r}" for name, column in near.items() if column)
+        wide = ", or choose the layout wide if each rater has one" if layout == "long" else ""
         raise RatingsError(
             f"{source}: found no {called('column', missing.values())} among {listed(header, 12)}; "
             f"expected {', '.join(REQUIRED[layout])} and every column that you name. "
-            f"{_next_step(missing, free, layout)}"
+            f"{f'Did you mean {meant}?' if meant else f'Name the columns{wide}.'}"
         )
     own = {name: name for name in OPTIONAL if name not in named and name in free}
     return named | own | unnamed_columns(header, columns)
@@ -170,7 +138,6 @@ def rater_columns(
 ) -> list[str]:
     """The columns of a wide table that are raters."""
     raters = list(columns.raters)
-    free = [name for name in header if name and name not in chosen.values()]
     missing = [name for name in raters if name not in header]
     if missing or "" in raters:
         found = "a rater's column without a name"
@@ -182,15 +149,20 @@ def rater_columns(
         )
     if raters:
         return raters
+    free = [name for name in header if name and name not in chosen.values()]
     if not free:
         raise RatingsError(
             f"{source}: found no column of a rater among {listed(header, 12)}; "
             "expected one for each rater. Check the export."
         )
+    shown, hidden = free[:CANDIDATES], len(free) - CANDIDATES
+    more = f" ({counted(hidden, 'more column')} not shown)" if hidden > 0 else ""
+    options = " ".join(f"--raters={quote(rater)}" for rater in shown)
+    in_project = f"columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project"
     raise RatingsError(
         f"{source}: found no column that is named as a rater's; expected the names of the raters' "
         "columns in a wide table, since other columns can hold dates or settled labels. "
-        f"{_candidates(free)}"
+        f"Name the raters among these{more}: {in_project}, or {options}."
     )
 
 
@@ -219,22 +191,6 @@ def probable_columns(header: list[str]) -> dict[str, str]:
     return found
 
 
-def _candidates(free: list[str]) -> str:
-    shown, hidden = free[:CANDIDATES], len(free) - CANDIDATES
-    more = f" ({counted(hidden, 'more column')} not shown)" if hidden > 0 else ""
-    options = " ".join(f"--raters={quote(rater)}" for rater in shown)
-    in_project = f"columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project"
-    return f"Name the raters among these{more}: {in_project}, or {options}."
-
-
-def _next_step(missing: Mapping[str, str], free: list[str], layout: Layout) -> str:
-    meant = {name: near for name, column in missing.items() if (near := _near(name, column, free))}
-    if meant:
-        return f"Did you mean {', '.join(f'{name}: {near!r}' for name, near in meant.items())}?"
-    wide = ", or choose the layout wide if each rater has one" if layout == "long" else ""
-    return f"Name the columns{wide}."
-
-
 def _near(name: str, column: str, free: list[str]) -> str | None:
     """The column of the file that probably is the missing one."""
     if name == "label":  # a column whose name ends in `id` names rows and holds no labels
@@ -243,8 +199,7 @@ def _near(name: str, column: str, free: list[str]) -> str | None:
         each.strip().lower().replace("-", "_").removesuffix("_id").removesuffix("_name"): each
         for each in reversed(free)
     }
-    known = next(
-        (plain[each] for each in (column.lower(), name, *KNOWN_AS.get(name, ())) if each in plain),
-        None,
-    )
-    return known or next(iter(get_close_matches(column, free, n=1, cutoff=0.75)), None)
+    usual = [
+        plain[each] for each in (column.lower(), name, *KNOWN_AS.get(name, ())) if each in plain
+    ]
+    return next(iter(usual or get_close_matches(column, free, n=1, cutoff=0.75)), None)

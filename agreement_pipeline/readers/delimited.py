@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
@@ -28,12 +29,11 @@ from agreement_pipeline.text import counted
 
 SEPARATORS = ",\t;|"
 SAMPLE = 20
-FEED, RETURN, QUOTE = b'\n\r"'
+RETURN, QUOTE = b'\r"'
 BLOCK_BYTES = 1 << 19
 """What Arrow reads at once. With larger blocks it takes more memory, and more system time."""
 AT_ONCE = 8_192
 """How many rows are Python objects at once."""
-Letters = np.ndarray[Any, np.dtype[np.uint8]]
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -43,29 +43,18 @@ def separator_in(path: Path, usual: str | None = None) -> str:
     Else it is the mark that parts the first rows into equally many cells, if there is one. If no
     mark is usual, it is the one that parts the header into most cells.
     """
-    *lines, _ = [*start_of(path).decode("utf-8-sig", errors="replace").splitlines(), ""][
-        : SAMPLE + 1
-    ]
-    return _separator(lines, usual)
-
-
-def _separator(lines: Sequence[str], usual: str | None) -> str:
-    """The separator of some lines.
-
-    >>> _separator(["item;rater", "i1;ana"], ","), _separator(["item;rater", "ana"], ",")
-    (';', ',')
-    """
-    if not lines or (usual and _widths(lines[:1], usual) != {1}):
-        return usual or ","
+    start = start_of(path).decode("utf-8-sig", errors="replace")
+    *lines, _ = [*start.splitlines(), ""][: SAMPLE + 1]
+    widths = {
+        mark: [len(cells) for cells in csv.reader(lines, delimiter=mark) if cells]
+        for mark in SEPARATORS
+    }
     if usual is None:
-        return max(SEPARATORS, key=lambda mark: max(_widths(lines[:1], mark), default=0))
-    widths = {mark: _widths(lines, mark) for mark in SEPARATORS}
-    one = [mark for mark, found in widths.items() if len(found) == 1 and found != {1}]
-    return max(one, key=lambda mark: max(widths[mark]), default=usual)
-
-
-def _widths(lines: Sequence[str], mark: str) -> set[int]:
-    return {len(cells) for cells in csv.reader(lines, delimiter=mark) if cells}
+        return max(SEPARATORS, key=lambda mark: widths[mark][:1])
+    if not lines or not lines[0] or widths[usual][0] != 1:
+        return usual
+    equal = [mark for mark, found in widths.items() if {*found} == {found[0]} != {1}]
+    return max(equal, key=lambda mark: widths[mark], default=usual)
 
 
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -115,40 +104,33 @@ class Delimited:
 
     def __init__(self, path: Path, separator: str, limits: Limits) -> None:
         self._file, self._source, self._separator = Steady.at(path), path.name, separator
-        self._look()
-        self.header = self._names()
-        limits.refuse_beyond("columns", len(self.header), f"{self._source}: row 1", "columns")
-        limits.refuse_beyond("rows", self._n_lines, self._source, "lines")
+        self._look(limits)
         _refuse_no_header(self.header, separator, self._source)
         refuse_twice(self.header, f"{self._source}: row 1")
 
-    def _look(self) -> None:
-        """One pass over the lines: their number, and if Arrow must find the same cells as Python.
+    def _look(self, limits: Limits) -> None:
+        """One pass over the lines: the header, and if Arrow must find the same cells as Python.
 
         A block of lines at a time is in memory.
         """
-        self._n_lines, self._regular, n_quotes, head = 0, True, 0, b""
+        n_lines, self._regular, n_quotes, head = 0, True, 0, b""
         for block in self._file.blocks():
-            text = np.frombuffer(block, dtype=np.uint8)
-            quotes = np.flatnonzero(text == QUOTE) if b'"' in block else np.empty(0, dtype=np.int64)
-            self._regular &= _is_regular(block, text, quotes, n_quotes, self._separator)
-            self._n_lines += int(np.count_nonzero(text == FEED)) + _lone_returns(block)
+            quotes = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == QUOTE)
+            lone_returns = block.count(b"\r") - block.count(b"\r\n")
+            is_regular = _is_regular(block, quotes, n_quotes, self._separator)
+            self._regular &= is_regular and not lone_returns
+            n_lines += block.count(b"\n") + lone_returns
             n_quotes += len(quotes)
             head = head or block
-        self._first = head[: head.find(b"\n") + 1 or len(head)]
-        in_first = self._first.count(b'"')
+        in_first = head.partition(b"\n")[0].count(QUOTE)
         self._quoted = n_quotes > in_first
         self._regular &= n_quotes % 2 == 0 and in_first % 2 == 0
+        rows = _rows(StringIO(head.decode(), newline=""), self._separator, self._source)
+        self.header = next(rows, (1, []))[1]
+        limits.refuse_beyond("columns", len(self.header), f"{self._source}: row 1", "columns")
+        limits.refuse_beyond("rows", n_lines, self._source, "lines")
 
-    def _names(self) -> list[str]:
-        """The cells of the first row, which may span several lines."""
-        line = self._first
-        spans = line.count(b'"') % 2 or b"\r" in line.rstrip(b"\n")[:-1]
-        text = self._file.text() if spans else text_of(line, self._source)
-        rows = _rows(StringIO(text, newline=""), self._separator, self._source)
-        return next(rows, (1, []))[1]
-
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
         """Some columns as batches of texts. Only an empty cell is missing."""
         with readable(self._file.path):
             n_rows = (yield from self._by_arrow(names)) if self._regular else 0
@@ -179,7 +161,8 @@ class Delimited:
         )
         try:
             for batch in arrow_csv.open_csv(str(self._file.path), reading, parsing, converting):
-                if any(_longest(each) > csv.field_size_limit() for each in batch.columns):
+                longest = [pc.max(pc.binary_length(each)).as_py() or 0 for each in batch.columns]
+                if max(longest) > csv.field_size_limit():
                     return n_rows
                 yield batch
                 n_rows += batch.num_rows
@@ -189,10 +172,10 @@ class Delimited:
 
     def _row_by_row(self, names: Sequence[str], start: int) -> Iterator[pa.RecordBatch]:
         """The rows from one on, read by the standard library."""
-        text = StringIO(self._file.text(), newline="")
-        places, blank_row = list(map(self.header.index, names)), [""] * len(self.header)
+        text = StringIO(b"".join(self._file.blocks()).decode(), newline="")
+        places, blank = [self.header.index(name) for name in names], [""] * len(self.header)
         rows = islice(_rows(text, self._separator, self._source), start + 1, None)
-        data = (cells or blank_row for _, cells in rows)
+        data = (cells or blank for _, cells in rows)
         while some := list(islice(data, AT_ONCE)):
             columns = [[cells[at] or None for cells in some] for at in places]
             arrays = [pa.array(column, pa.large_string()) for column in columns]
@@ -217,43 +200,21 @@ def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
         )
 
 
-def _longest(column: pa.Array) -> int:
-    """The bytes of the longest cell."""
-    if not len(column):
-        return 0
-    ends = np.frombuffer(column.buffers()[1], np.int64, len(column) + 1, column.offset * 8)
-    return int(np.diff(ends).max())
-
-
-def _lone_returns(block: bytes) -> int:
-    return block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0
-
-
-def _is_regular(block: bytes, text: Letters, quotes: Places, n_before: int, separator: str) -> bool:
-    """True if lines are UTF-8 that follows RFC 4180, without a carriage return in a cell.
+def _is_regular(block: bytes, quotes: Places, n_before: int, separator: str) -> bool:
+    """True if lines follow RFC 4180, without a carriage return in a cell.
 
     Then every quote opens a cell, closes one, or is doubled inside of one. Arrow loses the line
     feed after a carriage return in a cell if a block of its own ends there.
     """
-    if not _is_utf8(block) or _lone_returns(block):
-        return False
+    text = np.frombuffer(block, dtype=np.uint8)
     if b"\r" in block:
         quotes_before = np.searchsorted(quotes, np.flatnonzero(text == RETURN)) + n_before
         if (quotes_before % 2).any():
             return False
-    before, after = np.zeros(256, dtype=bool), np.zeros(256, dtype=bool)
-    before[list(f'{separator}\n"'.encode())] = True
-    after[list(f'{separator}\r\n"'.encode())] = True
     opening, closing = quotes[n_before % 2 :: 2], quotes[1 - n_before % 2 :: 2]
-    inner, last = opening[opening > 0], closing[closing < len(text) - 1]
-    return bool(before[text[inner - 1]].all() and after[text[last + 1]].all())
-
-
-def _is_utf8(block: bytes) -> bool:
-    if block.isascii():
-        return True
-    try:
-        block.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    before = text[opening[opening > 0] - 1]
+    after = text[closing[closing < len(text) - 1] + 1]
+    return bool(
+        np.isin(before, list(f'{separator}\n"'.encode())).all()
+        and np.isin(after, list(f'{separator}\r\n"'.encode())).all()
+    )

@@ -2,13 +2,12 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agreement_pipeline.engine import Session, duckdb_session
@@ -18,12 +17,12 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.delimited import delimited_rows
 from agreement_pipeline.readers.files import (
     DESCRIBING,
-    START,
     UNFINISHED,
     CutOffError,
     FileKind,
     kind_of,
     refuse_unfinished,
+    start_of,
 )
 from agreement_pipeline.readers.rules import RULES, Rows, Rules
 from agreement_pipeline.text import listed
@@ -41,15 +40,7 @@ class Record(NamedTuple):
 
 @dataclass(eq=False)
 class Export:
-    """A file or a folder. Its format is found by its content, not by its name.
-
-    Attributes
-    ----------
-    path
-        Where it lies.
-    at
-        The place of the record that was read last, for errors.
-    """
+    """A file or a folder, and the place of the record that was read last, for errors."""
 
     path: Path
     at: str = ""
@@ -118,20 +109,20 @@ class Export:
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
     """The records of a file."""
-    kind = kind_of(path)
+    kind, what = kind_of(path), "record"
+    rows: Iterable[tuple[int, Mapping[str, Any]]] = ()
     if kind == "text":
-        for number, row in delimited_rows(path, place, errors):
-            yield Record(f"{place}: row {number}", row)
+        rows, what = delimited_rows(path, place, errors), "row"
     elif kind == "json":
         from agreement_pipeline.readers.json_files import json_objects
 
-        for number, value in json_objects(path, place):
-            yield Record(f"{place}: record {number}", value)
+        rows = json_objects(path, place)
     elif kind in ("parquet", "arrow"):
         from agreement_pipeline.readers.parquet import columnar_rows
 
-        for number, value in enumerate(columnar_rows(path, kind), 1):
-            yield Record(f"{place}: record {number}", value)
+        rows = enumerate(columnar_rows(path, kind), 1)
+    for number, value in rows:
+        yield Record(f"{place}: {what} {number}", value)
 
 
 Source = Any
@@ -140,44 +131,23 @@ TABLE = "table"
 SIGNS = {
     "argilla": (".responses.users",),
     "conll": (),
-    "dataloop": ("datasetId",),
+    "crowds": ("HITId", "datasetObjectId", "ASSIGNMENT:worker_id"),
     "doccano": ("Comments",),
-    "encord": ("label_hash",),
-    "ground_truth": ("datasetObjectId",),
     "images": ("images",),
     "inception": ("Layer",),
     "judges": ("traceId", "trace_id", "assessments"),
     "label_studio": ("annotation_id",),
-    "labelbox": ("data_row",),
-    "mturk": ("HITId",),
+    "platforms": ("datasetId", "label_hash", "data_row", "instances"),
     "prodigy": ("_task_hash",),
-    "superannotate": ("instances",),
-    "toloka": ("ASSIGNMENT:worker_id",),
 }
-"""How the name of a column ends that the formats of a file need in text, if they read text with a
-header. A file that is not named here is always asked.
-"""
+"""How the name of a column ends that the formats of a file need in text with a header."""
 OF_TOKENS = re.compile(r"#|-DOCSTART-|.*\s(O|[BIESLU][-_]\S+)$")
 """How the first line of tokens with tags looks, which has no header."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a source.
-
-    Parameters
-    ----------
-    columns
-        What its columns are called. In a tool's export `label` is the question.
-    layout
-        long: one row a rating. wide: one row an item, one column a rater.
-    limits
-        How large it may be.
-    rules
-        Which rows count, and which items are one.
-    session
-        Where the rows are put.
-    """
+    """What is asked of a source, as in `read`, and the session where the rows are put."""
 
     columns: Columns = COLUMNS
     layout: Layout = "long"
@@ -199,7 +169,7 @@ class Reader(ABC):
     shows
         What the format can show, of `CAPABILITIES`. A table shows what it has a column for.
     needs
-        What the format cannot show, and must be said by the project, else its numbers are wrong.
+        What it cannot show and a project must say, and how.
     kinds
         The kinds of label objects that `init` looks for.
     """
@@ -217,8 +187,8 @@ class Reader(ABC):
         """All ratings of a source."""
 
     @abstractmethod
-    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
-        """Only the names of the rounds in a source, sorted."""
+    def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
+        """Only the rounds of all rows of a source, in the column `round`."""
 
     @property
     def submissions(self) -> "Callable[[Export], Iterator[Submission]] | None":
@@ -235,13 +205,7 @@ READERS: dict[str, Reader] = {}
 
 
 def register(reader: Reader) -> Reader:
-    """Add a reader to `READERS`.
-
-    Raises
-    ------
-    ValueError
-        A reader of that name is registered, or it shows something that is not in `CAPABILITIES`.
-    """
+    """Add a reader to `READERS`. A known name or an unknown capability is a `ValueError`."""
     if reader.name in READERS:
         raise ValueError(
             f"reader {reader.name}: found a reader of that name; expected a name of its own. "
@@ -263,7 +227,7 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
     Raises
     ------
     RatingsError
-        The file is absent or unfinished, or no reader recognises its content.
+        The file is unfinished, or no reader knows it.
     """
     refuse_unfinished(path)
     export = Export(path)
@@ -296,10 +260,7 @@ def _is_plain(export: Export) -> bool:
     """True for delimited text that no tool recognises, which is told before a tool is loaded."""
     if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
         return False
-    tools = {each.name for each in iter_modules([str(Path(__file__).with_name("tools"))])}
-    if not tools <= {*SIGNS}:
-        return False
-    with export.path.open(encoding="utf-8-sig", errors="replace") as file:
-        first = file.read(START).lstrip().partition("\n")[0].rstrip()
+    start = start_of(export.path).decode("utf-8-sig", errors="replace").lstrip()
     signs = tuple(sign for each in SIGNS.values() for sign in each)
-    return not OF_TOKENS.match(first) and not any(str(x).endswith(signs) for x in export.first)
+    is_of_a_tool = any(str(name).endswith(signs) for name in export.first)
+    return not OF_TOKENS.match(start.partition("\n")[0].rstrip()) and not is_of_a_tool

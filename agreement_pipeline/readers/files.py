@@ -55,13 +55,13 @@ def refuse_unfinished(path: Path) -> None:
         raise RatingsError(
             f"{path}: found a device, pipe or socket; expected a file. Save the table as a file."
         )
-    if path.name.endswith(UNFINISHED):
-        ending = next(ending for ending in UNFINISHED if path.name.endswith(ending))
-        raise RatingsError(
-            f"{path.name}: found a name that ends in {ending!r}, as the name of a file that is "
-            f"still being written or of a copy; expected a finished file. {WAIT} "
-            "If it is complete, rename it."
-        )
+    for ending in UNFINISHED:
+        if path.name.endswith(ending):
+            raise RatingsError(
+                f"{path.name}: found a name that ends in {ending!r}, as the name of a file that is "
+                f"still being written or of a copy; expected a finished file. {WAIT} "
+                "If it is complete, rename it."
+            )
 
 
 @dataclass(frozen=True)
@@ -72,24 +72,25 @@ class Steady:
     ----------
     path
         Where it is.
-    was
-        Its size in bytes and the time of its last change, before it was read.
+    size, changed
+        Its bytes and the time of its last change, before it was read.
     """
 
     path: Path
-    was: tuple[int, int]
+    size: int
+    changed: int
 
     @classmethod
     def at(cls, path: Path) -> "Steady":
         """The file at a path, before it is read."""
         with readable(path), path.open("rb"):
-            was = _state(path)
-        if not was[0]:
+            found = path.stat()
+        if not found.st_size:
             raise RatingsError(
                 f"{path.name}: found 0 bytes; expected a table with at least one rating. "
                 "Check that the export is complete."
             )
-        return cls(path, was)
+        return cls(path, found.st_size, found.st_mtime_ns)
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes of a text in blocks of whole lines, without a byte order mark."""
@@ -103,6 +104,8 @@ class Steady:
                         f"{name}: line {line}: found a NUL byte; expected text. "
                         "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
                     )
+                if not block.isascii():
+                    text_of(block, name, n_lines)
                 yield block
                 n_lines += block.count(b"\n")
                 is_blank = is_blank and block.isspace()
@@ -114,18 +117,14 @@ class Steady:
                 "Check that the export is complete."
             )
 
-    def text(self) -> str:
-        """The whole text."""
-        return text_of(b"".join(self.blocks()), self.path.name)
-
     def refuse_change(self) -> None:
         """Refuse the file if it changed."""
         with readable(self.path):
-            now = _state(self.path)
-        if now != self.was:
+            now = self.path.stat()
+        if (now.st_size, now.st_mtime_ns) != (self.size, self.changed):
             raise RatingsError(
-                f"{self.path.name}: found a change while the file was read ({self.was[0]} bytes "
-                f"before, {now[0]} after); expected a finished file. {WAIT}",
+                f"{self.path.name}: found a change while the file was read ({self.size} bytes "
+                f"before, {now.st_size} after); expected a finished file. {WAIT}",
                 may_pass=True,
             )
 
@@ -140,11 +139,6 @@ def readable(path: Path) -> Iterator[None]:
             f"{path}: found a file that cannot be read ({error.strerror or error}); expected a "
             "readable file. Check its permissions and the disk."
         ) from None
-
-
-def _state(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
 
 
 def start_of(path: Path) -> bytes:
@@ -195,34 +189,45 @@ def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
     Raises
     ------
     RatingsError
-        The file is damaged, or too large once it is unpacked.
+        The file is absent, unfinished or damaged, or too large once it is unpacked.
     """
-    if path.is_file() and start_of(path).startswith(ZIP) and not is_zipfile(path):
-        raise RatingsError(  # the list of what it holds stands at its end
-            f"{path.name}: found a ZIP file or workbook without its end; expected a whole one. "
-            f"{WAIT}"
-        )
-    if not is_packed(path):
+    refuse_unfinished(path)
+    form = packed_as(path)
+    if form is None:
         yield path
         return
     with TemporaryDirectory() as folder:
         place = Path(folder) / without_ending(path.name)
-        form = _form(path)
-        if form is None:
-            _extract(path, place, limits)
-        else:
-            _expand(path, form, place, limits)
+        try:
+            if form == "ZIP":
+                _extract(path, place, limits)
+            else:
+                _expand(path, form, place, limits)
+        except DAMAGED as error:
+            if getattr(error, "errno", None) in FULL:
+                raise
+            other = "encrypted" if form == "ZIP" else "unfinished"
+            raise RatingsError(
+                f"{path.name}: found a damaged or {other} {form} file ({error}); expected a whole "
+                f"one. {WAIT}"
+            ) from None
         yield place
 
 
-def is_packed(path: Path) -> bool:
-    """True for a ZIP file that is no workbook, and for a compressed file."""
+def packed_as(path: Path) -> str | None:
+    """How a file is packed: ZIP, or its form of compression. A workbook is not packed."""
     if not path.is_file():
-        return False
-    if not is_zipfile(path):
-        return _form(path) is not None
-    with ZipFile(path) as packed:
-        return WORKBOOK not in packed.namelist()
+        return None
+    if is_zipfile(path):
+        with ZipFile(path) as packed:
+            return None if WORKBOOK in packed.namelist() else "ZIP"
+    start = start_of(path)
+    if start.startswith(ZIP):
+        raise RatingsError(  # the list of what it holds stands at its end
+            f"{path.name}: found a ZIP file or workbook without its end; expected a whole one. "
+            f"{WAIT}"
+        )
+    return next((form for mark, (form, _) in COMPRESSED.items() if start.startswith(mark)), None)
 
 
 def without_ending(name: str) -> str:
@@ -231,35 +236,21 @@ def without_ending(name: str) -> str:
     >>> without_ending("2026-09.csv.gz"), without_ending("2026-09.csv")
     ('2026-09.csv', '2026-09.csv')
     """
-    endings = [ending for _, ending in COMPRESSED.values()]
-    found = next((ending for ending in endings if name.lower().endswith(ending)), "")
-    return name[: len(name) - len(found)]
-
-
-def _form(path: Path) -> str | None:
-    """What a file is compressed with."""
-    start = start_of(path)
-    return next((form for mark, (form, _) in COMPRESSED.items() if start.startswith(mark)), None)
+    ends = (len(ending) for _, ending in COMPRESSED.values() if name.lower().endswith(ending))
+    return name[: len(name) - next(ends, 0)]
 
 
 def _extract(path: Path, place: Path, limits: Limits) -> None:
     with ZipFile(path) as packed:
-        if (files := len(packed.namelist())) > MOST_FILES:
+        files = packed.infolist()
+        if len(files) > MOST_FILES:
             raise RatingsError(
-                f"{path.name}: found {files} files; expected at most {MOST_FILES}. "
+                f"{path.name}: found {len(files)} files; expected at most {MOST_FILES}. "
                 "Check that the export is the right one."
             )
-        expanded = sum(each.file_size for each in packed.infolist())
+        expanded = sum(each.file_size for each in files)
         limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
-        try:
-            packed.extractall(place)
-        except DAMAGED as error:
-            if getattr(error, "errno", None) in FULL:
-                raise
-            raise RatingsError(
-                f"{path.name}: found a damaged or encrypted ZIP file ({error}); expected a whole "
-                "one. Pack the folder again."
-            ) from None
+        packed.extractall(place)
 
 
 def _expand(path: Path, form: str, place: Path, limits: Limits) -> None:
@@ -267,16 +258,8 @@ def _expand(path: Path, form: str, place: Path, limits: Limits) -> None:
     import pyarrow as pa
 
     expanded = 0
-    try:
-        with pa.input_stream(str(path), compression=form) as packed, place.open("wb") as out:
-            while part := packed.read(AT_ONCE):
-                expanded += len(part)
-                limits.refuse_beyond("file_bytes", expanded, path.name, "bytes or more, expanded")
-                out.write(part)
-    except OSError as error:
-        if error.errno in FULL:
-            raise
-        raise RatingsError(
-            f"{path.name}: found a damaged or unfinished {form} file ({error}); "
-            f"expected a whole one. {WAIT}"
-        ) from None
+    with pa.input_stream(str(path), compression=form) as packed, place.open("wb") as out:
+        while part := packed.read(AT_ONCE):
+            expanded += len(part)
+            limits.refuse_beyond("file_bytes", expanded, path.name, "bytes or more, expanded")
+            out.write(part)

@@ -50,7 +50,6 @@ def _is_cut(error: Exception, text: str) -> bool:
 
 
 def _refuse_half(found: object, where: str) -> None:
-    """Refuse half of a character."""
     try:
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -80,28 +79,22 @@ def json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[str, A
 class _Stream:
     def __init__(self, path: Path, file: TextIO, place: str) -> None:
         self.path, self.file, self.place = path, file, place
-        self.buffer, self.at = "", 0
+        self.buffer, self.at, self.number = "", 0, 0
         self.size, self.decoder = path.stat().st_size, json.JSONDecoder()
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        number, mark = 0, self._next_mark()
-        array = mark == "["
-        if array:
-            self.at += 1
+        array = self._next_mark() == "["
+        self.at += array
         while (mark := self._next_mark()) and mark != "]":
-            number += 1
-            yield number, self._object(number)
-            if array and self._next_mark() == ",":
-                self.at += 1
+            self.number += 1
+            yield self.number, self._object()
+            self.at += array and self._next_mark() == ","
         if array and not mark:
-            raise self._cut(number + 1, "before")
-        if mark:
-            self.at += 1
+            self.number += 1
+            raise self._cut("before")
+        self.at += bool(mark)
         if mark and (not array or self._next_mark()):
-            raise RatingsError(
-                f"{self.place}: record {number}: found text after the last record; expected "
-                "the end of the file. Remove the text, or export the file again."
-            )
+            raise self._wrong("text after the last record", "the end of the file. Remove the text")
 
     def _next_mark(self) -> str:
         """The next character that is not blank; empty at the end."""
@@ -113,7 +106,6 @@ class _Stream:
         return found.group()
 
     def _more(self) -> bool:
-        """Read on, and forget what is done."""
         self.buffer, self.at = self.buffer[self.at :], 0
         try:
             read = self.file.read(max(CHUNK, len(self.buffer)))
@@ -125,34 +117,35 @@ class _Stream:
         self.buffer += read
         return bool(read)
 
-    def _object(self, number: int) -> dict[str, Any]:
+    def _object(self) -> dict[str, Any]:
         while True:
-            start = self.at
             try:
-                found, self.at = self.decoder.raw_decode(self.buffer, self.at)
+                found, end = self.decoder.raw_decode(self.buffer, self.at)
+                break
             except (ValueError, RecursionError) as error:
                 if not _is_cut(error, self.buffer):
-                    found_text = f"text that is not readable as JSON ({error})"
-                    raise self._wrong(number, found_text) from None
+                    raise self._wrong(f"text that is not readable as JSON ({error})") from None
                 if not self._more():
-                    raise self._cut(number, "in the middle of") from None
-            else:
-                if not isinstance(found, dict):
-                    raise self._wrong(number, shown(found))
-                if HALF.search(self.buffer, start, self.at):
-                    _refuse_half(found, f"{self.place}: record {number}")
-                return found
+                    raise self._cut("in the middle of") from None
+        if not isinstance(found, dict):
+            raise self._wrong(shown(found))
+        if HALF.search(self.buffer, self.at, end):
+            _refuse_half(found, f"{self.place}: record {self.number}")
+        self.at = end
+        return found
 
-    def _cut(self, number: int, where: str) -> CutOffError:
+    def _cut(self, where: str) -> CutOffError:
         return CutOffError(
-            f"{self.place}: record {number}: found a file that is cut off {where} this "
+            f"{self.place}: record {self.number}: found a file that is cut off {where} this "
             f"record; expected whole records and the end of the list. {WAIT}"
         )
 
-    def _wrong(self, number: int, found: str) -> RatingsError:
+    def _wrong(
+        self, found: str, expected: str = "a JSON object. Correct the record"
+    ) -> RatingsError:
         return RatingsError(
-            f"{self.place}: record {number}: found {found}; expected a JSON object. "
-            "Correct the record, or export the file again."
+            f"{self.place}: record {self.number}: found {found}; expected {expected}, or export "
+            "the file again."
         )
 
 
@@ -175,12 +168,12 @@ class JsonLines:
             here = dict.fromkeys(chain.from_iterable(some))
             names |= here
             if len(names) <= limits.columns:
-                cells = {n: _compact([_cell(each.get(n)) for each in some]) for n in here}
+                cells = {name: _compact([_cell(each.get(name)) for each in some]) for name in here}
                 self._parts.append((len(some), cells))
         limits.refuse_beyond("columns", len(names), path.name, "columns")
         self.header = list(names)
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[dict[str, Any]]:
         """Some columns, some rows at a time.
 
         A column is an Arrow array of texts. If it holds anything but texts, it is a list.
@@ -196,18 +189,16 @@ def _compact(values: list[object]) -> Any:
 
 
 def _cell(value: object) -> object:
-    if isinstance(value, str):
-        return value or None
     if isinstance(value, list):
-        return [_cell(member) for member in value]
-    return category_text(value) if isinstance(value, bool) else value
+        return list(map(_cell, value))
+    return category_text(value) if isinstance(value, bool) else None if value == "" else value
 
 
 def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
     """The records of a file, one a line. Blank lines at its end are none."""
     source, row, waiting = path.name, 0, list[str]()
     for block in Steady.at(path).blocks():
-        for line in text_of(block, source, row + len(waiting)).removesuffix("\n").split("\n"):
+        for line in block.decode().removesuffix("\n").split("\n"):
             if line.strip() and waiting:
                 for row, each in enumerate(waiting, row + 1):  # noqa: B020
                     yield _record(each, row, False, source)
@@ -215,36 +206,6 @@ def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
             waiting.append(line)
     yield _record(waiting[0], row + 1, True, source)
     limits.refuse_beyond("rows", row + len(waiting), source, "lines")
-
-
-def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
-    if not line.strip():
-        return {}
-    where = f"{source}: row {row}"
-    try:
-        found = _decoded(line, where)
-    except (json.JSONDecodeError, RecursionError) as error:
-        if row == 1 and not last and line.strip() in ("[", "{", "[{"):
-            raise _no_lines(where) from None
-        if last and line.lstrip().startswith("{") and _is_cut(error, line):
-            raise RatingsError(
-                f"{where}: found a last line that is cut off ({error}); expected a JSON object in "
-                f"every line. {WAIT}"
-            ) from None
-        raise RatingsError(
-            f"{where}: found text that is not readable as JSON ({error}); expected a JSON object "
-            "in every line. Correct the line."
-        ) from None
-    if isinstance(found, list) and found and isinstance(found[0], dict):
-        raise _no_lines(where)
-    if not isinstance(found, dict):
-        raise RatingsError(
-            f"{where}: found {shown(line.strip())}; expected a JSON object in every line. "
-            "Write each row as an object."
-        )
-    if HALF.search(line):
-        _refuse_half(found, where)
-    return found
 
 
 class _NameTwiceError(ValueError):
@@ -267,18 +228,31 @@ _LINE = json.JSONDecoder(
 """What a line holds. Numbers are the text that they are as categories."""
 
 
-def _decoded(line: str, where: str) -> Any:
+def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
+    text, where = line.strip(), f"{source}: row {row}"
+    if not text:
+        return {}
+    found, step = None, "Correct the line."
     try:
-        return _LINE.decode(line)
+        record = _LINE.decode(line)
+        if isinstance(record, dict):
+            if HALF.search(line):
+                _refuse_half(record, where)
+            return record
+        is_document = isinstance(record, list) and bool(record) and isinstance(record[0], dict)
+        found, step = shown(text), "Write each row as an object."
     except _NameTwiceError as twice:
         refuse_twice([*twice.args], where)
         raise
-
-
-def _no_lines(where: str) -> RatingsError:
-    """That a file is one JSON document: a list, or an object over several lines."""
-    return RatingsError(
-        f"{where}: found a JSON document that is no tool's export; expected a JSON object in "
-        "every line, or an export as its tool writes it. "
-        "Export again and rename no field, or write one rating a line."
-    )
+    except (json.JSONDecodeError, RecursionError) as error:
+        is_document = row == 1 and not last and text in ("[", "{", "[{")
+        found = f"text that is not readable as JSON ({error})"
+        if last and text.startswith("{") and _is_cut(error, line):
+            found, step = f"a last line that is cut off ({error})", WAIT
+    if is_document:  # a list, or an object over several lines
+        raise RatingsError(
+            f"{where}: found a JSON document that is no tool's export; expected a JSON object in "
+            "every line, or an export as its tool writes it. "
+            "Export again and rename no field, or write one rating a line."
+        )
+    raise RatingsError(f"{where}: found {found}; expected a JSON object in every line. {step}")

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from agreement_pipeline.engine import Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
@@ -41,17 +42,6 @@ Named = Callable[[Any], Any]
 """From the number of a label, or a list of numbers, to its name."""
 
 
-def footer_of(path: Path) -> Footer:
-    """What a Parquet file says of itself."""
-    try:
-        return Footer.of(path)
-    except FooterError as error:
-        raise RatingsError(
-            f"{path.name}: found no whole Parquet file ({error}); expected a finished one whose "
-            f"footer and pages agree. {WAIT}"
-        ) from None
-
-
 class ParquetTable:
     """A Parquet file of ratings.
 
@@ -64,24 +54,22 @@ class ParquetTable:
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        import pyarrow.parquet as pq
-
         self._path, self._limits, self._delivered = path, limits, Steady.at(path)
         with _as_refusal(path.name):
-            self._footer = footer_of(path)
+            self._footer = Footer.of(path)
             # By what it says of itself: a small Parquet file can hold a large table.
             limits.refuse_beyond("columns", len(self._footer.leaves), path.name, "columns")
             limits.refuse_beyond("rows", self._footer.rows, path.name, "rows")
             limits.refuse_beyond("file_bytes", self._footer.size, path.name, "bytes once expanded")
             self._file = pq.ParquetFile(path)
             self.schema: pa.Schema = self._file.schema_arrow
-        self.named: dict[str, Named] = named_in_schema(self.schema.metadata, path.name)
+        self.named = named_in_schema(self.schema.metadata, path.name)
         self._delivered.refuse_change()
         refuse_twice(self.schema.names, path.name)
         if not self._footer.rows:
             raise no_row(path.name)
 
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
         """Some columns, decoded and checked."""
         self._refuse_expanded(names)
         with _as_refusal(self._path.name):
@@ -99,10 +87,8 @@ class ParquetTable:
         self._refuse_expanded(names)
         cells = session.parquet(str(self._path), columns)
         counted = ", ".join(f"COUNT({session.column(name)})" for name in columns)
-        try:
+        with _as_refusal(self._path.name):
             cells.ask(f"SELECT {counted} FROM {cells}")
-        except Unreadable as error:  # the engine cannot decode something
-            raise _broken(self._path.name, error.__context__ or error) from None
         self._delivered.refuse_change()
         return cells
 
@@ -124,27 +110,23 @@ class ParquetTable:
 
 @contextmanager
 def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
-    """Whatever Arrow says of a broken file, as one refusal."""
+    """Whatever Arrow, an engine or the footer says of a broken file, as one refusal."""
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _broken(source, error, kind) from None
-
-
-def _broken(source: str, error: BaseException, kind: str = "Parquet") -> RatingsError:
-    return RatingsError(
-        f"{source}: found no whole {kind} file ({str(error).splitlines()[0]}); expected a "
-        f"finished one. {WAIT}"
-    )
+    except (pa.ArrowException, FooterError, Unreadable, OSError, UnicodeDecodeError) as error:
+        said = (error.__context__ or error) if isinstance(error, Unreadable) else error
+        agree = " whose footer and pages agree" if isinstance(error, FooterError) else ""
+        raise RatingsError(
+            f"{source}: found no whole {kind} file ({str(said).splitlines()[0]}); expected a "
+            f"finished one{agree}. {WAIT}"
+        ) from None
 
 
 def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
     """The rows of a Parquet or Arrow file as records."""
-    import pyarrow.parquet as pq
-
     with _as_refusal(path.name, kind.capitalize()):
         if kind == "parquet":
-            footer_of(path)
+            Footer.of(path)
             file = pq.ParquetFile(path)
             batches, schema = file.iter_batches(FEW), file.schema_arrow
         else:
@@ -153,8 +135,7 @@ def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
         named = named_in_schema(schema.metadata, path.name)
         for batch in batches:
             for row in batch.to_pylist():
-                row.update({name: of(row[name]) for name, of in named.items() if name in row})
-                yield row
+                yield row | {name: of(row[name]) for name, of in named.items() if name in row}
 
 
 def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
@@ -175,23 +156,22 @@ def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
 
 
 def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
-    """One split of a data set."""
+    """One split of a data set. The library writes missing numbers as NaN."""
     try:
         (_, state), (_, info) = (
             next(json_objects(folder / each, f"{name}: {each}")) for each in (STATE, INFO)
         )
-        tables = [
-            pa.ipc.open_stream(pa.memory_map(str(folder / each["filename"]))).read_all()
-            for each in state["_data_files"]
-        ]
-        table = pa.concat_tables(tables)
+        files = [folder / each["filename"] for each in state["_data_files"]]
+        table = pa.concat_tables(
+            pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in files
+        )
     except (pa.ArrowException, OSError, KeyError, TypeError, StopIteration) as error:
         raise RatingsError(
             f"{name}: found no whole data set ({error}); expected the Arrow files that {STATE} "
             "lists. Save the data set again."
         ) from None
     for at, field in enumerate(table.schema):
-        if pa.types.is_floating(field.type):  # the library writes missing numbers as NaN
+        if pa.types.is_floating(field.type):
             numbers = table.column(at)
             known = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
             table = table.set_column(at, field, known)
@@ -201,23 +181,31 @@ def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
 def named_in(info: Data, source: str) -> dict[str, Named]:
     """From each column of labels to what gives the names of the numbers in a cell."""
     found: dict[str, Named] = {}
-    try:
+    with _described(source):
         for column, feature in (info.get("features") or {}).items():
             inside = feature.get("feature", feature) if isinstance(feature, Mapping) else feature[0]
             if isinstance(inside, Mapping) and inside.get("_type") == "ClassLabel":
                 found[column] = _named(inside["names"], f"{source}, {column}")
-    except (AttributeError, KeyError, IndexError, TypeError) as error:
-        raise _unlike(source, str(error)) from None
     return found
 
 
 def named_in_schema(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Named]:
     """The same, from what the schema of a Parquet or Arrow file says of itself."""
-    try:
+    with _described(source):
         said = json.loads((metadata or {}).get(KEY, b"{}"))
-    except (ValueError, RecursionError) as error:
-        raise _unlike(source, str(error)) from None
     return named_in((said.get("info") if isinstance(said, Mapping) else said) or {}, source)
+
+
+@contextmanager
+def _described(source: str) -> Iterator[None]:
+    """What is wrong with a description of columns, as a refusal."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise RatingsError(
+            f"{source}: found a description of columns that is not readable ({error}); expected "
+            "what Hugging Face's library writes. Save the data set again."
+        ) from None
 
 
 def in_names(cells: pa.Array, named: Named) -> Any:
@@ -249,10 +237,3 @@ def _named(names: Sequence[str | None], where: str) -> Named:
         return known[value]
 
     return named
-
-
-def _unlike(source: str, found: str) -> RatingsError:
-    return RatingsError(
-        f"{source}: found a description of columns that is not readable ({found}); expected what "
-        "Hugging Face's library writes. Save the data set again."
-    )

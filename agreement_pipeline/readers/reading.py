@@ -1,8 +1,6 @@
 """Checked ratings from whatever holds them, for projects and the command line alike."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -29,7 +27,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
-from agreement_pipeline.readers.files import is_packed, kind_of, refuse_unfinished, unpacked
+from agreement_pipeline.readers.files import kind_of, packed_as, unpacked
 from agreement_pipeline.readers.rules import RULES, Rows, Rules
 from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
 from agreement_pipeline.text import called, counted, listed
@@ -67,19 +65,18 @@ def read(
     Parameters
     ----------
     source
-        The path of an export that a registered reader recognises. Or a folder, or a pattern such
-        as `round/*.parquet`. Or a DataFrame of pandas, Polars or Spark, a table of Arrow, a
-        relation of DuckDB, or anything else that gives Arrow batches. Spark also reads the URL of
-        a Parquet file.
+        The path of an export that a registered reader recognises, a folder, or a pattern such as
+        `round/*.parquet`. Or a DataFrame of pandas, Polars or Spark, or anything else that gives
+        Arrow batches. Spark also reads the URL of a Parquet file.
     columns
         What the columns of the source are called. In a tool's export `label` is the question.
     layout
         long: one row a rating. wide: one row an item, one column a rater.
-    scale
-        What the labels may be. None: the scale is read off the labels, on `level`.
+    scale, level
+        What the labels may be. No scale: it is read off the labels, on this level.
     classifiers
-        Names of raters that are models, each with at least one rating. Or a function that returns
-        these names. Its arguments are all raters as they are written and the source's name.
+        Names of raters that are models. Or a function of all raters, as they are written, and of
+        the source's name that returns these names.
     usable
         Refuse ratings in which no two raters meet.
     round_name
@@ -112,17 +109,17 @@ def read(
     ('ana', 'ben')
     """
     session = _session(source, engine, memory_limit)
-    if rules.units is not None:
-        asked = Asked(columns, "long", limits, rules)
-        ratings, where = _units_in(
-            source, rules.units, asked, round_name, scale, classifiers, session
-        )
+    units = rules.units
+    # Label objects are numbered before they are units, and the numbers stay in this process.
+    put = session if units is None else None
+    form: Layout = layout if units is None else "long"
+    rows = _of_round(rows_of(source, columns, form, limits, rules, put), round_name, rules)
+    if units is None:
+        ratings = _checked(rows, scale, level, classifiers, limits)
     else:
-        found = rows_of(source, columns, layout, limits, rules, session)
-        rows = _of_round(found, round_name, rules)
-        where, ratings = rows.source, _checked(rows, scale, level, classifiers, limits)
+        ratings = _units_in(rows, units, scale, classifiers, session)
     if usable:
-        _refuse_unusable(ratings, where)
+        _refuse_unusable(ratings, rows.source)
     return ratings
 
 
@@ -143,9 +140,7 @@ def read_marked(
         The path of the export.
     kind
         The kind of the objects: `spans`, `boxes` or another of `agreement_pipeline.units.KINDS`.
-    columns
-        What the fields of the export are called. `label` is the question.
-    round_name, limits, rules
+    columns, round_name, limits, rules
         As in `read`. Some formats do not tell an empty item from one that nobody opened. They need
         `Rules(requires=())`.
 
@@ -153,85 +148,57 @@ def read_marked(
     ------
     RatingsError
         The export is broken, or an object cannot be.
+    ProjectError
+        There is no such kind.
 
     Examples
     --------
     >>> import json
     >>> from tempfile import TemporaryDirectory
-    >>> from agreement_pipeline.units import UnitSettings, units_of
     >>> said = {"text": "Ana left.", "spans": [{"start": 0, "end": 3, "label": "PER"}]}
-    >>> both = [{**said, "_session_id": f"news-{name}", "_task_hash": 1} for name in ("a", "b")]
+    >>> said |= {"_session_id": "news-a", "_task_hash": 1, "answer": "accept"}
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "export.jsonl")
-    ...     lines = [json.dumps({**each, "answer": "accept"}) for each in both]
-    ...     _ = path.write_text("\n".join(lines))
-    ...     marked = read_marked(path, "spans")
-    >>> marked[0].objects
+    ...     _ = path.write_text(json.dumps(said))
+    ...     read_marked(path, "spans")[0].objects
     (Span(start=0, end=3, category='PER'),)
-    >>> units_of(marked, UnitSettings("spans")).ratings.raters
-    ('a', 'b')
     """
-    return _marked_in(source, kind, Asked(columns, "long", limits, rules), round_name)[1]
+    from agreement_pipeline.units import UnitSettings
+
+    rules = replace(rules, units=UnitSettings(kind))
+    return _marked(_of_round(rows_of(source, columns, "long", limits, rules), round_name, rules))
 
 
-def _marked_in(
-    source: str | Source, kind: str, asked: Asked, round_name: str | None
-) -> "tuple[Rows, list[Marked]]":
-    """The rows of an export, and what is marked in each of them."""
-    from agreement_pipeline.readers.submissions import Tool
+def _marked(rows: Rows) -> "list[Marked]":
+    """What is marked in each row. Its label is the number of what was drawn, after a mark."""
     from agreement_pipeline.units import Marked
 
-    if not isinstance(source, str | Path):
-        raise RatingsError(
-            f"a DataFrame: found a table for units of {kind}; expected the export of a tool. Make "
-            "units of it with agreement_pipeline.units."
-        )
-    with _opened(Path(source), asked.limits, asked.rules.reader) as (path, reader):
-        if not isinstance(reader, Tool):
-            raise RatingsError(
-                f"{path.name}: found {reader.title} for units of {kind}; expected the export of a "
-                "tool. Leave `units` out, or export the objects."
-            )
-        found, drawn = reader.drawn(path, kind, asked)
-    requires = asked.rules.requires
-    needs = ("none", *reader.needs) if requires is None else requires
-    rows = _of_round(_with_origin(reader, found, needs), round_name, asked.rules)
     occurrence = "occurrence" if "occurrence" in rows.names else "1"
     said = rows.relation.ask(
         f"SELECT item, rater, label, {rows.quoted('row')}, {occurrence} FROM {rows} ORDER BY nth"
     )
-    return rows, [
-        Marked(
-            item,
-            rater,
-            drawn[int(label[1:])].objects,
-            drawn[int(label[1:])].extent,
-            f"{rows.source}: {record}",
-            int(times),
-            rater in rows.classifiers,
-        )
-        for item, rater, label, record, times in zip(
-            *(each.to_pylist() for each in said.columns), strict=True
-        )
-    ]
+    found = []
+    for item, rater, label, record, times in zip(
+        *(e.to_pylist() for e in said.columns), strict=True
+    ):
+        drawn, where = rows.drawn[int(label[1:])], f"{rows.source}: {record}"
+        is_model = rater in rows.classifiers
+        found.append(Marked(item, rater, drawn.objects, drawn.extent, where, int(times), is_model))
+    return found
 
 
 def _units_in(
-    source: str | Source,
+    rows: Rows,
     units: "UnitSettings",
-    asked: Asked,
-    round_name: str | None,
     scale: Scale | None,
     classifiers: Classifiers,
     session: Session,
-) -> tuple[Ratings, str]:
-    """The units of the label objects in an export, and its name."""
+) -> Ratings:
     from agreement_pipeline.units import units_of
 
-    rows, marked = _marked_in(source, units.kind, asked, round_name)
     raters = rows.distinct("rater")
     named = classifiers(raters, rows.source) if callable(classifiers) else classifiers
-    found = units_of(marked, units, scale, source=rows.source)
+    found = units_of(_marked(rows), units, scale, source=rows.source)
     whole = replace(
         found,
         classifiers=tuple(sorted({*named, *({*rows.classifiers} & {*raters})})),
@@ -239,8 +206,7 @@ def _units_in(
         session=session,
     )
     part = "" if units.part == "all" else units.part
-    origin = None if rows.origin is None else replace(rows.origin, part=part)
-    return whole.ratings.from_origin(origin), rows.source
+    return whole.ratings.from_origin(rows.origin and replace(rows.origin, part=part))
 
 
 def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
@@ -267,16 +233,20 @@ def read_rounds(
     RatingsError
         The file is broken. Or it has no such column, or a row without a round.
     """
-    with _opened(path, limits, reader) as (place, found):
-        return found.rounds(place, Asked(columns, limits=limits))
-
-
-@contextmanager
-def _opened(path: Path, limits: Limits, reader: str | None) -> Iterator[tuple[Path, Reader]]:
-    """A finished file or folder, unpacked, and its reader."""
-    refuse_unfinished(path)
+    named = set[str]()
     with unpacked(path, limits) as place:
-        yield place, reader_of(place, reader)
+        for rows in reader_of(place, reader).rounds(place, Asked(columns, limits=limits)):
+            absent = rows.relation.values(
+                f"SELECT row FROM {rows} WHERE round IS NULL ORDER BY nth"
+            )
+            if absent:
+                raise RatingsError(
+                    f"{rows.source}: {called('row', absent)}, column {columns.round or 'round'!r}: "
+                    "found no round; expected one in every row. Fill it in, or name the column "
+                    "that holds it."
+                )
+            named.update(rows.distinct("round"))
+    return tuple(sorted(named))
 
 
 def _session(source: Source, engine: str = "auto", memory_limit: str | None = None) -> Session:
@@ -297,18 +267,9 @@ def rows_of(
     rules: Rules = RULES,
     session: Session | None = None,
 ) -> Rows:
-    """The ratings of a source under canonical names, not yet checked.
+    """The ratings of a source under canonical names, not yet checked. All is as in `read`.
 
-    Parameters
-    ----------
-    source
-        The path of an export or a table, a folder, a pattern such as `round/*.parquet`, a
-        DataFrame of pandas or Spark, or anything that gives Arrow batches. For Spark also the URL
-        of a Parquet file.
-    columns, layout, limits, rules
-        As in `read`.
-    session
-        Where the rows are put. None: in that of a Spark DataFrame, else in DuckDB.
+    No session: they are put in that of a Spark DataFrame, else in DuckDB.
 
     Raises
     ------
@@ -320,17 +281,17 @@ def rows_of(
         source = Path(source.removeprefix(HERE))
     is_path = isinstance(source, str | Path)
     if not is_path or AFAR in str(source) or is_pattern(Path(source)):
-        return _with_origin(TABLE, TABLE.rows(source, asked))
+        return _with_origin(TABLE, TABLE.rows(source, asked), rules)
     path = Path(source)
-    with _opened(path, limits, rules.reader) as (place, reader):
+    with unpacked(path, limits) as place:
+        reader = reader_of(place, rules.reader)
         rows = reader.rows(place, asked)
         if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
             rows = replace(rows, relation=_kept(rows))  # their file will be gone
-    return _with_origin(reader, rows, reader.needs if rules.requires is None else rules.requires)
+    return _with_origin(reader, rows, rules)
 
 
 def _kept(rows: Rows) -> Relation:
-    """The rows in a table of the session."""
     names, session = [name for name in rows.names if name != "nth"], rows.relation.session
     schema = pa.schema([rows.relation.schema.field(name) for name in names])
     query = f"SELECT {', '.join(map(rows.quoted, names))} FROM {rows} ORDER BY nth"
@@ -344,10 +305,10 @@ def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
     where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
     said: list[str | None] = []
     if "round" in rows.names:
-        said = rows.relation.ask(
-            f"SELECT {rows.text('round')} AS name, MIN(nth) AS first_nth FROM {rows} "
-            "GROUP BY 1 ORDER BY first_nth, name"
-        )["name"].to_pylist()
+        text = rows.text("round")
+        said = rows.relation.values(
+            f"SELECT {text} AS name FROM {rows} GROUP BY {text} ORDER BY MIN(nth), name"
+        )
     found = [each for each in said if each is not None]
     if name is None and found and len(found) < len(said):
         raise RatingsError(
@@ -382,14 +343,13 @@ def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) ->
 
     Of a compressed file nothing is told, since it would be unpacked once more.
     """
-    if not isinstance(source, Path) or not source.exists() or is_packed(source):
+    if not isinstance(source, Path) or not source.exists() or packed_as(source):
         return {}
-    if reader_of(source, rules.reader) is not TABLE:
-        return {}
-    return unnamed_columns([str(name) for name in Export(source).first], columns)
+    header = Export(source).first if reader_of(source, rules.reader) is TABLE else {}
+    return unnamed_columns(list(header), columns)
 
 
-def _with_origin(reader: Reader, rows: Rows, requires: Iterable[str] = ()) -> Rows:
+def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
     """The rows, with what their reader is called and what they can show.
 
     They are refused if they cannot show what is required.
@@ -397,8 +357,10 @@ def _with_origin(reader: Reader, rows: Rows, requires: Iterable[str] = ()) -> Ro
     shows = frozenset(reader.shows)
     if reader.submissions is None:
         shown = {word for name, word in SHOWN.items() if name in rows.names}
-        shows = frozenset({"raters", *shown} | ({"predictions"} if rows.classifiers else set()))
-    lacking = [name for name in requires if name not in shows]
+        shows = frozenset({"raters", *shown, *(["predictions"] if rows.classifiers else [])})
+    usual = (*reader.needs, *(["none"] if rules.units else []))
+    required = usual if rules.requires is None else rules.requires
+    lacking = [name for name in required if name not in shows]
     if lacking:
         said = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
         why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)

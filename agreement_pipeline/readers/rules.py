@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
@@ -14,6 +14,7 @@ from agreement_pipeline.ratings import CAPABILITIES, STRATUM, Cells, Origin, cat
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
+    from agreement_pipeline.readers.submissions import Drawn
     from agreement_pipeline.units import UnitSettings
 
 Rejected = Literal["kept", "left out"]
@@ -114,24 +115,25 @@ LeftOut = Counter[tuple[str, str]]
 class Rows(Cells):
     """The ratings of a source under canonical names, not checked yet.
 
-    In the text of a query they stand for the name of their table.
+    In a query they stand for the name of their table. `nth` is 0 if the source has no order.
 
     Parameters
     ----------
-    relation, source, columns
-        As in `Cells`. `nth` is 0 in all rows if the source has no order.
     classifiers
         The raters that the source calls models.
     left_out
         How many rows of the source are no ratings.
     reader, shows
         The name of the reader, and what the source can show. Empty if it is not known.
+    drawn
+        The label objects of the source, if labels are their numbers.
     """
 
     classifiers: tuple[str, ...] = ()
     left_out: LeftOut = field(default_factory=Counter)
     reader: str = ""
     shows: frozenset[str] = frozenset()
+    drawn: "Sequence[Drawn]" = ()
 
     def __str__(self) -> str:
         return self.relation.name
@@ -179,16 +181,13 @@ class Rows(Cells):
         some = self.view(f"SELECT * FROM {self} WHERE NOT ({test})", *others)
         return replace(some, left_out=self.left_out + Counter(counts))
 
-    def values(self, sql: str) -> list[Any]:
-        """The only column of the answer to a query."""
-        (column,) = self.relation.ask(sql).columns
-        return list(column.to_pylist())
-
     def distinct(self, name: str) -> list[str]:
         """The texts of a column, sorted."""
         text = self.text(name)
         return sorted(
-            self.values(f"SELECT DISTINCT {text} AS name FROM {self} WHERE {text} IS NOT NULL")
+            self.relation.values(
+                f"SELECT DISTINCT {text} AS name FROM {self} WHERE {text} IS NOT NULL"
+            )
         )
 
 
@@ -308,9 +307,10 @@ def _named_firsts(rows: Rows, field: str) -> Relation:
                 f"{listed(several)}; expected one. Correct the export."
             )
         of[name] = pair["other"]
-    texts = [pa.array(each, pa.large_string()) for each in (of, [_first(e, of, where) for e in of])]
-    table = pa.table(texts, names=["of_item", "first_item"])
-    return rows.relation.session.load(table.schema, table.to_batches())
+    firsts = [_first(item, of, where) for item in of]
+    kinds = pa.schema([("of_item", pa.large_string()), ("first_item", pa.large_string())])
+    batch = pa.record_batch([list(of), firsts], schema=kinds)
+    return rows.relation.session.load(kinds, [batch])
 
 
 def _first(item: str, of: Mapping[str, str], where: str) -> str:

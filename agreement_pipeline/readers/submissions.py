@@ -9,11 +9,12 @@ Missing, skipped and "none of them" are three things:
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -25,11 +26,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Relation, Session, duckdb_session
+from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text
+from agreement_pipeline.ratings import STRATUM, Limits, category_text
 from agreement_pipeline.readers.columns import COLUMNS, Columns
-from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
+from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.rules import FIELD, Rejected, Rows, arranged, kept
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ChosenSet, LabelObject, Rubric, Span
@@ -47,7 +48,7 @@ ZONES = {"PDT": "-0700", "PST": "-0800", "UTC": "+0000", "GMT": "+0000"}
 IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
 """A time as `utc` writes it."""
 MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
-AT_ONCE, LETTERS = 2_048, 1_000_000
+AT_ONCE, LETTERS = 8_192, 1_000_000
 """How many rows are Python objects at once, and of how many letters."""
 HERE = "duckdb"
 """The engine that sees the files of this machine."""
@@ -77,14 +78,12 @@ KINDS = {"seconds": NUMBER, "confidence": NUMBER, "assisted": FLAG, "ticked": FL
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What one rater or model handed in for one item.
+    """What one rater or model handed in for one item, as the tool writes it.
 
     Attributes
     ----------
-    item
-        The tool's own name of the item.
-    rater
-        The tool's name of the rater. None: a deleted user, who is like nobody else.
+    item, rater
+        Their names. No rater: a deleted user, who is like nobody else.
     values
         The answer to each question: text, a number, a truth value, or a set of texts. A tuple is a
         list of ticks: a set, if anybody ticked more than one. Label objects are `Drawn`.
@@ -92,10 +91,8 @@ class Submission:
         The place in the source, for errors: unique in the export.
     status, kind
         What became of the work, and who did it.
-    created, updated
-        When the work began and ended, as the tool writes times.
-    seconds
-        How long the work took.
+    created, updated, seconds
+        When the work began and ended, and how long it took.
     confidence
         How sure the rater or model was, from 0 to 1.
     assisted
@@ -120,15 +117,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The label objects in one submission for one question.
-
-    Attributes
-    ----------
-    objects
-        The objects. None is an answer too.
-    extent
-        As in `Marked`.
-    """
+    """The label objects in one submission, perhaps none, and the extent as in `Marked`."""
 
     objects: tuple[LabelObject, ...] = ()
     extent: tuple[float, ...] = ()
@@ -142,39 +131,51 @@ def has(*names: str) -> Callable[[Export], bool]:
     return lambda export: {*names} <= {*export.first}
 
 
+def at(record: Any, *names: str) -> Any:
+    """What lies in a record under some names, each within the one before. None if it is absent."""
+    for name in names:
+        record = (record or {}).get(name)
+    return record
+
+
+def within(record: Data, name: str) -> Data:
+    """The record that a record holds under a name, or the first of a list of them. Else itself."""
+    said = record.get(name)
+    inside = said[0] if isinstance(said, list) and said else said
+    return inside if isinstance(inside, Mapping) else record
+
+
 def plain(record: Data, *kinds: type) -> dict[str, Any]:
     """The fields of a record that are of some kinds: texts or whole numbers, if none is named."""
     return {name: value for name, value in record.items() if isinstance(value, kinds or (str, int))}
 
 
-def part(record: Data, prefix: str) -> dict[str, Any]:
-    """The fields of a record whose names begin with a prefix, without it."""
-    return {
-        name.removeprefix(prefix): value
-        for name, value in record.items()
-        if name.startswith(prefix)
-    }
+def together(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, tuple[Any, ...]]:
+    """The values of each key, in order.
+
+    >>> together([("b", 1), ("a", 2), ("b", 3)])
+    {'b': (1, 3), 'a': (2,)}
+    """
+    found: dict[Any, list[Any]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return {key: tuple(values) for key, values in found.items()}
 
 
-def grouped(parts: Iterable[Data], key: Callable[[Data], Any]) -> dict[Any, list[Data]]:
-    """Parts of a record by what a key says of each."""
-    found: defaultdict[Any, list[Data]] = defaultdict(list)
-    for each in parts:
-        found[key(each)].append(each)
-    return found
+def drawn(
+    parts: Iterable[Any],
+    where: str,
+    made: Callable[[Any, str], LabelObject],
+    extent: tuple[float, ...] = (),
+) -> Drawn:
+    """The objects in the parts of a record. Each is made of a part and its place, for errors."""
+    objects = (made(part, f"{where}, object {n}") for n, part in enumerate(parts, 1))
+    return Drawn(tuple(objects), extent)
 
 
-def spans_in(parts: Iterable[Data], where: str) -> tuple[Span, ...]:
-    """Spans written with `start`, `end` and `label`."""
-    return tuple(
-        Span(each["start"], each["end"], each["label"], f"{where}, object {n}")
-        for n, each in enumerate(parts, 1)
-    )
-
-
-def pixels(value: float, size: float) -> float:
-    """A share of an image in percent, as pixels."""
-    return round(float(value) * size / 100, DECIMALS)
+def span(part: Data, where: str) -> Span:
+    """A span that is written with `start`, `end` and `label`."""
+    return Span(part["start"], part["end"], part["label"], where)
 
 
 def refuse_rotation(degrees: object, where: str) -> None:
@@ -229,23 +230,15 @@ def _time(written: object) -> datetime:
 class Gathered:
     """The submissions of an export as a table with one row for each, for one question.
 
-    Parameters
-    ----------
-    submissions
-        The submissions. They are read once.
-    question
-        The question. None: the first one, and there must not be another.
-    wanted
-        The fields that are wanted.
-    omits_none
-        True if the export writes nothing where a rater ticked nothing.
+    No question: the first one, and there must not be another. `omits_none` says that the export
+    writes nothing where a rater ticked nothing.
 
     Attributes
     ----------
     rows
-        The columns of `CANONICAL`, and those of fields.
+        The columns of `CANONICAL`, and those of the fields that were wanted.
     columns
-        The column of each field that was asked for.
+        The column of each of these fields.
     fields
         All fields of the items.
     """
@@ -267,12 +260,15 @@ class Gathered:
         self._sets, self._odd = False, ""
         names = [*CANONICAL, "ticked", *self.columns.values()]
         schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
-        made = self._made(submissions, limits)
-        rows = Rows(_put(session, schema, _batches(made, schema)), source)
+        made = _batches(self._made(submissions, limits), schema)
+        rows = Rows(_put(session, schema, made), source)
         self._refuse_several()
-        others = ", ".join(name for name in names if name not in ("label", "ticked"))
-        label = self._label_in_sql(omits_none)
-        self.rows = rows.view(f"SELECT {others}, {label} AS label, nth FROM {rows}")
+        # Nothing ticked is the empty set, if anybody ticked several.
+        silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
+        none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
+        label = f"CASE WHEN {none} THEN '{NONE}' ELSE label END" if self._sets else "label"
+        kept = [name for name in rows.names if name != "ticked"]
+        self.rows = rows.view(f"SELECT {rows.with_columns({'label': label}, kept)} FROM {rows}")
 
     def told(self, name: str) -> str | None:
         """A field in SQL, else what is known of a submission, as text. None if nothing is."""
@@ -290,15 +286,23 @@ class Gathered:
                 if not seen.keys() >= names.keys():
                     seen.update(dict.fromkeys(names))
             asked = asked or next(iter(self._questions), None)
-            item = None if each.item is None else category_text(each.item)
-            rater = _text(each.rater) or f"{UNKNOWN}{each.record})"
             label, ticked = self._label(each.values.get(asked or ""), each.record)
             where = f"{self._source}: {each.record}"
-            times = utc(each.created, where), utc(each.updated, where)
-            numbers = _number(each, "seconds", where), _number(each, "confidence", where)
-            said = [_text(each.fields.get(name)) for name in self.columns]
-            known = (each.status, each.kind, *times, *numbers, each.assisted, each.record)
-            yield (item, rater, label, *known, ticked, *said)
+            yield (
+                None if each.item is None else category_text(each.item),
+                _text(each.rater) or f"{UNKNOWN}{each.record})",
+                label,
+                each.status,
+                each.kind,
+                utc(each.created, where),
+                utc(each.updated, where),
+                _number("seconds", each.seconds, where),
+                _number("confidence", each.confidence, where),
+                each.assisted,
+                each.record,
+                ticked,
+                *[_text(each.fields.get(name)) for name in self.columns],
+            )
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
         """The label as text, and False for a list of ticks without a tick."""
@@ -315,16 +319,7 @@ class Gathered:
             )
         return (joined, True) if value else (None, False)
 
-    def _label_in_sql(self, omits_none: bool) -> str:
-        """The label. Nothing ticked is the empty set, if anybody ticked several."""
-        if not self._sets:
-            return "label"
-        silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
-        none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
-        return f"CASE WHEN {none} THEN '{NONE}' ELSE label END"
-
     def _refuse_several(self) -> None:
-        """Refuse several questions if none was chosen, or a chosen one that is not there."""
         questions = list(self._questions)
         if self._question is None and len(questions) > 1:
             raise RatingsError(
@@ -340,49 +335,37 @@ class Gathered:
             )
 
 
-def _put(session: Session, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Relation:
+def _put(session: Session, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Relation:
     """Batches as a table of a session. Many of them are on disk, in a file that goes with it."""
-    groups = _groups(batches, schema)
-    first = next(groups, pa.Table.from_batches([], schema))
-    if first.nbytes < IN_MEMORY or session.engine != HERE:
-        rest = (batch for group in chain([first], groups) for batch in group.to_batches())
-        return session.load(schema, rest)
+    first, size = list[pa.RecordBatch](), 0
+    for batch in batches:
+        first.append(batch)
+        size += batch.nbytes
+        if size >= IN_MEMORY:
+            break
+    if size < IN_MEMORY or session.engine != HERE:
+        return session.load(schema, chain(first, batches))
     with NamedTemporaryFile(suffix=".parquet", delete=False) as file:
         path = Path(file.name)
         left = finalize(file, path.unlink, missing_ok=True)
         with pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer:
-            for group in chain([first], groups):
-                writer.write_table(group)
+            for batch in chain(first, batches):
+                writer.write_batch(batch)
     relation = session.parquet(str(path), {name: name for name in schema.names})
     left.detach()
     finalize(relation, path.unlink, missing_ok=True)
     return relation
 
 
-def _groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Batches together, so many that a file has few groups of rows."""
-    some, size = list[pa.RecordBatch](), 0
-    for batch in batches:
-        some.append(batch)
-        size += batch.nbytes
-        if size >= IN_MEMORY:
-            yield pa.Table.from_batches(some, schema)
-            some, size = [], 0
-    if some:
-        yield pa.Table.from_batches(some, schema)
-
-
 def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Rows in batches. So few of them are Python objects at once."""
-    new: list[tuple[Any, ...]] = []
-    letters = 0
+    new, letters = list[tuple[Any, ...]](), 0
     for row in rows:
         new.append(row)
         letters += sum([len(each) for each in row if type(each) is str])
         if len(new) >= AT_ONCE or letters >= LETTERS:
             yield _batch(new, schema)
-            new.clear()
-            letters = 0
+            new, letters = [], 0
     if new:
         yield _batch(new, schema)
 
@@ -400,8 +383,7 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
         ) from None
 
 
-def _number(submission: Submission, name: str, where: str) -> float | None:
-    value = getattr(submission, name)
+def _number(name: str, value: Any, where: str) -> float | None:
     try:
         number = math.nan if value in (None, "") else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -421,7 +403,6 @@ GOLD = "gold"
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
 Finds = Callable[..., Iterator[Submission]]
-"""Finds the submissions of an export. Of a kind of label objects, if it has kinds."""
 
 
 @dataclass(frozen=True)
@@ -430,13 +411,8 @@ class Tool(Reader):
 
     Parameters
     ----------
-    name, title, recognises, shows, needs
-        As in `Reader`.
-    kinds
-        As in `Reader`. `finds` then takes a kind too, and answers are `Drawn`. Empty if the
-        format's objects are not read.
     finds
-        Finds the submissions of an export.
+        Finds the submissions of an export. If it has kinds of objects, it takes one too.
     omits_none
         True if the export writes nothing where a rater ticked nothing.
     question
@@ -469,7 +445,7 @@ class Tool(Reader):
         )
 
     def rows(self, source: Source, asked: Asked) -> Rows:
-        """The ratings of one question."""
+        """The ratings of one question, or what is drawn for it."""
         columns, rules = asked.columns, asked.rules
         if asked.layout == "wide":
             raise ProjectError(
@@ -479,10 +455,13 @@ class Tool(Reader):
         named = _fields_of(columns)
         others = dict.fromkeys((*rules.fields, *columns.models.values()))
         question = None if columns.label == COLUMNS.label else self.question(columns.label)
-        found = self._gathered(Path(str(source)), question, (*named.values(), *others), asked)
-        said = [value for name, value in columns.named.items() if name in named]
-        _refuse_unknown(found, said, list(others))
-        submitted = _canonical(found, named, others, self.shows)
+        objects: list[Drawn] = []
+        reader = self
+        if rules.units is not None:
+            finds = partial(self._numbered, rules.units.kind, columns.text or "text", objects)
+            reader = replace(self, finds=finds, omits_none=False)
+        found = reader._gathered(Path(str(source)), question, (*named.values(), *others), asked)
+        submitted = _canonical(found, columns, named, list(others), self.shows)
         ratings = _ratings_in(kept(submitted, rules), rules.rejected)
         ratings = _latest(replace(ratings, classifiers=_models(ratings)))
         if GOLD in (columns.gold, columns.gold_label) and GOLD not in found.fields:
@@ -492,65 +471,50 @@ class Tool(Reader):
         names = [name for name in rated.names if name in own or name.startswith(STRATUM)]
         told = {"timestamp": "created", **named, "label": columns.label}
         read = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
-        return replace(read, columns={name: told.get(name, name) for name in names})
+        return replace(read, columns={name: told.get(name, name) for name in names}, drawn=objects)
 
-    def drawn(self, path: Path, kind: str, asked: Asked) -> tuple[Rows, list[Drawn]]:
-        """The label objects of one question. All rules for submissions hold for them too.
+    def _numbered(
+        self, kind: str, text: str, objects: list[Drawn], export: Export
+    ) -> Iterator[Submission]:
+        """The submissions with a number for what is drawn, after a `#`.
 
-        The label of each row is the number of what is drawn, after a `#`. Who submitted nothing for
-        a question drew nothing there. But a model is asked only what it answered.
+        Who submitted nothing for a question drew nothing there. But a model is asked only what it
+        answered.
         """
-        numbered: list[Drawn] = []
-        text = asked.columns.text or "text"
-
-        def number(submission: Submission, question: str) -> str:
-            drawn = submission.values.get(question, Drawn())
-            said = submission.fields.get(text)
-            if kind == "spans" and not drawn.extent and isinstance(said, str):
-                drawn = replace(drawn, extent=(len(said),))
-            numbered.append(drawn)
-            return f"#{len(numbered) - 1}"
-
-        def finds(export: Export) -> Iterator[Submission]:
-            found = (name for each in self._objects(export, kind) for name in each.values)
-            questions = dict.fromkeys(found) or {kind: None}
-            for each in self._objects(export, kind):
-                asked_of = each.values if each.kind == "model" else questions
-                yield replace(each, values={name: number(each, name) for name in asked_of})
-
-        return replace(self, finds=finds, omits_none=False).rows(path, asked), numbered
+        answered = (name for each in self._objects(export, kind) for name in each.values)
+        questions = dict.fromkeys(answered) or {kind: None}
+        for each in self._objects(export, kind):
+            said, numbers = each.fields.get(text), {}
+            for question in each.values if each.kind == "model" else questions:
+                one = each.values.get(question, Drawn())
+                if kind == "spans" and not one.extent and isinstance(said, str):
+                    one = replace(one, extent=(len(said),))
+                numbers[question] = f"#{len(objects)}"
+                objects.append(one)
+            yield replace(each, values=numbers)
 
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
         """The submissions with objects as answers. Sets and rubrics are in ordinary answers."""
-        if kind == "sets":
-            yield from (replace(each, values=_sets(each)) for each in self.finds(export))
-        elif kind == "rubrics":
-            yield from (replace(each, values=_rubric(each)) for each in self.finds(export))
-        elif self.kinds:
+        if kind not in ("sets", "rubrics"):
+            if not self.kinds:
+                raise RatingsError(
+                    f"{export.name}: found a format whose {kind} are not read; expected one of "
+                    "those that docs/guide/units.md lists. Export the objects in one of them."
+                )
             yield from self.finds(export, kind)
-        else:
-            raise RatingsError(
-                f"{export.name}: found a format whose {kind} are not read; expected one of those "
-                "that docs/guide/units.md lists. Export the objects in one of them."
-            )
+            return
+        of_answers = _sets if kind == "sets" else _rubric
+        yield from (replace(each, values=of_answers(each)) for each in self.finds(export))
 
-    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
-        """The rounds of an export, sorted. No answer is read."""
+    def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
+        """The rounds of all submissions. No answer is read."""
         name = asked.columns.round or "round"
 
         def bare(export: Export) -> Iterator[Submission]:
             return (replace(each, values={}) for each in self.finds(export))
 
         found = replace(self, finds=bare)._gathered(path, None, (name,), asked)
-        rows, said = found.rows, found.columns[name]
-        if absent := rows.values(
-            f"SELECT record FROM {rows} WHERE {said} IS NULL ORDER BY nth LIMIT 1"
-        ):
-            raise RatingsError(
-                f"{path.name}: {absent[0]}, field {name!r}: found no round; expected one of "
-                "every item. Fill it in, or name the field that holds it."
-            )
-        return tuple(rows.distinct(said))
+        yield found.rows.made({"round": found.columns[name], "row": "record"})
 
     def _gathered(
         self, path: Path, question: str | None, wanted: Iterable[str], asked: Asked
@@ -567,6 +531,18 @@ class Tool(Reader):
         _refuse_repeated(found.rows)
         _refuse_mixed_zones(found.rows)
         return found
+
+
+def tool(
+    name: str, title: str, recognises: Callable[[Export], bool], **known: Any
+) -> Callable[[Finds], Finds]:
+    """Register what finds submissions as the reader of a tool. All else is as in `Tool`."""
+
+    def registered(finds: Finds) -> Finds:
+        register(Tool(name, title, recognises, finds, **known))
+        return finds
+
+    return registered
 
 
 def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> "pd.DataFrame":
@@ -587,15 +563,7 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
             f"{path.name}: found a table of ratings; expected the export of a tool. "
             "Read it with read()."
         )
-    found = Gathered(
-        reader.submissions(Export(path)),
-        question,
-        fields,
-        path.name,
-        LIMITS,
-        duckdb_session(),
-        omits_none=reader.omits_none,
-    )
+    found = reader._gathered(path, question, fields, Asked())
     names = ", ".join((*CANONICAL, *found.columns.values()))
     table = found.rows.relation.ask(f"SELECT {names} FROM {found.rows} ORDER BY nth")
     frame: pd.DataFrame = in_pandas(table)
@@ -638,16 +606,34 @@ def _fields_of(columns: Columns) -> dict[str, str]:
 
 
 def _canonical(
-    gathered: Gathered, named: Mapping[str, str], others: Iterable[str], shows: Collection[str]
+    gathered: Gathered,
+    columns: Columns,
+    named: Mapping[str, str],
+    others: list[str],
+    shows: Collection[str],
 ) -> Rows:
     """The submissions under canonical names. What a rule reads keeps a name of its own."""
-    rows = gathered.rows
+    rows, fields = gathered.rows, gathered.fields
+    said = [value for name, value in columns.named.items() if name in named]
+    absent = [name for name in (*said, *others) if name not in {*fields, *CANONICAL, GOLD}]
+    if absent:
+        raise RatingsError(
+            f"{rows.source}: found no {called('field', absent)} among {listed(fields, 20)}; "
+            "expected every field that you name. Correct the names."
+        )
+    alike = Counter(name.lower() for name in others)
+    twice = [name for name in others if alike[name.lower()] > 1]
+    if twice:
+        raise RatingsError(
+            f"{rows.source}: found {called('field', twice)}, which differ in capital letters only; "
+            "expected rules that read one of them. Rename the other."
+        )
     unread = {"record", "confidence", *({"assisted"} - {*shows})}
     made = {name: name for name in (*CANONICAL, "nth") if name not in unread}
     made |= {"row": "record", "timestamp": "created"}
     for name, of in named.items():
         if (told := gathered.told(of)) is not None:
-            made[name] = of if name == of and name not in gathered.fields else told
+            made[name] = of if name == of and name not in fields else told
     if not rows.any(f"{made['timestamp']} IS NOT NULL"):
         del made["timestamp"]
     made |= {FIELD + name: told for name in others if (told := gathered.told(name)) is not None}
@@ -671,7 +657,7 @@ def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
 def _models(rows: Rows) -> tuple[str, ...]:
     """The raters that are models. People have names of their own, and one of them is known."""
     models, people = (
-        {*rows.values(f"SELECT DISTINCT rater FROM {rows} WHERE kind = '{kind}'")} - {None}
+        {*rows.relation.values(f"SELECT DISTINCT rater FROM {rows} WHERE kind = '{kind}'")} - {None}
         for kind in ("model", "human")
     )
     if both := sorted(models & people):
@@ -681,7 +667,7 @@ def _models(rows: Rows) -> tuple[str, ...]:
         )
     if people and all(name.startswith(UNKNOWN) for name in people):
         row = rows.quoted("row")
-        (first,) = rows.values(
+        (first,) = rows.relation.values(
             f"SELECT {row} FROM {rows} WHERE kind = 'human' ORDER BY nth LIMIT 1"
         )
         raise RatingsError(
@@ -699,10 +685,9 @@ def _latest(rows: Rows) -> Rows:
         return rows
     order = "COALESCE(updated, created) DESC NULLS LAST, nth DESC"
     place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order}) AS place"
-    found = rows.relation.ask(
+    earlier = rows.relation.session.keep(
         f"SELECT nth AS earlier FROM (SELECT nth, {place} FROM {rows}) AS said WHERE place > 1"
     )
-    earlier = rows.relation.session.load(found.schema, found.to_batches())
     return rows.without(f"nth IN (SELECT earlier FROM {earlier})", "superseded", earlier)
 
 
@@ -721,31 +706,11 @@ def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
     )
 
 
-def _refuse_unknown(gathered: Gathered, said: list[str], others: list[str]) -> None:
-    """Refuse fields that no item has, and fields that are one column for an engine."""
-    source = gathered.rows.source
-    there = {*gathered.fields, *CANONICAL, GOLD}
-    absent = [name for name in (*said, *others) if name not in there]
-    if absent:
-        raise RatingsError(
-            f"{source}: found no {called('field', absent)} among {listed(gathered.fields, 20)}; "
-            "expected every field that you name. Correct the names."
-        )
-    alike = Counter(name.lower() for name in others)
-    twice = [name for name in others if alike[name.lower()] > 1]
-    if twice:
-        raise RatingsError(
-            f"{source}: found {called('field', twice)}, which differ in capital letters only; "
-            "expected rules that read one of them. Rename the other."
-        )
-
-
 def _refuse_repeated(rows: Rows) -> None:
-    """Refuse a record that is there twice."""
     if not _may_repeat(rows, ["record"]):
         return
     placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
-    twice = rows.values(
+    twice = rows.relation.values(
         f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
         "WHERE place = 2 ORDER BY nth"
     )
@@ -758,7 +723,6 @@ def _refuse_repeated(rows: Rows) -> None:
 
 
 def _refuse_mixed_zones(rows: Rows) -> None:
-    """Refuse times of which some have a time zone and some have none."""
     zoned = "created LIKE '%Z'"
     bare = rows.relation.ask(
         f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"

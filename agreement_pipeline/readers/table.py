@@ -5,8 +5,9 @@ A long table has one row a rating, and a wide one has one column a rater.
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,7 +48,6 @@ from agreement_pipeline.text import called, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from agreement_pipeline.readers.json_files import JsonLines
     from agreement_pipeline.readers.parquet import Named
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -65,8 +65,8 @@ BINARY = (bytes, bytearray, memoryview)
 NO_VALUES = (list, tuple, dict, *BINARY)
 TIME_LENGTH = len("2026-11-01 10:00:00.123000")
 ODD_LIST = "found a list with a member that is no label"
-Batches = tuple[pa.Schema, Iterator[Any]]
-"""The types of columns, and the columns in parts."""
+Read = Callable[[Sequence[str], Collection[str]], Iterator[Any]]
+See = Callable[[Any, Mapping[str, str]], Relation | None]
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,11 @@ class Table:
 
     Attributes
     ----------
-    source
-        The name of the table, for errors.
-    header
-        The names of its columns.
+    source, header
+        Its name, for errors, and the names of its columns.
     read
-        Reads the columns of some names, of which some may hold lists.
+        Reads columns, of which some may hold lists, some rows at a time. A column is an Arrow
+        array, or a list of Python objects.
     see
         Sees columns under other names where they lie. None if they must be read.
     first
@@ -91,8 +90,8 @@ class Table:
 
     source: str
     header: list[str]
-    read: Callable[[Sequence[str], Collection[str]], Batches] | None = None
-    see: Callable[[Any, Mapping[str, str]], Relation | None] = lambda *_: None
+    read: Read = lambda *_: iter(())
+    see: See = lambda *_: None
     first: int = 1
     named: "Mapping[str, Named]" = field(default_factory=dict)
 
@@ -101,40 +100,36 @@ class Table:
     ) -> Rows:
         """Put columns into a table of a session, under other names.
 
-        Lists of labels become text with `|` between them, in the columns that are named last. The
-        column `nth` counts the rows from 0, and `row` is what errors call a row.
+        In the columns that are named last, lists of labels become text with `|` between them.
+        `nth` counts the rows from 0, and `row` is what errors call a row.
         """
         seen = self.see(session, columns)
         if seen is not None:
             return self._of_seen(Rows(seen, self.source), columns, lists)
-        assert self.read is not None
-        schema, batches = self.read(list(dict.fromkeys(columns.values())), lists)
-        kinds = pa.schema([(name, self._kind(schema, name, of)) for name, of in columns.items()])
-        loaded = session.load(kinds, self._plain(batches, columns, lists, kinds))
+        batches = self._plain(columns, lists)
+        first = next(batches, None)
+        if first is None:
+            raise no_row(self.source)
+        loaded = session.load(first.schema, chain([first], batches))
         return _numbered(Rows(loaded, self.source), self.first)
 
-    def _kind(self, schema: pa.Schema, name: str, of: str) -> pa.DataType:
-        kind = TEXT if of in self.named else plain_type(schema.field(of).type)
-        return TEXT if is_time(kind) and name != "timestamp" else kind
-
     def _plain(
-        self,
-        batches: Iterator[Any],
-        columns: Mapping[str, str],
-        lists: Collection[str],
-        kinds: pa.Schema,
+        self, columns: Mapping[str, str], lists: Collection[str]
     ) -> Iterator[pa.RecordBatch]:
+        """Columns under other names. Times are text, except when a rating was given."""
         start = self.first
-        for batch in batches:
-            arrays = []
-            for name, of in columns.items():
-                cells = self._single(batch[of], of, of in lists, start)
-                is_other = is_time(cells.type) and kinds.field(name).type == TEXT
-                arrays.append(written(cells) if is_other else cells)
-            yield pa.record_batch(arrays, schema=kinds)
-            start += len(arrays[0])
-        if start == self.first:
-            raise no_row(self.source)
+        for batch in self.read(list(dict.fromkeys(columns.values())), lists):
+            arrays = {
+                name: self._single(batch[of], of, of in lists, start)
+                for name, of in columns.items()
+            }
+            for name, cells in arrays.items():
+                if is_time(cells.type) and name != "timestamp":
+                    arrays[name] = written(cells)
+            made = pa.record_batch(arrays)
+            if made.num_rows:
+                yield made
+                start += made.num_rows
 
     def _single(self, cells: Any, name: str, lists: bool, start: int) -> pa.Array:
         """The cells of a column, each a single value."""
@@ -174,41 +169,24 @@ def _numbered(rows: Rows, first: int) -> Rows:
 
 
 def file_table(path: Path, limits: Limits) -> Table:
-    """The table in a file. Its cells are as the file writes them.
-
-    Cells of delimited text and JSON Lines become text. Only an empty cell or null is missing.
-    Parquet keeps its types.
-    """
+    """The table in a file. Parquet keeps its types, and all other cells are text."""
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     kind = KINDS.get(path.suffix.lower()) or kind_of(path)
     if kind == "text":
         separator = separator_in(path, SEPARATORS.get(path.suffix.lower(), ","))
         text = Delimited(path, separator, limits)
-        return _text_table(path.name, text, first=2)
+        return Table(path.name, text.header, text.batches, first=2)
     if kind == "parquet":
         from agreement_pipeline.readers.parquet import ParquetTable
 
         file = ParquetTable(path, limits)
-        return Table(
-            path.name,
-            list(file.schema.names),
-            lambda names, _: (file.schema, file.batches(names)),
-            file.seen,
-            named=file.named,
-        )
+        return Table(path.name, file.schema.names, file.batches, file.seen, named=file.named)
     if kind == "excel":
         return arrow_table(_sheet(path, limits), path.name, limits, first=2)
     from agreement_pipeline.readers.json_files import JsonLines
 
     lines = JsonLines(path, limits)
-    return _text_table(path.name, lines, first=1)
-
-
-def _text_table(source: str, text: "Delimited | JsonLines", first: int) -> Table:
-    def read(names: Sequence[str], _: Collection[str]) -> Batches:
-        return pa.schema([(name, TEXT) for name in names]), text.batches(names)
-
-    return Table(source, text.header, read, first=first)
+    return Table(path.name, lines.header, lines.batches)
 
 
 def table_of(source: Any, limits: Limits) -> Table:
@@ -240,17 +218,10 @@ def arrow_table(
     """A table of Arrow."""
     _refuse_large(table.column_names, len(table), source, limits)
 
-    def read(names: Sequence[str], _: Collection[str]) -> Batches:
-        return table.schema, iter(table.select(list(names)).to_batches())
+    def read(names: Sequence[str], _: Collection[str]) -> Iterator[pa.RecordBatch]:
+        return iter(table.select(list(names)).to_batches())
 
     return Table(source, table.column_names, read, first=first, named=named or {})
-
-
-def far_table(address: str, session: Session, limits: Limits) -> Table:
-    """A Parquet file on another machine, which the engine reads."""
-    header, name = list(session.schema_of(address).names), Path(address).name
-    _refuse_large(header, 0, name, limits)
-    return Table(name, header, see=lambda session, columns: session.parquet(address, columns))
 
 
 def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
@@ -258,23 +229,20 @@ def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
     header = [str(name) for name in frame.columns]
     _refuse_large(header, len(frame), FRAME, limits)
 
-    def read(names: Sequence[str], lists: Collection[str]) -> Batches:
+    def read(names: Sequence[str], lists: Collection[str]) -> Iterator[pa.RecordBatch]:
         some = frame.iloc[:, [header.index(name) for name in names]].set_axis(list(names), axis=1)
         objects = [name for name in names if some[name].dtype == object]
         single = {name: _single_in(some[name], name in lists) for name in objects}
-        return cells_of_frame(some.assign(**single))
+        return cells_of_frame(some.assign(**single))[1]
 
     return Table(FRAME, header, read)
 
 
 def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
     """A column of objects with single values. Vectors of numbers stay what they are."""
-    odd = (np.ndarray, list, dict, *BINARY)
-    if not values.map(lambda each: isinstance(each, odd)).any():
-        return values
     cells = values.tolist()
     for at, cell in enumerate(cells):
-        if isinstance(cell, odd):
+        if isinstance(cell, (np.ndarray, list, dict, *BINARY)):
             each = np.atleast_1d(cell).tolist() if isinstance(cell, np.ndarray) else cell
             cells[at] = _single_value(each, lists, f"{FRAME}: row {at + 1}, column {values.name!r}")
     return type(values)(cells, index=values.index, dtype=object, name=values.name)
@@ -302,16 +270,13 @@ def _sheet(path: Path, limits: Limits) -> pa.Table:
     names = {at: str(name) for at, name in enumerate(next(rows, ())) if name is not None}
     refuse_twice(list(names.values()), f"{path.name}: row 1")
     limits.refuse_beyond("columns", len(names), path.name, "columns")
-    cells = []
+    cells: dict[int, list[str | None]] = {at: [] for at in names}
     for number, row in enumerate(rows, 1):
         limits.refuse_beyond("rows", number, path.name, "rows or more")
-        cells.append([None if value is None else category_text(value) for value in row])
-    return pa.table(
-        {
-            name: pa.array([row[at] if at < len(row) else None for row in cells], TEXT)
-            for at, name in names.items()
-        }
-    )
+        for at, column in cells.items():
+            value = row[at] if at < len(row) else None
+            column.append(None if value is None else category_text(value))
+    return pa.table({name: pa.array(cells[at], TEXT) for at, name in names.items()})
 
 
 def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None:
@@ -320,7 +285,7 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None
     if pa.types.is_boolean(kind):
         return rows.text(name)
     if not _is_odd(kind):
-        is_kept = plain_type(kind) == kind or is_text(kind) or is_time(kind)
+        is_kept = plain_type(kind) == kind or is_text(kind)
         is_kept = is_kept and (name == "timestamp" or not is_time(kind))
         if not is_kept and pa.types.is_timestamp(kind):
             return _time_in_sql(column, is_of_zone=not is_time(kind))
@@ -359,7 +324,9 @@ def _single_value(cell: object, lists: bool, where: str) -> object:
         return cell
     expected = "text" if isinstance(cell, BINARY) else "one value"
     if lists and isinstance(cell, list):
-        is_odd = any(isinstance(each, (*NO_VALUES, type(None))) or _is_nan(each) for each in cell)
+        numbers = [each for each in cell if isinstance(each, float)]
+        is_odd = any(isinstance(each, (*NO_VALUES, type(None))) for each in cell)
+        is_odd = is_odd or any(map(math.isnan, numbers))
         texts = [""] if is_odd else list(map(category_text, cell))
         if not any(not text or "|" in text for text in texts):
             return "|".join(texts) or "|"
@@ -367,10 +334,6 @@ def _single_value(cell: object, lists: bool, where: str) -> object:
     raise RatingsError(
         f"{where}: found {shown(cell)}; expected {expected}, or null. Correct the row."
     )
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 def _is_odd(kind: pa.DataType) -> bool:
@@ -400,16 +363,22 @@ WHOLE = ""
 
 
 class Tables(Reader):
-    """The reader of tables.
+    """The reader of tables. The files of a folder or a pattern are one table.
 
-    Cells of text are kept as they are written. So `NA` and `001` are text. Only an empty cell is
-    missing. A list of labels becomes text with `|` between them; `|` alone is the empty list.
-    Columns that nothing names are left out. The files of a folder or a pattern are one table.
+    Cells of text are kept as they are written, so `NA` and `001` are text. Only an empty cell is
+    missing. A list of labels is text with `|` between them, and `|` alone is the empty list.
     """
 
     def rows(self, source: Source, asked: Asked) -> Rows:
         """The ratings in a table under their canonical names, one row a rating."""
         _refuse_of_other_layout(asked)
+        if asked.rules.units is not None:
+            name = Path(source).name if isinstance(source, str | Path) else f"a {FRAME}"
+            raise RatingsError(
+                f"{name}: found {self.title} for units of {asked.rules.units.kind}; expected the "
+                "export of a tool. Export the objects, or make units of them with "
+                "agreement_pipeline.units, or leave `units` out."
+            )
         parts = {name: _rows(table, asked) for name, table in _tables_of(source, asked)}
         several = [*parts] != [WHOLE]
         rows = _joined(parts, Path(source).name, asked.limits) if several else parts[WHOLE]
@@ -418,49 +387,55 @@ class Tables(Reader):
             return rows
         return arranged(kept(rows, asked.rules), asked.rules, models)
 
-    def rounds(self, path: Path, asked: Asked) -> tuple[str, ...]:
-        """The rounds that a table with a column of rounds names, sorted."""
-        found = set[str]()
+    def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
+        """The rounds in the tables of a source."""
+        column = asked.columns.round or "round"
         for _, table in _tables_of(path, asked):
-            found.update(_rounds_in(table, asked))
-        return tuple(sorted(found))
+            if column not in table.header:
+                raise RatingsError(
+                    f"{table.source}: found no column {column!r} among {listed(table.header)}; "
+                    "expected the round of every row. Name the column that holds it."
+                )
+            yield table.load(asked.session, {"round": column})
 
 
 def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
     """The tables of a source, each with its name in a folder or a pattern."""
+    limits = asked.limits
     if isinstance(source, str) and AFAR in source:
-        yield WHOLE, far_table(source, asked.session, asked.limits)
+        header, name = asked.session.schema_of(source).names, Path(source).name
+        _refuse_large(header, 0, name, limits)
+        yield WHOLE, Table(name, header, see=lambda session, of: session.parquet(source, of))
         return
     path = Path(source) if isinstance(source, str) else source
-    if not isinstance(path, Path) or not (path.is_dir() or is_pattern(path)):
-        yield WHOLE, table_of(path, asked.limits)
-    elif is_data_set(Export(path)):
+    if not isinstance(path, Path) or path.is_file():
+        yield WHOLE, table_of(path, limits)
+    elif not path.is_dir():
+        for each in _files_like(path):
+            yield each.name, file_table(each, limits)
+    elif is_data_set(export := Export(path)):
         from agreement_pipeline.readers.parquet import data_set
 
         whole, named = data_set(path)
-        yield WHOLE, arrow_table(whole, path.name, asked.limits, named)
+        yield WHOLE, arrow_table(whole, path.name, limits, named)
     else:
-        for name, file in _files_of(path):
-            yield name, file_table(file, asked.limits)
+        for each in export.files:
+            yield export.place(each), file_table(each, limits)
 
 
-def _files_of(source: Path) -> Iterator[tuple[str, Path]]:
-    """The files of a folder or a pattern, with the names that errors use."""
-    if source.is_dir():
-        export = Export(source)
-        yield from ((export.place(each), each) for each in export.files)
-        return
-    anchor = Path(source.anchor or ".")
-    within = source.relative_to(source.anchor) if source.anchor else source
-    found = [each for each in sorted(anchor.glob(str(within))) if each.is_file()]
+def _files_like(pattern: Path) -> list[Path]:
+    """The finished files whose names a pattern tells, in order."""
+    within = str(pattern.relative_to(pattern.anchor))
+    every = sorted(Path(pattern.anchor or ".").glob(within))
+    found = [each for each in every if each.is_file()]
     if not found:
         raise RatingsError(
-            f"{source}: found no table; expected files with names ending as those of tables do. "
+            f"{pattern}: found no table; expected files with names ending as those of tables do. "
             "Check the path."
         )
     for each in found:
         refuse_unfinished(each)
-    yield from ((each.name, each) for each in found)
+    return found
 
 
 def is_pattern(source: Path) -> bool:
@@ -468,47 +443,26 @@ def is_pattern(source: Path) -> bool:
     return not source.exists() and any(mark in str(source) for mark in "*?[")
 
 
-def _rounds_in(table: Table, asked: Asked) -> list[str]:
-    column = asked.columns.round or "round"
-    if column not in table.header:
-        raise RatingsError(
-            f"{table.source}: found no column {column!r} among {listed(table.header)}; "
-            "expected the round of every row. Name the column that holds it."
-        )
-    rows = table.load(asked.session, {"round": column})
-    absent = rows.values(f"SELECT row FROM {rows} WHERE round IS NULL ORDER BY nth")
-    if absent:
-        raise RatingsError(
-            f"{table.source}: {called('row', absent)}, column {column!r}: found no round; "
-            "expected one in every row. Fill it in."
-        )
-    return rows.distinct("round")
-
-
 def labels_left_out(
     path: Path, columns: Columns, scale: Scale, limits: Limits = LIMITS
 ) -> tuple[str, ...]:
     """The columns of a wide table that are not read although all their cells are labels.
 
-    One may be a rater whose dissent is missing, or a settled label. Only people know.
+    One may be a rater whose dissent is missing, or a settled label.
     """
     with unpacked(path, limits) as place:
         if scale.categories is None or reader_of(place).name != NAME:
             return ()
         table = file_table(place, limits)
         named = {*columns.named.values(), *columns.raters, *columns.models.values(), *OPTIONAL}
-        free = [name for name in table.header if name not in named]
-        labels = set(map(str, scale.categories))
-        return tuple(name for name in free if _are_labels(table, name, labels))
-
-
-def _are_labels(table: Table, name: str, labels: set[str]) -> bool:
-    """True if a column holds labels and nothing else."""
-    rows = table.load(duckdb_session(), {"label": name})
-    most = f"LIMIT {len(labels) + 2}"
-    found = rows.values(f"SELECT DISTINCT {rows.text('label')} AS label FROM {rows} {most}")
-    texts = {*found} - {None}
-    return bool(texts) and texts <= labels
+        labels, found = set(map(str, scale.categories)), list[str]()
+        for name in table.header:
+            if name not in named:
+                rows = table.load(duckdb_session(), {"label": name})
+                some = f"SELECT DISTINCT {rows.text('label')} AS label FROM {rows}"
+                texts = {*rows.relation.values(f"{some} LIMIT {len(labels) + 2}")} - {None}
+                found += [name] if texts and texts <= labels else []
+    return tuple(found)
 
 
 def _rows(table: Table, asked: Asked) -> Rows:
@@ -517,7 +471,6 @@ def _rows(table: Table, asked: Asked) -> Rows:
     chosen = chosen_columns(header, columns, asked.layout, name)
     is_wide = asked.layout == "wide"
     raters = rater_columns(header, columns, chosen, name) if is_wide else []
-    places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
     others = (*asked.rules.fields, *columns.models.values())
     absent = [each for each in others if each not in header]
     if absent:
@@ -528,39 +481,35 @@ def _rows(table: Table, asked: Asked) -> Rows:
     for each in (*chosen.values(), *raters):
         what = "characters in the name of a column"
         asked.limits.refuse_beyond("name_length", len(each), f"{name}: row 1", what)
+    places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
     taken = {**chosen, **places, **{FIELD + each: each for each in others}}
     rows = table.load(asked.session, taken, raters or [chosen["label"]])
-    if others or not _are_alike(rows, places):
+    are_alike = len({rows.relation.schema.field(place).type for place in places}) <= 1
+    if others or not are_alike:  # some columns become text
         _refuse_nan(rows, taken)
-    return replace(_by_rater(rows, raters) if raters else rows, columns=chosen)
-
-
-def _are_alike(rows: Rows, names: Iterable[str]) -> bool:
-    """True if columns have one type."""
-    return len({rows.relation.schema.field(name).type for name in names}) <= 1
+    if raters:
+        labels = [rows.quoted(place) if are_alike else rows.text(place) for place in places]
+        rows = _by_rater(rows, raters, labels)
+    return replace(rows, columns=chosen)
 
 
 def _refuse_nan(rows: Rows, columns: Mapping[str, str]) -> None:
     """Refuse a number that went wrong, before it becomes text."""
-    for name, of in columns.items():
-        if rows.kinds.get(name) != "float":
-            continue
-        is_nan = f"ISNAN({rows.quoted(name)})"
-        found = rows.values(f"SELECT row FROM {rows} WHERE {is_nan} ORDER BY nth LIMIT 1")
-        if found:
-            raise RatingsError(
-                f"{rows.source}: row {found[0]}, column {of!r}: found nan; expected one value, or "
-                "null. Correct the row."
-            )
+    for name in columns:
+        if rows.kinds.get(name) == "float":
+            is_nan = f"SELECT row FROM {rows} WHERE ISNAN({rows.quoted(name)})"
+            for row in rows.relation.values(f"{is_nan} ORDER BY nth LIMIT 1"):
+                raise RatingsError(
+                    f"{rows.source}: row {row}, column {columns[name]!r}: found nan; expected one "
+                    "value, or null. Correct the row."
+                )
 
 
-def _by_rater(rows: Rows, raters: Sequence[str]) -> Rows:
-    """One row a rating, in the order of the wide table's rows."""
+def _by_rater(rows: Rows, raters: Sequence[str], labels: Sequence[str]) -> Rows:
+    """One row a rating, in the order of the wide table's rows. The labels are told in SQL."""
     shared = [each for each in rows.names if not each.startswith(RATER) and each != "nth"]
-    names = pa.table({"name": pa.array(raters, pa.large_string())})
+    names = pa.table({"name": pa.array(raters, TEXT)})
     named = rows.relation.session.load(names.schema, names.to_batches())
-    places = [f"{RATER}{at}" for at in range(len(raters))]
-    labels = list(map(rows.quoted if _are_alike(rows, places) else rows.text, places))
     parts = []
     for start in range(0, len(raters), TOGETHER):
         some = range(start, min(start + TOGETHER, len(raters)))
@@ -586,24 +535,22 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
                 f"and {listed(columns.values(), 12)} in {name}; expected the same in each file of "
                 "a folder, which is one table. Rename the columns, or move the file."
             )
-    types = [dict(zip(e.names, e.relation.schema.types, strict=True)) for e in parts.values()]
-    texts = [each for each in first.names if len({of.get(each) for of in types}) > 1]
+    schemas = [rows.relation.schema for rows in parts.values()]
+    texts = {
+        each: columns.get(each, each)
+        for each in first.names
+        if len({schema.field(each).type for schema in schemas}) > 1
+    }
     before, queries = 0, []
     for file, rows in parts.items():
-        _refuse_nan(
-            replace(rows, source=file),
-            {each: columns.get(each, each) for each in texts if each != "row"},
-        )
-        made = {each: rows.text(each) for each in texts}
+        _refuse_nan(replace(rows, source=file), {e: of for e, of in texts.items() if e != "row"})
         row = f"CONCAT(CAST(row AS STRING), {rows.literal(f' of {file}')})"
-        made |= {"nth": f"nth + {before}", "row": row}
+        made = {**{each: rows.text(each) for each in texts}, "nth": f"nth + {before}", "row": row}
         queries.append(f"SELECT {rows.with_columns(made, first.names)} FROM {rows}")
-        before += rows.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
+        before += rows.relation.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
     limits.refuse_beyond("rows", before, source, "rows")
-    return replace(
-        first.view(" UNION ALL ".join(queries), *(rows.relation for _, rows in others)),
-        source=source,
-    )
+    whole = first.view(" UNION ALL ".join(queries), *(rows.relation for _, rows in others))
+    return replace(whole, source=source)
 
 
 def _refuse_of_other_layout(asked: Asked) -> None:
@@ -649,17 +596,7 @@ TOTALS = {"total", "totals", "sum", "all", "margin"}
 
 
 class Numbers(NamedTuple):
-    """Whole numbers by row and column.
-
-    Attributes
-    ----------
-    source
-        The name of the table, for errors.
-    rows, columns
-        What the rows and the columns are called.
-    values
-        Shape (rows, columns).
-    """
+    """Whole numbers of shape (rows, columns), with the names of both and of their source."""
 
     source: str
     rows: tuple[str, ...]
@@ -668,15 +605,12 @@ class Numbers(NamedTuple):
 
 
 def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIMITS) -> Numbers:
-    """A table whose first column, or the one called `names`, says what each row is.
-
-    All other columns hold whole numbers from 0.
+    """A table of whole numbers from 0. The first column, or `names`, says what each row is.
 
     Raises
     ------
     RatingsError
-        The table is broken, or two rows have one name. Or a cell holds something else, or a total.
-        The error names the row and the column.
+        The table is broken, two rows have one name, or a cell is no such number or a total.
     """
     table = table_of(source, limits)
     first = table.header[0] if names is None else names
@@ -694,62 +628,50 @@ def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIM
     loaded = table.load(duckdb_session(), {f"c{at}": n for at, n in enumerate(table.header)})
     found = loaded.relation.ask(f"SELECT * FROM {loaded} ORDER BY nth")
     cells = {name: found[f"c{at}"].to_pylist() for at, name in enumerate(table.header)}
-    places = [f"{table.source}: row {row}" for row in found["row"].to_pylist()]
-    rows = _names(cells[first], places, first)
-    values = np.column_stack([_whole(cells[name], places, name) for name in columns])
+    places = [f"row {row}" for row in found["row"].to_pylist()]
+    named = dict[str, str]()
+    for place, cell in zip(places, cells[first], strict=True):
+        if cell is None or str(cell) in named:
+            what = (
+                "no name" if cell is None else f"{str(cell)!r}, which is in {named[str(cell)]} too"
+            )
+            raise RatingsError(
+                f"{table.source}: {place}, column {first!r}: found {what}; expected a name of its "
+                "own in every row. Fill it in, correct it, or leave one row out."
+            )
+        named[str(cell)] = place
+    values = np.column_stack(
+        [_whole(cells[name], places, f"column {name!r}", table.source) for name in columns]
+    )
     _refuse_total(values, columns, f"{table.source}: column")
-    _refuse_total(values.T, rows, f"{table.source}: row")
-    return Numbers(table.source, rows, tuple(columns), values)
+    _refuse_total(values.T, list(named), f"{table.source}: row")
+    return Numbers(table.source, tuple(named), tuple(columns), values)
 
 
-def _names(cells: Sequence[object], places: Sequence[str], column: str) -> tuple[str, ...]:
-    first: dict[str, str] = {}
+def _whole(cells: Sequence[object], places: Sequence[str], column: str, source: str) -> Array:
+    numbers = []
     for place, cell in zip(places, cells, strict=True):
-        if cell is None:
+        text = str(cell)
+        try:
+            number = float(text) if text.isascii() and "_" not in text else np.nan
+        except ValueError:
+            number = np.nan
+        if not (0 <= number <= MOST and number.is_integer()):
+            found = "nothing" if cell is None else repr(cell)
+            most = f" to {MOST:.0f}" if number > MOST else ""
             raise RatingsError(
-                f"{place}, column {column!r}: found no name; expected one in every row. Fill it in."
+                f"{source}: {place}, {column}: found {found}; expected a "
+                f"whole number from 0{most}. Write 0 where there is none."
             )
-        name = str(cell)
-        if name in first:
-            raise RatingsError(
-                f"{place}, column {column!r}: found {name!r}, which is in "
-                f"{first[name].rpartition(': ')[2]} too; expected each once. "
-                "Correct the name, or leave one out."
-            )
-        first[name] = place
-    return tuple(first)
-
-
-def _whole(cells: Sequence[object], places: Sequence[str], column: str) -> Array:
-    numbers = np.array([_number(cell) for cell in cells])
-    bad = ~((numbers >= 0) & (numbers <= MOST) & (numbers == np.floor(numbers)))
-    if bad.any():
-        at = int(bad.argmax())
-        found = "nothing" if cells[at] is None else repr(cells[at])
-        most = f" to {MOST:.0f}" if numbers[at] > MOST else ""
-        raise RatingsError(
-            f"{places[at]}, column {column!r}: found {found}; expected a "
-            f"whole number from 0{most}. Write 0 where there is none."
-        )
-    return numbers
-
-
-def _number(cell: object) -> float:
-    """A cell as a number. It is nan for what is none."""
-    text = str(cell)
-    try:
-        return float(text) if text.isascii() and "_" not in text else np.nan
-    except ValueError:
-        return np.nan
+        numbers.append(number)
+    return np.array(numbers)
 
 
 def _refuse_total(values: Array, names: Sequence[str], where: str) -> None:
     """Refuse a column that is the sum of all others and is called so."""
     for place, name in enumerate(names):
-        if name.strip().casefold() in TOTALS:
-            others = np.delete(values, place, axis=1).sum(1)
-            if np.array_equal(others, values[:, place]):
-                raise RatingsError(
-                    f"{where} {name!r}: found the sum of all others; expected no totals. "
-                    "Leave it out."
-                )
+        is_total = np.array_equal(values.sum(1), 2 * values[:, place])
+        if is_total and name.strip().casefold() in TOTALS:
+            raise RatingsError(
+                f"{where} {name!r}: found the sum of all others; expected no totals. Leave it out."
+            )

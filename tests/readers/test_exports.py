@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from pkgutil import iter_modules
 from shutil import make_archive
 
 import pytest
@@ -13,6 +14,8 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import CAPABILITIES, Scale
 from agreement_pipeline.readers import READERS, read, reader_of, rows_of
+from agreement_pipeline.readers.exports import SIGNS, Export
+from agreement_pipeline.readers.tools import __path__ as tools
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import (
     CASES,
@@ -125,8 +128,6 @@ def test_the_model_equals_a_human_thirteen_times_of_seventeen(name):
 
 @each_case
 def test_one_reader_recognises_an_export(case):
-    from agreement_pipeline.readers.exports import Export
-
     found = [each.name for each in READERS.values() if each.recognises(Export(case.file))]
     assert [name for name in found if name != "table"] == [reader_of(case.file).name]
 
@@ -190,3 +191,7 @@ def test_the_storage_form_of_label_studio_is_the_export(tmp_path):
         == own[columns].astype(str).values.tolist()
     )
     assert alpha(found) == EXPECTED["alpha_nominal_all_records"]
+
+
+def test_a_plain_table_is_told_from_the_text_of_every_tool_before_the_tools_are_loaded():
+    assert {each.name for each in iter_modules(tools)} == {*SIGNS}

@@ -5,18 +5,20 @@ Argilla's package writes a ranking without its ranks. Only the REST interface gi
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
     Drawn,
     Status,
     Submission,
-    Tool,
-    spans_in,
+    drawn,
+    span,
+    together,
+    tool,
+    within,
 )
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
@@ -34,53 +36,45 @@ MARKS = {"spans": "start", RANKINGS: "rank"}
 """The key that tells the objects of a kind."""
 INSTEAD = "Export records.to_list(flatten=True) as JSON, or records.to_datasets() as Parquet."
 Said = Iterable[tuple[str, Any, Any, Any]]
+"""Question, user, status and value of responses. Or question, model, score and value."""
 Parts = tuple[Data, Said, Said]
-"""The fields of a record; question, user, status and value of each response; question, value,
-score and model of each suggestion."""
+"""The fields of a record, its responses and its suggestions."""
 
 
 def flat(record: Data, place: str) -> Parts:
     """The parts of a flat record."""
-    fields = {
-        name: value
-        for name, value in record.items()
-        if ANSWERS not in name and SUGGESTION not in name
-    }
-    said = (
+    own = [name for name in record if ANSWERS in name or SUGGESTION in name]
+    fields = {name: value for name, value in record.items() if name not in own}
+    responses = (
         (question, *each)
-        for name in record
-        if name.endswith(USERS) and record[name]
-        for question in [name.removesuffix(USERS)]
+        for question in (name.removesuffix(USERS) for name in own if name.endswith(USERS))
+        if record[question + USERS]
         for each in zip(
-            record[name], record[question + STATUS], record[question + ANSWERS], strict=True
+            *(record[question + column] for column in (USERS, STATUS, ANSWERS)), strict=True
         )
     )
-    models = (
-        (
-            name.removesuffix(SUGGESTION),
-            _with_a_name(value, record.get(name.removesuffix(SUGGESTION) + ANSWERS), place),
-            record.get(f"{name}.score"),
-            record.get(f"{name}.agent"),
-        )
-        for name, value in record.items()
+    suggestions = (
+        (question, record.get(f"{name}.agent"), record.get(f"{name}.score"), value)
+        for name in own
         if name.endswith(SUGGESTION)
+        for question in [name.removesuffix(SUGGESTION)]
+        for value in [_with_a_name(record[name], record.get(question + ANSWERS), place)]
     )
-    return fields, said, models
+    return fields, responses, suggestions
 
 
 def nested(record: Data, _: str) -> Parts:
     """The parts of a nested record, which says no status."""
-    fields = _fields(record, "status")
-    said = (
+    responses = (
         (question, each["user_id"], "submitted", each["value"])
-        for question, responses in record["responses"].items()
-        for each in responses
+        for question, said in record["responses"].items()
+        for each in said
     )
-    models = (
-        (question, each["value"], each.get("score"), each.get("agent"))
+    suggestions = (
+        (question, each.get("agent"), each.get("score"), each["value"])
         for question, each in (record.get("suggestions") or {}).items()
     )
-    return fields, said, models
+    return _fields(record, "status"), responses, suggestions
 
 
 def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Submission]]:
@@ -93,11 +87,7 @@ def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Su
         bare, found = "", False
         for place, record in export.records():
             _refuse_many(record, place)
-            fields, said, models = parts(record, place)
-            item = record["id"]
-            for each in chain(
-                _responses(said, item, place, fields), _suggestions(models, item, place, fields)
-            ):
+            for each in _submissions(record["id"], place, *parts(record, place)):
                 if kind == RANKINGS and any(map(_is_bare, each.values.values())):
                     bare = bare or each.record
                 values = _answers(each.values, each.record, kind)
@@ -112,6 +102,18 @@ def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Su
     return submissions
 
 
+def _is_rest(export: Export) -> bool:
+    record = within(export.first, "items")
+    return "fields" in record and isinstance(record.get("responses"), list)
+
+
+@tool(
+    "argilla_rest",
+    "Argilla's records of the REST interface",
+    _is_rest,
+    shows={"raters", "times", "skips", "drafts", "none"},
+    kinds=("spans", RANKINGS),
+)
 def rest(export: Export, kind: str = "") -> Iterator[Submission]:
     """The responses of records as the REST interface gives them, which alone have times."""
     for place, page in export.records():
@@ -138,26 +140,23 @@ def _fields(record: Data, own: str) -> Data:
     return {**record["fields"], **(record.get("metadata") or {}), own: record[own]}
 
 
-def _responses(said: Said, item: Any, place: str, fields: Data) -> Iterator[Submission]:
-    """One submission a user. Users who were deleted have no name, and each is another."""
-    users: dict[Any, dict[str, Any]] = {}
-    statuses: dict[Any, str] = {}
-    for number, (question, user, status, value) in enumerate(said):
-        key = user or f"{place}, deleted user {number}"
-        users.setdefault(key, {})[question] = value
-        statuses[key] = status
-    for user, values in users.items():
+def _submissions(
+    item: Any, place: str, fields: Data, responses: Said, suggestions: Said
+) -> Iterator[Submission]:
+    """One submission a user or suggestion. Each deleted user has no name, and is another."""
+    by_user = together(
+        (user or f"{place}, deleted user {number}", (question, status, value))
+        for number, (question, user, status, value) in enumerate(responses)
+    )
+    for user, said in by_user.items():
         where = f"{place}, user {user}"
-        status = _status(statuses[user], where)
-        yield Submission(item, user, values, where, status=status, fields=fields)
-
-
-def _suggestions(said: Said, item: Any, place: str, fields: Data) -> Iterator[Submission]:
-    for question, value, score, agent in said:
+        values = {question: value for question, _, value in said}
+        yield Submission(item, user, values, where, _status(said[-1][1], where), fields=fields)
+    for question, model, score, value in suggestions:
         if value is not None:
             yield Submission(
                 item,
-                agent or "a model without a name",
+                model or "a model without a name",
                 {question: value},
                 f"{place}, suggestion for {question}",
                 kind="model",
@@ -175,7 +174,7 @@ def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
             if not (isinstance(value, list) and any(isinstance(each, dict) for each in value))
         }
     return {
-        name: Drawn(spans_in(value, where) if kind == "spans" else (_ranking(value, where),))
+        name: drawn(value, where, span) if kind == "spans" else Drawn((_ranking(value, where),))
         for name, value in values.items()
         if isinstance(value, list) and value and isinstance(value[0], dict)
         if MARKS.get(kind) in value[0]
@@ -183,9 +182,7 @@ def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
 
 
 def _ranking(parts: Iterable[Data], where: str) -> Ranking:
-    ranks: dict[int, set[str]] = {}
-    for part in parts:
-        ranks.setdefault(part["rank"], set()).add(part["value"])
+    ranks = together((part["rank"], part["value"]) for part in parts)
     return Ranking(tuple(frozenset(ranks[rank]) for rank in sorted(ranks)), where)
 
 
@@ -226,49 +223,21 @@ def _refuse_many(record: Data, place: str) -> None:
         )
 
 
-def _is_rest(export: Export) -> bool:
-    items = export.first.get("items", [export.first])
-    first = items[0] if isinstance(items, list) and items else {}
-    return (
-        isinstance(first, Mapping)
-        and "fields" in first
-        and isinstance(first.get("responses"), list)
-    )
-
-
-register(
-    Tool(
-        "argilla",
-        "Argilla's flat records",
-        lambda export: any(name.endswith(USERS) for name in export.first),
-        of_package(flat),
-        shows={"raters", "skips", "drafts", "predictions", "confidence", "none"},
-        kinds=("spans", RANKINGS),
-    )
-)
-register(
-    Tool(
-        "argilla_nested",
-        "Argilla's nested records",
-        lambda export: (
-            "fields" in export.first and isinstance(export.first.get("responses"), Mapping)
-        ),
-        of_package(nested),
-        shows={"raters", "predictions", "confidence", "none"},
-        kinds=("spans", RANKINGS),
-        needs={
-            "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
-            "requires: [] (--requires none) if nobody left a draft or discarded a record."
-        },
-    )
-)
-register(
-    Tool(
-        "argilla_rest",
-        "Argilla's records of the REST interface",
-        _is_rest,
-        rest,
-        shows={"raters", "times", "skips", "drafts", "none"},
-        kinds=("spans", RANKINGS),
-    )
-)
+tool(
+    "argilla",
+    "Argilla's flat records",
+    lambda export: any(name.endswith(USERS) for name in export.first),
+    shows={"raters", "skips", "drafts", "predictions", "confidence", "none"},
+    kinds=("spans", RANKINGS),
+)(of_package(flat))
+tool(
+    "argilla_nested",
+    "Argilla's nested records",
+    lambda export: "fields" in export.first and isinstance(export.first.get("responses"), Mapping),
+    shows={"raters", "predictions", "confidence", "none"},
+    kinds=("spans", RANKINGS),
+    needs={
+        "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
+        "requires: [] (--requires none) if nobody left a draft or discarded a record."
+    },
+)(of_package(nested))

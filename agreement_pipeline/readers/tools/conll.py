@@ -9,16 +9,15 @@ is a sentence. Its text is the tokens with a blank between them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, register
-from agreement_pipeline.readers.submissions import Drawn, Submission, Tool
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.submissions import Drawn, Submission, tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 
-TAG = re.compile(r"(?P<outside>O)|(?P<place>[BIESLU])[-_](?P<category>\S+)")
+TAG = re.compile(r"O|(?P<place>[BIESLU])[-_](?P<category>\S+)")
 OF_TOKENS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 """The columns of CoNLL-U. They are no raters."""
 COLUMNS, MARKS = "# global.columns =", ("# newdoc", "-DOCSTART-")
@@ -35,39 +34,59 @@ class Token(NamedTuple):
     tags: Mapping[str, str]
 
 
+def _is_conll(export: Export) -> bool:
+    if not export.files:
+        return False
+    try:
+        with export.files[0].open(encoding="utf-8-sig") as file:
+            first = file.read(LETTERS).split("\n")[:ENOUGH]
+        some = [tokens for _, tokens in _sentences(first, "", "")]
+    except (RatingsError, UnicodeDecodeError):
+        return False
+    tags = [tag for tokens in some for token in tokens for tag in token.tags.values()]
+    return bool(tags) and all(map(TAG.fullmatch, tags))
+
+
+@tool(
+    "conll",
+    "CoNLL's files of raters",
+    _is_conll,
+    shows={"raters"},
+    kinds=("spans",),
+)
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     """The items of each rater. They have no answers but spans."""
     for path in export.files:
-        place = export.place(path)
-        folders = export.folders(path)
+        place, folders = export.place(path), export.folders(path)
         rater = folders[0] if folders else path.stem
-        inside = "/".join([*folders[1:], path.stem]) if folders else ""
-        for item, tokens in _items(path, place, rater):
-            name = f"{inside} {item}" if inside else item
+        inside = "/".join([*folders[1:], path.stem]) + " " if folders else ""
+        with path.open(encoding="utf-8-sig") as file:
+            items = _items(_sentences(file, place, rater))
+        for item, tokens in items:
             where = f"{place}: row {tokens[0].line}"
+            text = " ".join(token.text for token in tokens)
             for said_by in tokens[0].tags:
                 yield Submission(
-                    name,
+                    inside + item,
                     said_by,
-                    {kind: Drawn(_spans(tokens, said_by, place))} if kind else {},
+                    {kind: _spans(tokens, said_by, place)} if kind else {},
                     where if said_by == rater else f"{where}, column {said_by!r}",
-                    fields={"name": name, "text": " ".join(token.text for token in tokens)},
+                    fields={"name": inside + item, "text": text},
                 )
 
 
-def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token]]]:
+def _items(sentences: Iterable[tuple[str | None, list[Token]]]) -> list[tuple[str, list[Token]]]:
     """The documents of a file. If no document is marked, its sentences."""
-    sentences: list[tuple[str, list[Token]]] = []
+    found = list(sentences)
+    if all(name is None for name, _ in found):
+        return [(str(number), tokens) for number, (_, tokens) in enumerate(found, 1)]
     documents: list[tuple[str, list[Token]]] = []
-    with path.open(encoding="utf-8-sig") as file:
-        for name, tokens in _sentences(file, place, rater):
-            if name is not None:
-                documents.append((name or str(len(documents) + 1), []))
-            if tokens:
-                sentences.append((str(len(sentences) + 1), tokens))
-            if documents:
-                documents[-1][1].extend(tokens)
-    yield from (item for item in documents or sentences if item[1])
+    for name, tokens in found:
+        if name is not None:
+            documents.append((name or str(len(documents) + 1), []))
+        if documents:
+            documents[-1][1].extend(tokens)
+    return [item for item in documents if item[1]]
 
 
 def _sentences(
@@ -109,53 +128,27 @@ def _token(line: str, number: int, columns: Sequence[str], place: str, rater: st
     return Token(number, named.get("FORM", cells[0]), raters)
 
 
-def _spans(tokens: Sequence[Token], rater: str, place: str) -> tuple[Span, ...]:
+def _spans(tokens: Sequence[Token], rater: str, place: str) -> Drawn:
     """The spans of a rater in an item, in characters of its text."""
     found: list[tuple[int, int, str, int]] = []
     at, is_open = 0, False
     for token in tokens:
-        tag = token.tags[rater]
+        tag, end = token.tags[rater], at + len(token.text)
         said = TAG.fullmatch(tag)
         if said is None:
             raise RatingsError(
                 f"{place}: row {token.line}: found tag {tag!r}; expected O, or a category after "
                 "B-, I-, E-, L-, S- or U-. Correct the tag."
             )
-        mark, category = said["place"] or "O", said["category"] or ""
-        end = at + len(token.text)
+        mark, category = said["place"], said["category"]
         if category and is_open and mark not in FIRST and found[-1][2] == category:
             found[-1] = (found[-1][0], end, category, found[-1][3])
         elif category:
             found.append((at, end, category, token.line))
         is_open = bool(category) and mark not in LAST
         at = end + 1
-    return tuple(
+    spans = [
         Span(start, end, category, f"{place}: row {line}, object {n}")
         for n, (start, end, category, line) in enumerate(found, 1)
-    )
-
-
-def _is_conll(export: Export) -> bool:
-    """True if all tags of the first lines are tags of spans."""
-    if not export.files:
-        return False
-    try:
-        with export.files[0].open(encoding="utf-8-sig") as file:
-            first = file.read(LETTERS).split("\n")[:ENOUGH]
-        some = [tokens for _, tokens in _sentences(first, "", "")]
-    except (RatingsError, UnicodeDecodeError):
-        return False
-    tags = [tag for tokens in some for token in tokens for tag in token.tags.values()]
-    return bool(tags) and all(map(TAG.fullmatch, tags))
-
-
-register(
-    Tool(
-        "conll",
-        "CoNLL's files of raters",
-        _is_conll,
-        submissions,
-        shows={"raters"},
-        kinds=("spans",),
-    )
-)
+    ]
+    return Drawn(tuple(spans))

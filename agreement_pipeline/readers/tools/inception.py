@@ -13,17 +13,16 @@ on several lines is one annotation, number 3.
 
 import re
 from codecs import BOM_UTF8
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import start_of
-from agreement_pipeline.readers.submissions import Data, Drawn, Submission, Tool, has
+from agreement_pipeline.readers.submissions import Data, Drawn, Submission, has, together, tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 
@@ -54,6 +53,12 @@ LONGEST_GAP = 1_000_000
 NOTHING, UNNAMED = "_", "*"
 
 
+@tool(
+    "inception",
+    "INCEpTION's agreement diagnosis",
+    has("Document", "Layer", "Feature", "Position"),
+    shows={"raters"},
+)
 def diagnosis(export: Export) -> Iterator[Submission]:
     """The labels at all positions."""
     for place, row in export.records():
@@ -80,35 +85,40 @@ def _documents(export: Export) -> Iterator[tuple[Path, str, str]]:
         yield path, str(path.parent.relative_to(export.path)), place
 
 
-class Characters:
-    """A text whose offsets are told in code units.
+def drawn(text: str, marks: Iterable[tuple[str, int, int, str, str]]) -> dict[str, Drawn]:
+    r"""The spans for each question: its name, start and end in code units, label, and place.
 
-    >>> text = Characters("\N{GRINNING FACE}!")
-    >>> text.length, text.at(2, "x"), text.at(3, "x")
-    (2, 1, 2)
+    >>> drawn("\N{GRINNING FACE}!", [("Layer.value", 2, 3, "end", "x")])["Layer.value"].objects
+    (Span(start=1, end=2, category='end'),)
     """
+    units = accumulate((1 + (ord(each) > BEYOND) for each in text), initial=0)
+    characters = {unit: place for place, unit in enumerate(units)}
 
-    def __init__(self, text: str) -> None:
-        units = accumulate((1 + (ord(each) > BEYOND) for each in text), initial=0)
-        self.length, self._places = len(text), {unit: place for place, unit in enumerate(units)}
-
-    def at(self, unit: int, where: str) -> int:
-        """The character that begins at a code unit."""
-        if unit not in self._places:
+    def at(unit: int, where: str) -> int:
+        if unit not in characters:
             raise RatingsError(
                 f"{where}: found offset {unit}, where no character begins in a text of "
-                f"{max(self._places)} code units; expected one inside the text. Export again."
+                f"{max(characters)} code units; expected one inside the text. Export again."
             )
-        return self._places[unit]
+        return characters[unit]
 
-    def drawn(self, spans: Mapping[str, Sequence[Span]]) -> dict[str, Drawn]:
-        """What is drawn for each question."""
-        return {name: Drawn(tuple(said), (self.length,)) for name, said in spans.items() if said}
+    spans = together(
+        (question, Span(at(start, where), at(end, where), label, where))
+        for question, start, end, label, where in marks
+    )
+    return {question: Drawn(some, (len(text),)) for question, some in spans.items()}
 
 
 # UIMA CAS JSON
 
 
+@tool(
+    "inception_cas",
+    "INCEpTION's annotations (UIMA CAS JSON)",
+    lambda export: export.kind == "json" and STRUCTURES in export.first,
+    shows={"raters"},
+    kinds=("spans",),
+)
 def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
     """The documents of each rater. They have no answers but spans, for each feature of a layer."""
     for path, document, _ in _documents(export):
@@ -124,34 +134,30 @@ def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
             yield Submission(
                 document,
                 path.stem,
-                _of_structures(structures, text, where) if kind else {},
+                drawn(text, _of_structures(structures, where)) if kind else {},
                 where,
                 fields={"name": document, "text": text},
             )
 
 
-def _of_structures(structures: list[Data], text: str, place: str) -> dict[str, Drawn]:
-    """The spans of each feature of each layer. A span without a value of a feature is not there."""
-    characters = Characters(text)
-    found: defaultdict[str, list[Span]] = defaultdict(list)
+def _of_structures(structures: list[Data], place: str) -> Iterator[tuple[str, int, int, str, str]]:
+    """The values of each feature of each layer. A span without a value is not there."""
     for each in structures:
         layer = str(each.get(TYPE, ""))
         if layer.startswith(BUILT_IN) or "begin" not in each or OF_RELATIONS & {*each}:
             continue
         where = f"{place}, object {each['%ID']}"
-        start, end = (characters.at(each[name], where) for name in ("begin", "end"))
         for name, value in each.items():
             if isinstance(value, str) and not name.startswith(("%", "@")):
                 question = f"{layer.rpartition('.')[2]}.{name}"
-                found[question].append(Span(start, end, value, where))
-    return characters.drawn(found)
+                yield question, each["begin"], each["end"], value, where
 
 
 # WebAnno TSV
 
 
 @dataclass
-class _Found:
+class _Mark:
     """An annotation: its feature, its value, its offsets so far, and its first row."""
 
     question: str
@@ -161,69 +167,88 @@ class _Found:
     row: int
 
 
-@dataclass
-class _Document:
-    """What is read of a file so far."""
-
-    columns: list[str] = field(default_factory=list)
-    pieces: list[tuple[int, str]] = field(default_factory=list)
-    waiting: list[str] = field(default_factory=list)
-    found: dict[tuple[str, str], _Found] = field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        """The sentences at their offsets, with blanks between them."""
-        units = b""
-        for start, said in self.pieces:
-            units += BLANK * (start - len(units) // len(BLANK)) + said.encode(CODE_UNITS)
-        return units.decode(CODE_UNITS)
-
-    def begin_sentence(self, start: int, where: str) -> None:
-        """Add the lines that wait, which are a sentence."""
-        before, said = self.pieces[-1] if self.pieces else (0, "")
-        end = before + len(said.encode(CODE_UNITS)) // len(BLANK)
-        if not 0 <= start - end <= LONGEST_GAP:
-            raise RatingsError(
-                f"{where}: found a sentence that begins at {start}, and the text before it ends at "
-                f"{end}; expected it after that, by {LONGEST_GAP:,} at most. "
-                "Export the document again."
-            )
-        self.pieces.append((start, "\n".join(self.waiting)))
-        self.waiting = []
-
-
+@tool(
+    "webanno",
+    "WebAnno TSV 3 of INCEpTION",
+    lambda export: (
+        bool(export.files)
+        and start_of(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode())
+    ),
+    shows={"raters"},
+    kinds=("spans",),
+)
 def of_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
     """The documents of each rater. They have no answers but spans, for each feature of a layer."""
     for path, name, place in _documents(export):
         with path.open(encoding="utf-8-sig", newline="\n") as file:
-            document = _document(file, place)
-        text = document.text
-        spans: dict[str, list[Span]] = {question: [] for question in document.columns if question}
-        characters = Characters(text if kind else "")
-        for n, each in enumerate(document.found.values() if kind else (), 1):
-            where = f"{place}: row {each.row}, object {n}"
-            start, end = (characters.at(unit, where) for unit in (each.start, each.end))
-            spans[each.question].append(Span(start, end, each.value, where))
-        yield Submission(
-            name,
-            path.stem,
-            characters.drawn(spans),
-            place,
-            fields={"name": name, "text": text},
+            text, found = _document(file, place)
+        marks = (
+            (of.question, of.start, of.end, of.value, f"{place}: row {of.row}, object {n}")
+            for n, of in enumerate(found, 1)
         )
+        values = drawn(text, marks) if kind else {}
+        yield Submission(name, path.stem, values, place, fields={"name": name, "text": text})
 
 
-def _document(lines: Iterable[str], place: str) -> _Document:
-    document = _Document()
+def _document(lines: Iterable[str], place: str) -> tuple[str, Iterable[_Mark]]:
+    """The text of a file, with blanks between its sentences, and its annotations."""
+    questions, sentence, units = list[str](), list[str](), bytearray()
+    found: dict[tuple[str, str], _Mark] = {}
     for row, line in enumerate(lines, 1):
-        said = line.rstrip("\r\n")
+        said, where = line.rstrip("\r\n"), f"{place}: row {row}"
         if said.startswith((SPANS, RELATIONS, CHAINS)):
-            document.columns += _columns(said)
+            questions += _columns(said)
         elif said.startswith(TEXT):
-            document.waiting.append(_plain(said.removeprefix(TEXT)))
+            sentence.append(_plain(said.removeprefix(TEXT)))
         elif said and not said.startswith("#"):
-            _add_token(document, said.split("\t"), f"{place}: row {row}", row)
-    return document
+            token, *cells = said.split("\t")
+            start, end = _offsets(token, cells, len(questions), where)
+            if sentence:
+                units += _gap(len(units) // len(BLANK), start, where)
+                units += "\n".join(sentence).encode(CODE_UNITS)
+                sentence = []
+            for question, value, number in _values(questions, cells[2:]):
+                key = (question, number or f"{token} {value}")
+                found.setdefault(key, _Mark(question, value, start, end, row)).end = end
+    return units.decode(CODE_UNITS), found.values()
+
+
+def _values(questions: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """The annotations of a token: the question, the label and the number of each, if it has one.
+
+    The label of a layer without features is the layer's name.
+    """
+    for question, cell in zip(questions, cells, strict=False):
+        for said in VALUE.finditer(cell) if question else ():
+            value = said["value"]
+            if value == UNNAMED and "." not in question:
+                yield question, question, said["number"] or ""
+            elif value not in (NOTHING, UNNAMED):
+                yield question, _plain(value), said["number"] or ""
+
+
+def _offsets(token: str, cells: Sequence[str], n_features: int, where: str) -> tuple[int, int]:
+    """Where a token begins and ends. Its cells are its offsets, its text and its features."""
+    is_token = TOKEN.fullmatch(token)
+    if len(cells) < 2 + n_features or not is_token:
+        found = counted(1 + len(cells), "cell")
+        found += "" if is_token else f" that begin with {shown(token)}"
+        raise RatingsError(
+            f"{where}: found {found}; expected the number, the offsets and the text of "
+            f"a token, and {counted(n_features, 'feature')}. Export the document again."
+        )
+    start, end = (int(each) for each in cells[0].split("-"))
+    return start, end
+
+
+def _gap(end: int, start: int, where: str) -> bytes:
+    if not 0 <= start - end <= LONGEST_GAP:
+        raise RatingsError(
+            f"{where}: found a sentence that begins at {start}, and the text before it ends at "
+            f"{end}; expected it after that, by {LONGEST_GAP:,} at most. "
+            "Export the document again."
+        )
+    return BLANK * (start - end)
 
 
 def _columns(header: str) -> list[str]:
@@ -236,68 +261,5 @@ def _columns(header: str) -> list[str]:
     return names if is_read else [""] * len(names)
 
 
-def _add_token(document: _Document, cells: Sequence[str], where: str, row: int) -> None:
-    is_token = TOKEN.fullmatch(cells[0])
-    if len(cells) < 3 + len(document.columns) or not is_token:
-        found = counted(len(cells), "cell")
-        found += "" if is_token else f" that begin with {shown(cells[0])}"
-        raise RatingsError(
-            f"{where}: found {found}; expected the number, the offsets and the text of "
-            f"a token, and {counted(len(document.columns), 'feature')}. Export the document again."
-        )
-    start, end = (int(each) for each in cells[1].split("-"))
-    if document.waiting:
-        document.begin_sentence(start, where)
-    for question, cell in zip(document.columns, cells[3:], strict=False):
-        for one in VALUE.finditer(cell) if question else ():
-            value = _label(one["value"], question)
-            key = (question, one["number"] or f"{cells[0]} {one[0]}")
-            if value is not None:
-                new = _Found(question, value, start, end, row)
-                document.found.setdefault(key, new).end = end
-
-
-def _label(value: str, question: str) -> str | None:
-    """The label of an annotation. That of a layer without features is the layer's name."""
-    if value == UNNAMED and "." not in question:
-        return question
-    return None if value in (NOTHING, UNNAMED) else _plain(value)
-
-
 def _plain(said: str) -> str:
-    """A text without its escapes."""
     return ESCAPED.sub(lambda found: PLAIN.get(found[1], found[1]), said)
-
-
-register(
-    Tool(
-        "inception",
-        "INCEpTION's agreement diagnosis",
-        has("Document", "Layer", "Feature", "Position"),
-        diagnosis,
-        shows={"raters"},
-    )
-)
-register(
-    Tool(
-        "inception_cas",
-        "INCEpTION's annotations (UIMA CAS JSON)",
-        lambda export: export.kind == "json" and STRUCTURES in export.first,
-        of_cas,
-        shows={"raters"},
-        kinds=("spans",),
-    )
-)
-register(
-    Tool(
-        "webanno",
-        "WebAnno TSV 3 of INCEpTION",
-        lambda export: (
-            bool(export.files)
-            and start_of(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode())
-        ),
-        of_tsv,
-        shows={"raters"},
-        kinds=("spans",),
-    )
-)

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export, register
-from agreement_pipeline.readers.submissions import Data, Kind, Submission, Tool
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.submissions import Data, Kind, Submission, at, tool, within
 
 HEADER = "header.json"
 LANGFUSE = {
@@ -31,6 +31,18 @@ NAMED = ("request_id", "trace_id", "id")
 # Inspect's evaluation logs: JSON, or the packed form `.eval`
 
 
+def _is_inspect(export: Export) -> bool:
+    run = export.first.get("eval")
+    is_log = isinstance(run, Mapping) and "task" in run
+    return is_log or any(path.name == HEADER for path in export.files)
+
+
+@tool(
+    "inspect_ai",
+    "Inspect's logs",
+    _is_inspect,
+    shows={"raters", "times"},
+)
 def inspect(export: Export) -> Iterator[Submission]:
     """The scores of all samples of all logs: of a task, answered by a model in an epoch."""
     packed = {path.parent for path in export.files if path.name == HEADER}
@@ -40,45 +52,50 @@ def inspect(export: Export) -> Iterator[Submission]:
             for _, sample in export.records_in(path):
                 yield from _sample(sample, header["eval"], export.place(path))
     for path in export.files:
-        if not any(folder in path.parents for folder in packed):
+        if packed.isdisjoint(path.parents):
             for place, log in export.records_in(path):
                 for sample in log.get("samples") or ():
                     yield from _sample(sample, log["eval"], place)
 
 
 def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
-    epoch, text = sample.get("epoch", 1), sample.get("input")
-    name = f"{run['task']}/{run['model']}/{run.get('run_id', place)}/{sample['id']}/{epoch}"
-    known = {"task": run["task"], "model": run["model"], "sample": sample["id"], "epoch": epoch}
-    known["text"] = text if isinstance(text, str) else None
-    fields = {**known, **(sample.get("metadata") or {})}
+    task, model, epoch = run["task"], run["model"], sample.get("epoch", 1)
+    name = f"{task}/{model}/{run.get('run_id', place)}/{sample['id']}/{epoch}"
+    fields = {
+        "task": task,
+        "model": model,
+        "sample": sample["id"],
+        "epoch": epoch,
+        "text": sample["input"] if isinstance(sample.get("input"), str) else None,
+        **(sample.get("metadata") or {}),
+    }
     for scorer, score in (sample.get("scores") or {}).items():
         value = score["value"]
         yield Submission(
             name,
             scorer,
-            {**value} if isinstance(value, Mapping) else {"score": value},
+            value if isinstance(value, Mapping) else {"score": value},
             f"{place}: {name}, {scorer}",
             created=run.get("created"),
             fields=fields,
         )
 
 
-def _is_inspect(export: Export) -> bool:
-    if any(path.name == HEADER for path in export.files):
-        return True
-    run = export.first.get("eval")
-    return isinstance(run, Mapping) and "task" in run
-
-
-register(
-    Tool("inspect_ai", "Inspect's logs", _is_inspect, inspect, shows={"raters", "times"}),
-)
-
-
 # Langfuse's scores: pages of the public interface, and files of scheduled exports
 
 
+def _is_langfuse(export: Export) -> bool:
+    score = within(export.first, "data")
+    is_score = all(any(each in score for each in LANGFUSE[name]) for name in ("trace", "type"))
+    return is_score and "source" in score
+
+
+@tool(
+    "langfuse",
+    "Langfuse's scores",
+    _is_langfuse,
+    shows={"raters", "times", "predictions"},
+)
 def langfuse(export: Export) -> Iterator[Submission]:
     """All scores. One of the source ANNOTATION is a person's. Others are models' or programs'."""
     for _, record in export.records():
@@ -103,30 +120,20 @@ def _of(score: Data, name: str) -> Any:
     return next(there, None)
 
 
-def _is_langfuse(export: Export) -> bool:
-    scores = export.first.get("data")
-    first = scores[0] if isinstance(scores, list) and scores else export.first
-    return (
-        isinstance(first, Mapping)
-        and all(any(each in first for each in LANGFUSE[name]) for name in ("trace", "type"))
-        and "source" in first
-    )
-
-
-register(
-    Tool(
-        "langfuse",
-        "Langfuse's scores",
-        _is_langfuse,
-        langfuse,
-        shows={"raters", "times", "predictions"},
-    )
-)
-
-
 # MLflow's traces with their assessments, and its evaluation tables
 
 
+def _is_traces(export: Export) -> bool:
+    info = within(export.first, "info")
+    return "assessments" in info and ("trace_id" in info or "request_id" in info)
+
+
+@tool(
+    "mlflow_traces",
+    "MLflow's traces",
+    _is_traces,
+    shows={"raters", "times", "gold", "predictions"},
+)
 def traces(export: Export) -> Iterator[Submission]:
     """The assessments of all traces. Traces say who assessed them: people or models."""
     for _, record in export.records():
@@ -138,9 +145,8 @@ def traces(export: Export) -> Iterator[Submission]:
             source, expected = each["source"], each.get("expectation")
             answer = (expected or each.get("feedback") or {}).get("value")
             named = each.get("assessment_name") or each["name"]
-            span = each.get("span_id")
             yield Submission(
-                f"{name}/{span}" if span else name,
+                f"{name}/{each['span_id']}" if each.get("span_id") else name,
                 source.get("source_id"),
                 {named: None if isinstance(answer, (list, dict)) else answer},
                 where,
@@ -151,6 +157,28 @@ def traces(export: Export) -> Iterator[Submission]:
             )
 
 
+def _is_table(export: Export) -> bool:
+    columns = export.first.get("columns")
+    named = isinstance(columns, list) and isinstance(export.first.get("data"), list)
+    return named and any(str(each).endswith(SAID) for each in columns or ())
+
+
+def question(column: str) -> str:
+    """The question of a column of scores.
+
+    >>> question("correctness/v1/score"), question("correctness/value")
+    ('correctness/v1', 'correctness')
+    """
+    return column.rpartition("/")[0] if column.endswith(SAID) else column
+
+
+@tool(
+    "mlflow_tables",
+    "MLflow's evaluation tables",
+    _is_table,
+    shows={"raters"},
+    question=question,
+)
 def tables(export: Export) -> Iterator[Submission]:
     """The scores of each evaluation table. It has one judge, who is named after the file."""
     for path in export.files:
@@ -166,51 +194,19 @@ def tables(export: Export) -> Iterator[Submission]:
                 )
 
 
-def question(column: str) -> str:
-    """The question of a column of scores.
-
-    >>> question("correctness/v1/score"), question("correctness/value")
-    ('correctness/v1', 'correctness')
-    """
-    return column.rpartition("/")[0] if column.endswith(SAID) else column
-
-
-def _is_traces(export: Export) -> bool:
-    first = export.first
-    info = first["info"] if isinstance(first.get("info"), Mapping) else first
-    return "assessments" in info and ("trace_id" in info or "request_id" in info)
-
-
-def _is_table(export: Export) -> bool:
-    columns = export.first.get("columns")
-    named = isinstance(columns, list) and isinstance(export.first.get("data"), list)
-    return named and any(str(each).endswith(SAID) for each in columns or ())
-
-
-register(
-    Tool(
-        "mlflow_traces",
-        "MLflow's traces",
-        _is_traces,
-        traces,
-        shows={"raters", "times", "gold", "predictions"},
-    )
-)
-register(
-    Tool(
-        "mlflow_tables",
-        "MLflow's evaluation tables",
-        _is_table,
-        tables,
-        shows={"raters"},
-        question=question,
-    )
-)
-
-
 # promptfoo's results
 
 
+def _is_promptfoo(export: Export) -> bool:
+    return isinstance(within(export.first, "results").get("results"), list)
+
+
+@tool(
+    "promptfoo",
+    "promptfoo's results",
+    _is_promptfoo,
+    shows={"raters", "times"},
+)
 def promptfoo(export: Export) -> Iterator[Submission]:
     """The answers of all assertions to all outputs.
 
@@ -219,44 +215,24 @@ def promptfoo(export: Export) -> Iterator[Submission]:
     for place, record in export.records():
         run, results = record.get("evalId") or place, record["results"]
         for each in results["results"]:
-            yield from _output(each, str(run), results.get("timestamp"))
-
-
-def _output(result: Data, run: str, time: object) -> Iterator[Submission]:
-    provider = result["provider"]
-    model = provider.get("label") or provider["id"]
-    name = f"{run}/{result['testIdx']}/{result['promptIdx']}/{model}"
-    fields = {"provider": model, **(result.get("vars") or {})}
-    met: Counter[str] = Counter()
-    parts = (result.get("gradingResult") or {}).get("componentResults") or ()
-    if not parts:
-        yield Submission(name, None, {}, f"output {name}", fields=fields)
-    for part in parts:
-        assertion = part.get("assertion") or {}
-        rater = str(assertion.get("metric") or assertion["type"])
-        met[rater] += 1  # the second of a name is called `name 2`
-        rater = rater if met[rater] == 1 else f"{rater} {met[rater]}"
-        yield Submission(
-            name,
-            rater,
-            {"pass": "pass" if part["pass"] else "fail", "score": part["score"]},
-            f"output {name}, {rater}",
-            created=time,
-            fields=fields,
-        )
-
-
-def _is_promptfoo(export: Export) -> bool:
-    results = export.first.get("results")
-    return isinstance(results, Mapping) and isinstance(results.get("results"), list)
-
-
-register(
-    Tool(
-        "promptfoo",
-        "promptfoo's results",
-        _is_promptfoo,
-        promptfoo,
-        shows={"raters", "times"},
-    )
-)
+            provider = each["provider"]
+            model = provider.get("label") or provider["id"]
+            name = f"{run}/{each['testIdx']}/{each['promptIdx']}/{model}"
+            fields = {"provider": model, **(each.get("vars") or {})}
+            parts = at(each, "gradingResult", "componentResults")
+            if not parts:
+                yield Submission(name, None, {}, f"output {name}", fields=fields)
+            met: Counter[str] = Counter()
+            for part in parts or ():
+                said = part.get("assertion") or {}
+                rater = str(said.get("metric") or said["type"])
+                met[rater] += 1  # the second of a name is called `name 2`
+                rater = rater if met[rater] == 1 else f"{rater} {met[rater]}"
+                yield Submission(
+                    name,
+                    rater,
+                    {"pass": "pass" if part["pass"] else "fail", "score": part["score"]},
+                    f"output {name}, {rater}",
+                    created=results.get("timestamp"),
+                    fields=fields,
+                )

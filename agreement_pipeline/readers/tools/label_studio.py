@@ -8,22 +8,22 @@ objects.
 """
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
+    DECIMALS,
     Data,
     Drawn,
     Status,
     Submission,
-    Tool,
     has,
-    pixels,
     refuse_rotation,
+    together,
+    tool,
 )
 from agreement_pipeline.units import (
     Box,
@@ -37,25 +37,44 @@ from agreement_pipeline.units import (
 
 FIXED = "fixed_and_accepted"
 REVIEWED = ("accepted", "rejected", FIXED)
-SUGGESTED = ("prediction", "prediction-changed")
+SUGGESTED = {"prediction", "prediction-changed"}
 COPIED = ("prediction", "propagated_annotation")
 AREAS = frozenset({"start", "x", "points", "original_width"})
 OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 """The columns of a table that are no questions."""
 PLAIN = ("rating", "number", "datetime")
+TYPES = {
+    "spans": ("labels", "hypertextlabels"),
+    "segments": ("labels", "timeserieslabels"),
+    "boxes": ("rectanglelabels",),
+    "polygons": ("polygonlabels",),
+    "rankings": ("ranker",),
+    "preferences": ("pairwise",),
+}
+"""The types of the parts of a result that are objects of a kind."""
 CHOSEN: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right": "second"}
 
 
 # JSON
 
 
+def _is_json(export: Export) -> bool:
+    first = export.first
+    task = isinstance(first.get("annotations"), list) and "data" in first
+    return task or ("result" in first and isinstance(first.get("task"), Mapping))
+
+
+@tool(
+    "label_studio",
+    "Label Studio JSON",
+    _is_json,
+    shows={*CAPABILITIES},
+    omits_none=True,
+    kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
+)
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     """The annotations, drafts and predictions of all tasks, or their objects of a kind."""
-
-    def answers(result: object, where: str) -> dict[str, Any]:
-        return objects_in(result, where, kind) if kind else answers_in(result)
-
     for place, record in export.records():
         is_task = "annotations" in record
         task = record if is_task else record.get("task")
@@ -65,46 +84,39 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 "Export the project again, as JSON."
             )
         fields = {"task": task.get("id"), **(task.get("meta") or {}), **(task.get("data") or {})}
-        for each in record["annotations"] if is_task else [record]:
-            name = f"annotation {each.get('id')}"
-            where, who = f"{place}, {name}", each.get("completed_by")
-            yield Submission(
-                task.get("id"),
-                (who.get("email") or who.get("id")) if isinstance(who, Mapping) else who,
-                answers(before_review(each, where), where),
-                name,
-                status=_status(each),
-                kind="gold" if _says(each, "ground_truth") else "human",
-                created=each.get("created_at"),
-                updated=each.get("updated_at"),
-                seconds=each.get("lead_time"),
-                assisted=_is_assisted(each),
-                fields=fields,
-            )
-        for each in (task.get("drafts") or ()) if is_task else ():
-            where = f"{place}, draft {each.get('id')}"
-            yield Submission(
-                task["id"],
-                each.get("user"),
-                answers(each.get("result"), where),
-                where,
-                status="draft",
-                created=each.get("created_at"),
-                fields=fields,
-            )
-        for each in (task.get("predictions") or ()) if is_task else ():
-            name = f"prediction {each.get('id')}"
+        work = [("annotation", each) for each in (record["annotations"] if is_task else [record])]
+        for what in ("draft", "prediction") if is_task else ():
+            work += [(what, each) for each in task.get(f"{what}s") or ()]
+        for what, each in work:
+            name = f"{what} {each.get('id')}"
             where = f"{place}, {name}"
+            result = before_review(each, where) if what == "annotation" else each.get("result")
             yield Submission(
                 task.get("id"),
-                each.get("model_version") or "a model without a version",
-                answers(each.get("result"), where),
-                name,
-                kind="model",
+                values=objects_in(result, where, kind) if kind else answers_in(result),
+                record=where if what == "draft" else name,
                 created=each.get("created_at"),
-                confidence=each.get("score"),
                 fields=fields,
+                **_about(what, each),
             )
+
+
+def _about(what: str, said: Data) -> dict[str, Any]:
+    """Who gave an annotation, a draft or a prediction, and what became of it."""
+    if what == "prediction":
+        model = said.get("model_version") or "a model without a version"
+        return {"rater": model, "kind": "model", "confidence": said.get("score")}
+    if what == "draft":
+        return {"rater": said.get("user"), "status": "draft"}
+    who = said.get("completed_by")
+    return {
+        "rater": (who.get("email") or who.get("id")) if isinstance(who, Mapping) else who,
+        "status": _status(said),
+        "kind": "gold" if _says(said, "ground_truth") else "human",
+        "updated": said.get("updated_at"),
+        "seconds": said.get("lead_time"),
+        "assisted": _is_assisted(said),
+    }
 
 
 def answers_in(result: object) -> dict[str, Any]:
@@ -112,12 +124,11 @@ def answers_in(result: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
-        if kind not in value or not AREAS.isdisjoint(value):
-            continue
-        said, name = value[kind], part.get("from_name", kind)
-        answer = _ticks(said) if isinstance(said, list) else said
-        both = isinstance(answer, tuple) and isinstance(found.get(name), tuple)
-        found[name] = (*found[name], *answer) if both else answer
+        if kind in value and AREAS.isdisjoint(value):
+            name, said = part.get("from_name", kind), value[kind]
+            answer = _ticks(said) if isinstance(said, list) else said
+            both = isinstance(answer, tuple) and isinstance(found.get(name), tuple)
+            found[name] = (*found[name], *answer) if both else answer
     return found
 
 
@@ -144,7 +155,7 @@ def _is_assisted(annotation: Data) -> bool:
     parents = annotation.get("parent_prediction"), annotation.get("parent_annotation")
     origins = {part.get("origin") for part in annotation.get("result") or ()}
     copied = annotation.get("last_action") in COPIED
-    return copied or any(each is not None for each in parents) or bool(origins & {*SUGGESTED})
+    return copied or any(each is not None for each in parents) or not origins.isdisjoint(SUGGESTED)
 
 
 def before_review(annotation: Data, where: str) -> object:
@@ -171,28 +182,21 @@ def before_review(annotation: Data, where: str) -> object:
     return own
 
 
-def _is_json(export: Export) -> bool:
-    first = export.first
-    task = isinstance(first.get("annotations"), list) and "data" in first
-    return task or ("result" in first and isinstance(first.get("task"), Mapping))
-
-
 # Label objects
 
 
 def objects_in(result: object, where: str, kind: str) -> dict[str, Drawn]:
     """The objects of a kind, by question."""
-    types, make = MADE.get(kind, ((), _span))
-    found: defaultdict[str, list[LabelObject]] = defaultdict(list)
+    found: list[tuple[str, LabelObject]] = []
     extents: dict[str, tuple[float, ...]] = {}
     for n, part in enumerate(result if isinstance(result, list) else (), 1):
-        if part.get("type") in types:
-            place, name = f"{where}, object {n}", part.get("from_name", kind)
-            labels = part["value"].get(part["type"])
+        if part.get("type") in TYPES.get(kind, ()):
+            name, labels = part.get("from_name", kind), part["value"].get(part["type"])
             labels = labels if isinstance(labels, list) else [""]  # a ranking or a preference
-            found[name] += [make(part, label, place) for label in labels]
+            found += [(name, _object(part, kind, each, f"{where}, object {n}")) for each in labels]
             extents[name] = _extent(part)
-    return {name: Drawn(tuple(objects), extents[name]) for name, objects in found.items()}
+    objects = together(found)
+    return {name: Drawn(objects.get(name, ()), extent) for name, extent in extents.items()}
 
 
 def _extent(part: Data) -> tuple[float, ...]:
@@ -202,57 +206,52 @@ def _extent(part: Data) -> tuple[float, ...]:
     return (float(part["original_length"]),) if "original_length" in part else ()
 
 
-def _span(part: Data, label: str, where: str) -> LabelObject:
-    offsets = part["value"].get("globalOffsets") or part["value"]
-    return Span(int(offsets["start"]), int(offsets["end"]), label, where)
-
-
-def _segment(part: Data, label: str, where: str) -> LabelObject:
-    return Segment(float(part["value"]["start"]), float(part["value"]["end"]), label, where)
-
-
-def _box(part: Data, label: str, where: str) -> LabelObject:
-    value, (width, height) = part["value"], _extent(part)
+def _object(part: Data, kind: str, label: str, where: str) -> LabelObject:
+    value = part["value"]
+    if kind == "spans":
+        offsets = value.get("globalOffsets") or value
+        return Span(int(offsets["start"]), int(offsets["end"]), label, where)
+    if kind == "segments":
+        return Segment(float(value["start"]), float(value["end"]), label, where)
+    if kind == "rankings":
+        said = value["ranker"]
+        order = next(iter(said.values())) if isinstance(said, Mapping) else said
+        return Ranking(tuple(frozenset({name}) for name in order), where)
+    if kind == "preferences":
+        return Preference("left", "right", CHOSEN.get(value["selected"], "tie"), where)
+    size = _extent(part)
+    if kind == "polygons":
+        return Polygon(tuple(_pixels(x, y, size) for x, y in value["points"]), label, where)
     refuse_rotation(value.get("rotation"), where)
-    return Box(
-        pixels(value["x"], width),
-        pixels(value["y"], height),
-        pixels(value["width"], width),
-        pixels(value["height"], height),
-        label,
-        where,
+    corner = _pixels(value["x"], value["y"], size)
+    return Box(*corner, *_pixels(value["width"], value["height"], size), label, where)
+
+
+def _pixels(across: Any, down: Any, size: tuple[float, ...]) -> tuple[float, float]:
+    """A place or a size in percent of the image, as pixels."""
+    width, height = size
+    return (
+        round(float(across) * width / 100, DECIMALS),
+        round(float(down) * height / 100, DECIMALS),
     )
-
-
-def _polygon(part: Data, label: str, where: str) -> LabelObject:
-    width, height = _extent(part)
-    points = tuple((pixels(x, width), pixels(y, height)) for x, y in part["value"]["points"])
-    return Polygon(points, label, where)
-
-
-def _ranking(part: Data, label: str, where: str) -> LabelObject:
-    said = part["value"]["ranker"]
-    order = next(iter(said.values())) if isinstance(said, Mapping) else said
-    return Ranking(tuple(frozenset({name}) for name in order), where)
-
-
-def _preference(part: Data, label: str, where: str) -> LabelObject:
-    return Preference("left", "right", CHOSEN.get(part["value"]["selected"], "tie"), where)
-
-
-MADE: dict[str, tuple[tuple[str, ...], Callable[[Data, str, str], LabelObject]]] = {
-    "spans": (("labels", "hypertextlabels"), _span),
-    "segments": (("labels", "timeserieslabels"), _segment),
-    "boxes": (("rectanglelabels",), _box),
-    "polygons": (("polygonlabels",), _polygon),
-    "rankings": (("ranker",), _ranking),
-    "preferences": (("pairwise",), _preference),
-}
 
 
 # CSV, TSV and JSON_MIN: a row an annotation, without most of what JSON has
 
 
+@tool(
+    "label_studio_tables",
+    "Label Studio CSV or JSON_MIN",
+    has(*OWN),
+    shows={"raters", "times", "drafts", "none"},
+    needs={
+        "gold": "Export JSON. Or name who gave the gold answers in exclude_raters, and say "
+        "requires: [] (--requires none).",
+        "reviews": "Without a column history, a reviewer's answer counts as the rater's: then "
+        "export JSON.",
+    },
+    omits_none=True,
+)
 def of_tables(export: Export) -> Iterator[Submission]:
     """The annotations. Fields of the item and questions look alike, so each column is both.
 
@@ -316,32 +315,3 @@ def _parsed(cell: Any) -> Any:
         except ValueError:
             return cell
     return cell
-
-
-register(
-    Tool(
-        "label_studio",
-        "Label Studio JSON",
-        _is_json,
-        submissions,
-        shows={*CAPABILITIES},
-        omits_none=True,
-        kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
-    )
-)
-register(
-    Tool(
-        "label_studio_tables",
-        "Label Studio CSV or JSON_MIN",
-        has(*OWN),
-        of_tables,
-        shows={"raters", "times", "drafts", "none"},
-        needs={
-            "gold": "Export JSON. Or name who gave the gold answers in exclude_raters, and say "
-            "requires: [] (--requires none).",
-            "reviews": "Without a column history, a reviewer's answer counts as the rater's: then "
-            "export JSON.",
-        },
-        omits_none=True,
-    )
-)

@@ -6,24 +6,33 @@ session is `<data set>-<rater>`, and a data set may belong to one round.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from agreement_pipeline.readers.exports import Export, register
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
     Drawn,
     Submission,
-    Tool,
+    at,
+    drawn,
     has,
     plain,
-    spans_in,
+    span,
+    tool,
 )
 from agreement_pipeline.units import Box, LabelObject, Polygon
 
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 
 
+@tool(
+    "prodigy",
+    "Prodigy's db-out",
+    has("_task_hash", "answer"),
+    shows={"raters", "times", "skips", "drafts", "none"},
+    kinds=("spans",),
+)
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     """The answers of all sessions. Of a kind: spans of texts, or boxes and polygons of images."""
     sessions = dict.fromkeys(_session(record) for _, record in export.records())
@@ -46,33 +55,28 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _drawn(record: Data, kind: str, place: str) -> Drawn:
-    parts = record.get("spans") or ()
-    if kind == "spans":
-        return Drawn(spans_in(parts, place))
-    is_sized = "width" in record and "height" in record
+    is_sized = kind != "spans" and "width" in record and "height" in record
     extent = (record["width"], record["height"]) if is_sized else ()
-    return Drawn(tuple(_shapes(parts, kind, place)), extent)
+    makers: dict[str, Callable[[Data, str], LabelObject]] = {"spans": span, "polygons": _polygon}
+    return drawn(record.get("spans") or (), place, makers.get(kind, _box), extent)
 
 
-def _shapes(parts: Iterable[Data], kind: str, place: str) -> Iterator[LabelObject]:
-    for n, part in enumerate(parts, 1):
-        where, points = f"{place}, object {n}", part["points"]
-        if kind == "polygons":
-            yield Polygon(tuple((x, y) for x, y in points), part["label"], where)
-        else:
-            left, top = (min(each) for each in zip(*points, strict=True))
-            right, bottom = (max(each) for each in zip(*points, strict=True))
-            yield Box(left, top, right - left, bottom - top, part["label"], where)
+def _polygon(part: Data, where: str) -> Polygon:
+    return Polygon(tuple((x, y) for x, y in part["points"]), part["label"], where)
+
+
+def _box(part: Data, where: str) -> Box:
+    x, y = zip(*part["points"], strict=True)
+    return Box(min(x), min(y), max(x) - min(x), max(y) - min(y), part["label"], where)
 
 
 def _answer(record: Data) -> dict[str, Any]:
     if "accept" in record:
-        several = (record.get("config") or {}).get("choice_style") == "multiple"
         ticked = record["accept"]
-        return {"accept": frozenset(ticked) if several else tuple(ticked)}
-    if "spans" in record or "label" not in record:
-        return {}
-    return {"answer": record["answer"]}
+        is_set = at(record, "config", "choice_style") == "multiple"
+        return {"accept": frozenset(ticked) if is_set else tuple(ticked)}
+    is_answer = "label" in record and "spans" not in record
+    return {"answer": record["answer"]} if is_answer else {}
 
 
 def _rater(session: str, shared: Mapping[str, int]) -> str:
@@ -96,15 +100,3 @@ def _prefixes(session: str) -> list[str]:
 
 def _session(record: Data) -> str:
     return str(record.get("_annotator_id") or record.get("_session_id") or "")
-
-
-register(
-    Tool(
-        "prodigy",
-        "Prodigy's db-out",
-        has("_task_hash", "answer"),
-        submissions,
-        shows={"raters", "times", "skips", "drafts", "none"},
-        kinds=("spans",),
-    )
-)

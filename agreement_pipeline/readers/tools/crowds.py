@@ -1,0 +1,185 @@
+"""Crowd platforms: Mechanical Turk, SageMaker Ground Truth and Toloka.
+
+Rejected work counts, if nobody says no.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.files import kind_of
+from agreement_pipeline.readers.submissions import Data, Status, Submission, at, has, plain, tool
+
+INPUT, ANSWER, WHOLE = "Input.", "Answer.", "Answer.taskAnswers"
+LABEL, LABELS = ".label", ".labels"
+MANIFEST = "output.manifest"
+GOLDEN, ASSIGNMENT = "GOLDEN:", "ASSIGNMENT:"
+TOLOKA: dict[str, Status] = {
+    "REJECTED": "rejected",
+    "SKIPPED": "skipped",
+    "EXPIRED": "skipped",
+    "ACTIVE": "draft",
+}
+
+
+def _part(row: Data, prefix: str) -> dict[str, Any]:
+    """The cells whose columns begin with a prefix, without it."""
+    return {
+        name.removeprefix(prefix): cell for name, cell in row.items() if name.startswith(prefix)
+    }
+
+
+def _of_element(value: Any) -> Any:
+    """The answer in an element of a form of Amazon's."""
+    if not isinstance(value, Mapping):
+        return value
+    if "label" in value:
+        return value["label"]
+    if "labels" in value:
+        return frozenset(value["labels"])
+    return next((name for name, on in value.items() if on is True or on == {"on": True}), None)
+
+
+def question(column: str) -> str:
+    """The question of a column of answers.
+
+    >>> question("Answer.sentiment.label"), question("sentiment")
+    ('sentiment', 'sentiment')
+    """
+    return column.removeprefix(ANSWER).removesuffix(LABELS).removesuffix(LABEL)
+
+
+@tool(
+    "mturk",
+    "Mechanical Turk's batch results",
+    has("HITId", "AssignmentId", "WorkerId"),
+    shows={"raters", "times", "drafts", "none", "rejected"},
+    question=question,
+)
+def mturk(export: Export) -> Iterator[Submission]:
+    """The assignments of all HITs: a row each."""
+    for _, row in export.records():
+        yield Submission(
+            row["HITId"],
+            row["WorkerId"],
+            _answers(row),
+            f"assignment {row['AssignmentId']}",
+            status="rejected" if row["AssignmentStatus"] == "Rejected" else "submitted",
+            created=row.get("AcceptTime"),
+            updated=row.get("SubmitTime"),
+            seconds=row.get("WorkTimeInSeconds"),
+            fields={**row, **_part(row, INPUT)},
+        )
+
+
+def _answers(row: Data) -> dict[str, Any]:
+    if row.get(WHOLE):
+        (said, *_) = json.loads(row[WHOLE])
+        return {name: _of_element(value) for name, value in said.items()}
+    found: dict[str, Any] = {}
+    for name, cell in _part(row, ANSWER).items():
+        asked, *options = name.split(".")
+        if name.endswith(LABELS):
+            found[question(ANSWER + name)] = frozenset(json.loads(cell)) if cell else None
+        elif options and cell in ("true", "false"):
+            found[asked] = options[0] if cell == "true" else found.get(asked)
+        else:
+            found[question(ANSWER + name)] = cell
+    return found
+
+
+def _is_job(export: Export) -> bool:
+    first = export.first
+    answers = first.get("answers")
+    if isinstance(answers, list) and answers and "workerId" in answers[0]:
+        return True
+    values = [value for value in first.values() if isinstance(value, Mapping)]
+    return "datasetObjectId" in first or any("human-annotated" in value for value in values)
+
+
+@tool(
+    "ground_truth",
+    "SageMaker Ground Truth",
+    _is_job,
+    shows={"raters", "times", "drafts", "none"},
+)
+def ground_truth(export: Export) -> Iterator[Submission]:
+    """The workers' answers: of the worker responses, else of the consolidation requests.
+
+    The manifest names the items. It alone has consolidated labels, and no raters.
+    """
+    first = {
+        path: next((record.value for record in export.records_in(path)), {})
+        for path in export.files
+        if kind_of(path) == "json"
+    }
+    answered = [path for path, record in first.items() if "answers" in record]
+    answered = answered or [path for path, record in first.items() if "datasetObjectId" in record]
+    manifests = [path for path in export.files if path.name == MANIFEST]
+    rows = (row for path in manifests for _, row in export.records_in(path))
+    items = {str(number): row for number, row in enumerate(rows)}
+    if not answered:
+        raise RatingsError(
+            f"{export.name}: found consolidated labels, and no worker; expected who answered. "
+            "Copy the folder annotations/worker-response of the job too."
+        )
+    for path in answered:
+        for where, record in export.records_in(path):
+            is_response = "answers" in record
+            item = path.parent.name if is_response else str(record["datasetObjectId"])
+            text = at(record, "dataObject", "content")
+            fields = plain({"text": text, **items.get(item, {})}, str)
+            if "source" in fields:
+                fields = {"text": fields["source"], **fields}
+            answers = record["answers" if is_response else "annotations"]
+            for number, answer in enumerate(answers, 1):
+                said: Data = (
+                    answer["answerContent"]
+                    if is_response
+                    else json.loads(answer["annotationData"]["content"])
+                )
+                yield Submission(
+                    item,
+                    answer["workerId"],
+                    {name: _of_element(value) for name, value in said.items()},
+                    f"{where}, answer {number}",
+                    created=answer.get("acceptanceTime"),
+                    updated=answer.get("submissionTime"),
+                    seconds=answer.get("timeSpentInSeconds"),
+                    fields=fields,
+                )
+
+
+@tool(
+    "toloka",
+    "Toloka's assignments",
+    has(f"{ASSIGNMENT}worker_id"),
+    shows={"raters", "times", "skips", "drafts", "gold", "rejected", "none"},
+    question=lambda column: column.removeprefix("OUTPUT:"),
+)
+def toloka(export: Export) -> Iterator[Submission]:
+    """The tasks of all assignments: a row each. The known answers of control tasks are gold."""
+    known: set[object] = set()
+    for _, row in export.records():
+        own = _part(row, ASSIGNMENT)
+        task = own.get("task_id") or row[f"{ASSIGNMENT}assignment_id"]
+        fields = {**row, **_part(row, "INPUT:")}
+        golden = {name: value for name, value in _part(row, GOLDEN).items() if value}
+        if golden and task not in known:
+            known.add(task)
+            yield Submission(task, GOLDEN, golden, f"golden {task}", kind="gold", fields=fields)
+        yield Submission(
+            task,
+            row[f"{ASSIGNMENT}worker_id"],
+            {
+                name: frozenset(json.loads(cell)) if cell.startswith("[") else cell
+                for name, cell in _part(row, "OUTPUT:").items()
+            },
+            f"assignment {row[f'{ASSIGNMENT}assignment_id']}, task {task}",
+            status=TOLOKA.get(own.get("status", ""), "submitted"),
+            created=own.get("started"),
+            updated=own.get("submitted"),
+            fields=fields,
+        )
