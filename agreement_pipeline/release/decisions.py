@@ -271,7 +271,7 @@ def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersio
     for each in judged:
         name, present = each.version.round, each.version.ratings_digest
         released = {
-            entry["rounds"][name] for entry in store.in_force(store.releases_with(name))
+            entry["rounds"][name] for entry in store.in_force(name)
         } - {present}
         for version in store.versions(name) if released else ():
             if version.ratings_digest in released:
@@ -308,7 +308,7 @@ def withdraw_versions(
     found = list(
         dict.fromkeys(
             entry["release"]
-            for entry in store.in_force(store.releases_with(round_name))
+            for entry in store.in_force(round_name)
             if entry["rounds"][round_name] in digests
         )
     )
@@ -466,7 +466,7 @@ def _reassessed(
     in_force = {digest for called, digest in released if called not in withdrawn}
     try:
         if not torn and _stands(arrived, last, in_force, terms):
-            store.refuse_edited(arrived[-1])
+            store.kept_table(arrived[-1])
             return Reassessed(name, before)
         judged, gone = decide(store, [name], terms)
         return Reassessed(name, before, judged[0].decision, gone)

@@ -306,7 +306,7 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
     # some facts do not follow from the annotations: only the log can confirm them
     if release.manifest_digest not in {
         entry["manifest_digest"]
-        for entry in store.in_force(store.releases_with(release.rounds[0]))
+        for entry in store.in_force(release.rounds[0])
         if entry["release"] == called
     }:
         raise ReleaseInvalidError(

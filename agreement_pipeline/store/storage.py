@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from upath import UPath
 
@@ -117,18 +117,23 @@ def names_in(folder: Path) -> tuple[str, ...]:
 
     A link counts as a file, wherever it leads. So does a folder a hundred folders down.
     """
-    return tuple(sorted(_names(folder, DEEPEST))) if folder.is_dir() else ()
+    return tuple(sorted(name for name, kind in kinds_in(folder) if kind != "folder"))
 
 
-def kinds_in(folder: Path, above: str = "") -> Iterator[tuple[str, bool]]:
-    """All things in a folder and its subfolders by name, and if each is a file and no link."""
-    if not folder.is_dir():
+def kinds_in(
+    folder: Path | str, above: str = "", deeper: int = DEEPEST
+) -> Iterator[tuple[str, Literal["file", "folder", "other"]]]:
+    """All things in a folder and its subfolders by name, and what each is. A link is no file."""
+    if not os.path.isdir(folder):
         return
     with os.scandir(folder) as entries:
         for entry in entries:
-            yield above + entry.name, entry.is_file(follow_symlinks=False)
-            if entry.is_dir(follow_symlinks=False):
-                yield from kinds_in(Path(entry.path), f"{above}{entry.name}/")
+            name = above + entry.name
+            if deeper and entry.is_dir(follow_symlinks=False):
+                yield name, "folder"
+                yield from kinds_in(entry.path, f"{name}/", deeper - 1)
+            else:
+                yield name, "file" if entry.is_file(follow_symlinks=False) else "other"
 
 
 def content_of(path: Path) -> Content:
@@ -167,12 +172,3 @@ def is_in(path: Path, content: Content) -> bool:
             return same and not file.read(1)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False
-
-
-def _names(folder: Path | str, deeper: int, above: str = "") -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if deeper and entry.is_dir(follow_symlinks=False):
-                yield from _names(entry.path, deeper - 1, f"{above}{entry.name}/")
-            else:
-                yield above + entry.name

@@ -16,10 +16,9 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from os import urandom
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.store.entries import policy_name
 from agreement_pipeline.store.local import LocalStorage
-from agreement_pipeline.store.log import Log, seal_name
+from agreement_pipeline.store.log import Log
 from agreement_pipeline.store.objects import ObjectStorage
 from agreement_pipeline.store.storage import (
     Folder,
@@ -172,14 +171,8 @@ class Store:
             raise StoreError(
                 f"{source}: found no such file; expected the original. Check the path."
             )
-        version = RoundVersion(
-            round_name,
-            ratings.digest,
-            digest_at(source),
-            source.name,
-            digest_of(table),
-            settings_digest,
-        )
+        digests = ratings.digest, digest_at(source), source.name, digest_of(table)
+        version = RoundVersion(round_name, *digests, settings_digest)
         if original_digest not in (None, version.original_digest):
             raise _changed(source)
         with self.locked():
@@ -189,7 +182,7 @@ class Store:
             self.record(
                 "ingested",
                 round_name,
-                **{name: value for name, value in asdict(version).items() if name != "round"},
+                **{name: value for name, value in vars(version).items() if name != "round"},
                 **({"delivered_as": delivered_as} if delivered_as else {}),
             )
         self._last = version, ratings
@@ -240,18 +233,8 @@ class Store:
         if self._last is None or self._last[0] != version:
             self._last = version, self.ratings_of(version)
         else:
-            self.refuse_edited(version)
+            self.kept_table(version)
         return self._last[1]
-
-    def refuse_edited(self, version: RoundVersion) -> None:
-        """Refuse a version whose stored bytes are gone, or others than the log has.
-
-        Raises
-        ------
-        StoreError
-            They are.
-        """
-        self._kept_table(version)
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
         """The ratings of a version of a round, always read again from their bytes.
@@ -259,7 +242,7 @@ class Store:
         It raises the errors of `ratings`.
         """
         path = self.root / self._table(version)
-        ratings = table_ratings(self._kept_table(version), str(path))
+        ratings = table_ratings(self.kept_table(version), str(path))
         if ratings.digest != version.ratings_digest:
             raise StoreError(
                 f"{path}: found digest {ratings.digest[:12]} instead of "
@@ -267,8 +250,14 @@ class Store:
             )
         return ratings
 
-    def _kept_table(self, version: RoundVersion) -> Content:
-        """The stored table of a version, with the digest that the log has."""
+    def kept_table(self, version: RoundVersion) -> Content:
+        """The stored table of a version.
+
+        Raises
+        ------
+        StoreError
+            The table is gone, or has other bytes than the log says.
+        """
         path, table = self.root / self._table(version), self.storage.copied(self._table(version))
         if table is None:
             raise StoreError(
@@ -310,13 +299,13 @@ class Store:
         """
         if round_name is None:
             return self._log.entries()
-        found = self._log.about(round_name)
-        return tuple(entry for entry in found if entry["round"] == round_name)
+        about = self._log.about(round_name)
+        return tuple(entry for entry in about if entry["round"] == round_name)
 
     @property
     def head(self) -> str:
         """The digest of the last log entry. It changes with everything that happens here."""
-        return self._log.head
+        return self._log.mark.partition("-")[2]
 
     @property
     def mark(self) -> str:
@@ -336,26 +325,13 @@ class Store:
 
     def first_under(self, policy: str, version: int) -> dict[str, Any] | None:
         """The first log entry of a decision under a policy of this name and version."""
-        return self._log.first_about(policy_name(policy, version))
+        return next(self._log.about(policy_name(policy, version)), None)
 
     def since(self, seal: str) -> tuple[dict[str, Any], ...] | None:
-        """The log entries that followed a seal. None if the log does not have its entry.
-
-        `seal` is the name of a seal that was kept elsewhere. All of the log is checked.
-        """
+        """What `following` gives for the name of a seal, after a check of the whole log."""
         with self.reading():
-            entries = self.history()
-            digests = [entry["previous"] for entry in entries] + [self._log.head]
-            seals = [seal_name(number, digest) for number, digest in enumerate(digests)]
-            return entries[seals.index(seal) :] if seal in seals[1:] else None
-
-    def histories(self, rounds: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """The log entries of each of these rounds, in order."""
-        found: dict[str, list[dict[str, Any]]] = {name: [] for name in rounds}
-        for entry in self._log.about(*found):
-            if entry["round"] in found:
-                found[entry["round"]].append(entry)
-        return found
+            self.history()
+            return self.following(seal)
 
     def releases_with(self, round_name: str) -> tuple[dict[str, Any], ...]:
         """The log entries of all releases that contain a round, in order."""
@@ -365,25 +341,21 @@ class Store:
             if entry["event"] == "released" and round_name in entry["rounds"]
         )
 
-    def in_force(
-        self, released: Iterable[dict[str, Any]] | None = None
-    ) -> tuple[dict[str, Any], ...]:
-        """The log entries of the releases that were not withdrawn, in order.
+    def in_force(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
+        """The log entries of the releases with a round that were not withdrawn, in order.
 
-        By default these are all releases, and the whole log is checked. If entries of
-        releases are given, only these.
+        By default these are all releases, and the whole log is checked.
         """
         with self.reading():
-            among = tuple(
-                (entry for entry in self.history() if entry["event"] == "released")
-                if released is None
-                else released
-            )
-            names = None if released is None else [entry["release"] for entry in among]
-            withdrawn = self.withdrawn(names)
+            if round_name is None:
+                among = [entry for entry in self.history() if entry["event"] == "released"]
+                withdrawn = self.withdrawn()
+            else:
+                among = [*self.releases_with(round_name)]
+                withdrawn = self.withdrawn([entry["release"] for entry in among])
         return tuple(entry for entry in among if entry["release"] not in withdrawn)
 
-    def withdrawn(self, names: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
+    def withdrawn(self, names: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
         """The withdrawn releases, each with the log entry of its withdrawal.
 
         By default all, and the whole log is checked. If names are given, only these.
@@ -398,12 +370,8 @@ class Store:
 
     def release_folder(self, name: str, version: str) -> Folder:
         """The folder of a version of a release."""
-        return (
-            self.root
-            / "releases"
-            / check_round_name(name, "release")
-            / check_round_name(version, "version")
-        )
+        checked = check_round_name(name, "release"), check_round_name(version, "version")
+        return self.root.joinpath("releases", *checked)
 
     def pseudonyms(self, ratings: Ratings) -> dict[str, str]:
         """The pseudonyms of the panel's raters, by name.
@@ -442,7 +410,7 @@ class Store:
                 f"{self.root / SALT}: found no such file, and releases in the log; "
                 "expected the key of the raters' pseudonyms. Restore it from a backup."
             )
-        drawn = urandom(32)
+        drawn = os.urandom(32)
         self.storage.keep(SALT, drawn, secret=True)
         return drawn
 
@@ -523,9 +491,12 @@ def check_round_name(name: str, what: str = "round") -> str:
 
 def table_of(ratings: Ratings) -> Content:
     """The ratings as a Parquet file. Its metadata hold the scale, and the origin if it is known."""
-    said = {SCALE: _as_json(ratings.scale.to_mapping())}
-    if ratings.origin is not None:
-        said[ORIGIN] = _as_json(ratings.origin.to_mapping())
+    known = {SCALE: ratings.scale, ORIGIN: ratings.origin}
+    said = {
+        key: json.dumps(each.to_mapping(), sort_keys=True)
+        for key, each in known.items()
+        if each is not None
+    }
     return parquet_of(RatingsRows(ratings), said)
 
 
@@ -541,10 +512,6 @@ def table_ratings(table: Content, source: str) -> Ratings:
         raise StoreError(
             f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
         ) from None
-
-
-def _as_json(data: object) -> str:
-    return json.dumps(data, sort_keys=True)
 
 
 def _changed(original: Path) -> StoreError:
