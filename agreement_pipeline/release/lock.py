@@ -15,12 +15,18 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
-from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated
-from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN, as_json, contents, document
+from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated, PanelLabels
+from agreement_pipeline.release.contents import (
+    MANIFEST,
+    WITHDRAWN,
+    Release,
+    as_json,
+    contents,
+    document,
+)
 from agreement_pipeline.release.decisions import (
     Checked,
     Judged,
-    Taken,
     Terms,
     decide,
     is_last_decision,
@@ -28,9 +34,9 @@ from agreement_pipeline.release.decisions import (
     today,
 )
 from agreement_pipeline.release.opening import verify_release
-from agreement_pipeline.release.proof import Release
-from agreement_pipeline.release.tables import Member, gold_in
-from agreement_pipeline.store import Store, check_round_name, digest_of
+from agreement_pipeline.release.tables import Member, gold_in, labels_of, rounds_of
+from agreement_pipeline.store import RoundVersion, Store, check_round_name, digest_of
+from agreement_pipeline.text import listed
 
 
 def release_round(
@@ -158,14 +164,14 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
             f"{said}; expected an admitted decision for training data. "
             "Correct what the reasons name, and ingest the round again."
         )
-    taken = [each.taken for each in judged]
+    taken = [(each.version, each.facts) for each in judged]
     ready, data = _made(store, name, judged, terms, project)
     with store.locked():
-        refuse_replaced(store, taken)
-        for each in taken:
-            if not is_last_decision(store, each):
+        refuse_replaced(store, [version for version, _ in taken])
+        for version, facts in taken:
+            if not is_last_decision(store, version, facts):
                 raise StoreError(
-                    f"round {each.version.round}: found another decision, taken meanwhile; "
+                    f"round {version.round}: found another decision, taken meanwhile; "
                     "expected the decision that the release rests on. Release it again.",
                     may_pass=True,
                 )
@@ -173,11 +179,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 
 
 def _made(
-    store: Store,
-    name: str,
-    judged: list[Judged],
-    terms: Terms,
-    project: str,
+    store: Store, name: str, judged: list[Judged], terms: Terms, project: str
 ) -> tuple[Release, dict[str, Content]]:
     """A release, and its files. The list is emptied, since ratings need memory.
 
@@ -185,23 +187,44 @@ def _made(
     first digest is that of their names and digests, in order.
     """
     gold = gold_in(each.ratings for each in judged)
-    members = [_member(store, judged.pop(0), terms, gold) for _ in range(len(judged))]
-    policy, contract = terms.policy, terms.contract
-    data, labels = contents(project, members, policy, contract)
+    members = tuple(_member(store, judged.pop(0), terms, gold) for _ in range(len(judged)))
+    labels = _labels(members, terms.policy)
     content = members[0].ratings.digest
     if name != members[0].round:
         rounds = [[member.round, member.ratings.digest] for member in members]
         content = digest_of(as_json(rounds))
-    path = store.release_folder(name, f"{content[:12]}-{policy.digest[:12]}")
-    return Release.of(path, data, project, members, labels, policy, contract), data
+    path = store.release_folder(name, f"{content[:12]}-{terms.policy.digest[:12]}")
+    release = Release(path, project, terms.policy, terms.contract, members, labels)
+    data = contents(release)
+    return replace(release, manifest_digest=digest_of(data[MANIFEST])), data
 
 
-def _member(
-    store: Store,
-    judged: Judged,
-    terms: Terms,
-    gold: frozenset[str],
-) -> Member:
+def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
+    """The labels of rounds that fit together."""
+    scales = {member.ratings.scale for member in members}
+    if len(scales) > 1:
+        raise ReleaseHeldError(
+            f"{rounds_of(members)}: found {len(scales)} different scales; "
+            "expected one in a release. Release them apart, or ingest them again with one scale."
+        )
+    labels = labels_of(members)
+    if labels.unresolved.all():
+        raise ReleaseHeldError(
+            f"{rounds_of(members)}: found {len(labels)} items without a label; "
+            "expected at least one with a label. "
+            "Let at least two raters label each item, and have ties adjudicated."
+        )
+    names = labels.items[labels.in_conflict]
+    if policy.items_in_conflict == "refuse" and len(names):
+        raise ReleaseHeldError(
+            f"{rounds_of(members)}: found {len(names)} items with other labels in other rounds "
+            f"({listed(names)}); expected one label of each item. "
+            "Adjudicate these items, or set items_in_conflict: unresolved in the policy."
+        )
+    return labels
+
+
+def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
     """The round as it is released, judged once more as `verify` will judge it.
 
     Its raters have pseudonyms. Items that are gold in any round of the release are left out.
@@ -210,17 +233,10 @@ def _member(
     own_gold, number = judged.ratings.gold, judged.number
     ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
-    adjudicated = _adjudicated(judged.taken, terms)
+    adjudicated = _adjudicated(version, terms)
     del judged
-    member = Member.assessed(
-        version.round,
-        version.original_digest,
-        ratings,
-        terms.policy,
-        terms.contract,
-        waivers,
-        version=number,
-    )
+    by = terms.policy, terms.contract, waivers
+    member = Member.assessed(version.round, version.original_digest, ratings, *by, version=number)
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
@@ -239,9 +255,8 @@ def _member(
     return replace(member, adjudicated=adjudicated)
 
 
-def _adjudicated(judged: Taken, terms: Terms) -> Adjudicated:
+def _adjudicated(version: RoundVersion, terms: Terms) -> Adjudicated:
     """The adjudicated labels of the round, if they are of this version of it."""
-    version = judged.version
     found = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
     if found.labels and found.ratings_digest != version.ratings_digest:
         raise ReleaseHeldError(

@@ -8,9 +8,10 @@ import numpy as np
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.release.contents import Release
 from agreement_pipeline.release.decisions import today
 from agreement_pipeline.release.folder import read_folder
-from agreement_pipeline.release.proof import Release, prove
+from agreement_pipeline.release.proof import prove
 from agreement_pipeline.store import Folder, Store, folder_at
 
 

@@ -79,7 +79,7 @@ def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:
     return frozenset().union(*(ratings.gold for ratings in rounds))
 
 
-def called(members: Sequence[Member]) -> str:
+def rounds_of(members: Sequence[Member]) -> str:
     """The names of the rounds, for an error."""
     return f"rounds {listed([member.round for member in members])}"
 
@@ -110,7 +110,7 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
         _ = annotations.schema
     except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
         raise ReleaseHeldError(
-            f"{called(members)}: found columns of different kinds ({cause}); "
+            f"{rounds_of(members)}: found columns of different kinds ({cause}); "
             "expected one kind, and one time zone of times, in all rounds. "
             "Ingest them again with that column as text in each."
         ) from None
@@ -130,7 +130,7 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
         differing = list(texts.index[texts > 1])
         if differing:
             raise ReleaseHeldError(
-                f"{called(members)}: found items {listed(differing)} with different texts "
+                f"{rounds_of(members)}: found items {listed(differing)} with different texts "
                 "in different rounds; expected one text for each item, or one would be lost. "
                 "Give each text its own item."
             )

@@ -19,6 +19,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import urandom
 from pathlib import Path
 from typing import Any
 
@@ -410,7 +411,7 @@ class Store:
                 f"{self.root / SALT}: found no such file, and releases in the log; "
                 "expected the key of the raters' pseudonyms. Restore it from a backup."
             )
-        drawn = os.urandom(32)
+        drawn = urandom(32)
         self.storage.keep(SALT, drawn, secret=True)
         return drawn
 
