@@ -15,7 +15,6 @@ from typing import Annotated, Any, TypeAlias
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
-from agreement_pipeline.contract.tables import ITEMS, ROUND, ROWS
 from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
@@ -110,7 +109,7 @@ class Contract:
     @property
     def tables(self) -> dict[str, tuple[Expectation, ...]]:
         """The expectations by table, in order."""
-        return {"rows": self.rows, "items": self.items, "round": self.round}
+        return {table: getattr(self, table) for table in TABLES}
 
     @classmethod
     @cache
@@ -191,11 +190,8 @@ class Contract:
         personal = [each.kwargs["regex"] for each in self.expectations if each.meta.redact]
         panel, findings = Panel(ratings), list[Finding]()
         for table, expectations in self.tables.items():
-            findings += validate(expectations, panel, _TABLES[table], personal, self.where / table)
+            findings += validate(expectations, panel, table, personal, self.where / table)
             if len(ratings) > LARGE:  # Great Expectations leaves the table in cycles
                 gc.collect()
                 given_back()
         return tuple(findings)
-
-
-_TABLES = {each.name: each for each in (ROWS, ITEMS, ROUND)}
