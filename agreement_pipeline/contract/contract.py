@@ -48,16 +48,15 @@ class Contract:
     rows
         The expectations on the table with a row for each rating, at least one.
     items
-        The expectations on the table with a row for each item that the panel rated in this round:
-        `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`. At least one.
+        At least one on the table with a row for each item that the panel rated in this round:
+        `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`.
     round
         The expectations on the facts of `contract/facts.py`, if any.
 
     Raises
     ------
     ContractError
-        The rows or items have no expectation, two checks have the same name, or a check asks for a
-        column or a fact that does not exist.
+        There is no expectation, two checks share a name, or a column or a fact does not exist.
 
     Examples
     --------
@@ -121,13 +120,8 @@ class Contract:
     def load(cls, folder: Path) -> "Contract":
         """The contract in a folder's rows.yaml and items.yaml, and round.yaml if it is there.
 
-        Each file is a list of expectations in Great Expectations' own form.
-
-        Raises
-        ------
-        ContractError
-            A file cannot be read, or an entry is no expectation. The message names every mistake
-            with file and line.
+        Each file is a list of expectations in Great Expectations' own form. A ContractError names
+        every mistake with file and line.
         """
         files = {table: folder / f"{table}.yaml" for table in TABLES}
         read = {
@@ -147,11 +141,7 @@ class Contract:
     def from_mapping(cls, data: object, *, source: str | Place = "contract") -> "Contract":
         """The contract that `to_mapping` wrote.
 
-        Raises
-        ------
-        ContractError
-            A key is unknown or missing, or a value is impossible. The message names every mistake
-            with its place in `source`.
+        A ContractError names every mistake with its place in `source`.
         """
         place = source if isinstance(source, Place) else Place(source)
         contract = validated(cls, data, place, ContractError)
@@ -179,13 +169,8 @@ class Contract:
     def check(self, ratings: Ratings) -> tuple[Finding, ...]:
         """One finding for each check, in order.
 
-        A check that could not be run, or gave no result, is a failed error whatever its severity.
-
-        Raises
-        ------
-        ContractError
-            Great Expectations does not know an expectation, or not its keyword arguments. The
-            message names file and line.
+        A check that could not be run is a failed error whatever its severity. An expectation that
+        Great Expectations does not know is a ContractError with file and line.
         """
         personal = [each.kwargs["regex"] for each in self.expectations if each.meta.redact]
         panel, findings = Panel(ratings), list[Finding]()

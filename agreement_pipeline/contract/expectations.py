@@ -92,16 +92,9 @@ FLAG = Value("true or false", lambda flag: isinstance(flag, bool))
 class Meta:
     """What this package adds to an expectation of Great Expectations.
 
-    Parameters
-    ----------
-    check
-        The stable name of the check.
-    when
-        A column that a round may come without: confidence or timestamp of rows, or cluster of
-        items. Nothing is checked if it was not delivered.
-    redact
-        True if values that match the regular expression are personal data. No finding of the
-        contract then shows them.
+    `check` is the stable name. If the column `when` was not delivered, nothing is checked. If
+    `redact` is true, values that match the regular expression are personal data, which no finding
+    shows.
     """
 
     __pydantic_config__ = CLOSED
@@ -128,8 +121,7 @@ class Expectation:
     meta
         What this package adds.
     severity
-        critical: a failure holds the release. warning, info: the finding is shown and holds
-        nothing.
+        critical: a failure holds the release. warning, info: it is only shown.
 
     Raises
     ------

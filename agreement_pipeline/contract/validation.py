@@ -25,18 +25,8 @@ NOTHING = Answer(False, {}, "no result came back")
 class Finding:
     """What a check of the data contract found.
 
-    Attributes
-    ----------
-    check, table
-        The check's name, and its table: rows, items or round.
-    passed
-        True if the check held.
-    severity
-        error: a failure holds the release. warning: a failure is shown and holds nothing.
-    description
-        What was found, in words and numbers.
-    observed
-        More of what was found, as plain data.
+    A failure holds the release, unless its severity is warning. `description` says what was found
+    in words and numbers, and `observed` more of it as plain data.
     """
 
     check: str

@@ -51,29 +51,27 @@ class Rule:
         A registered measure.
     scope
         round, category, rater, without (a rater left out), pair, classifier or stratum. Each
-        estimate of this scope is judged on its own. Verdicts on strata hold together by Holm's
-        procedure.
+        estimate of this scope is judged on its own. Those on strata hold together (Holm).
     reliable, tentative
         The cut-offs for the lower limit, at least 0.667 in a rule that can hold a release.
     min_items, min_raters
-        The fewest items with a value, and the fewest raters of one of them. Items of one cluster
-        count as one. An estimate with fewer is not evaluated.
+        The fewest items (or clusters) with a value, and the fewest raters of one of them. An
+        estimate with fewer is not evaluated.
     if_too_few
         What happens to a stratum of fewer items. hold: it holds the release. tell: its verdict is
         only shown. pool: all such strata of a column are judged as one.
     every_rater
-        True if every rater of the round must count in the estimate, or it is not evaluated. A rater
-        does not count if their replicates, or their confidence, are missing or show nothing.
+        True if the estimate is only evaluated if every rater counts in it. One does not if their
+        replicates, or their confidence, are missing or show nothing.
     requires
         What the export must show, or the rule is not evaluated.
     effect
-        hold: the round is held if this rule is not met. warn: the verdict is only shown. Rules on
-        some measures may only warn.
+        hold: the round is held if this rule is not met. warn: the verdict is only shown.
 
     Raises
     ------
     PolicyError
-        A value is impossible, or does not suit the measure or the scope. The message says which.
+        A value is impossible, or does not suit the measure or the scope.
     """
 
     __pydantic_config__ = CLOSED

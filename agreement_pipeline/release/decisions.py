@@ -1,10 +1,8 @@
 """Decisions on rounds: judged again from their stored bytes, recorded, and acted upon.
 
-A decision follows from the ratings, the policy, the contract, the waivers, the settings and the
-code. The log has the digest of each of them. So `reassess` decides a round anew only where one
-differs, or where its releases do not fit its decision.
-
-A release is withdrawn by a notice in it, and then by an entry in the log.
+The log has the digest of all that a decision follows from. So `reassess` decides a round anew only
+where one differs, or where its releases do not fit. A release is withdrawn by a notice in it, and
+then by an entry in the log.
 """
 
 import json
@@ -37,16 +35,8 @@ IN_THE_LOG = "the store's log has the reasons"
 class Terms:
     """What rounds are judged by.
 
-    Attributes
-    ----------
-    policy, contract, waivers
-        The policy, the data contract, and the waivers of all rounds.
-    on
-        The day on which a waiver must hold.
-    settings_digest
-        The settings that rounds must have been read under. None: any.
-    adjudicated
-        The labels that adjudicators chose, by the round. No decision reads them.
+    Waivers are those of all rounds, and must hold `on` this day. Rounds must have been read under
+    the settings, if any are given. No decision reads the `adjudicated` labels.
     """
 
     policy: Policy
@@ -104,9 +94,8 @@ def decide(
 ) -> tuple[list[Judged], bool]:
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
-    If the caller checks later that nothing changed meanwhile, nothing is locked for decisions that
-    the log has already. A version that this process `kept` is not read again. True if a release was
-    withdrawn.
+    If the caller checks later that nothing changed, nothing is locked for decisions that the log
+    has already. True if a release was withdrawn.
     """
     with store.reading():
         refuse_reused(store, terms.policy)
@@ -298,8 +287,7 @@ def withdraw_versions(
     """Withdraw every release in force with one of these versions. True if there was one.
 
     Call only while the store is locked. The data stay, with a notice that gives the reasons
-    `reworded`, without names of raters, or points to the log. The notices are written first, and
-    the log entry last. If a writer is killed in between, the next decision adds the entry.
+    `reworded`, without names of raters, or points to the log. The log entry is written last.
     """
     digests = {version.ratings_digest for version in versions}
     found = list(
@@ -320,8 +308,7 @@ def withdraw_versions(
 def reconcile(store: Store, rounds: Iterable[str]) -> None:
     """Make the notices and the log agree on the releases with these rounds.
 
-    A notice that the log does not have gets its log entry. A removed notice that the log has
-    is written again. Call only while the store is locked.
+    What only one of them has is written into the other. Call only while the store is locked.
     """
     for entry, withdrawal in _disagreeing(store, rounds):
         if withdrawal is None:
@@ -378,16 +365,8 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
 class Reassessed:
     """What became of a round when it was looked at again.
 
-    Attributes
-    ----------
-    round, before
-        Its name, and its last decision in a word, or nothing.
-    decision
-        The new decision. None if the last one stands, or if the round could not be judged.
-    withdrawn
-        True if a release was withdrawn.
-    error
-        Why the round could not be judged.
+    `before` is its last decision in a word. `decision` is None if that stands, or if an `error` let
+    the round not be judged. `withdrawn` says if a release was.
     """
 
     round: str
@@ -415,7 +394,7 @@ def reassess(
 ) -> Iterator[Reassessed]:
     """Look at every round of a store again, and judge it as `judge_round` does where that is due.
 
-    An error of one round ends nothing: the others are looked at all the same.
+    An error of one round ends nothing.
 
     Raises
     ------

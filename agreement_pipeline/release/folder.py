@@ -218,9 +218,8 @@ def difference(
 ) -> str | None:
     """The first place where plain data differ, in words. None if they are the same.
 
-    Numbers may differ within the tolerance. Values under the paths in `passed_over` may
-    differ, but both must be there and have the same type. A missing key is not a null, and
-    a true is not a one.
+    Numbers may differ within the tolerance. Values under the paths in `passed_over` may differ, but
+    must have the same type. A missing key is not a null.
     """
     if () in passed_over and type(found) is type(derived):
         return None

@@ -1,7 +1,6 @@
 """The lock: the only module that releases training data.
 
-Every round is read again from its stored bytes and judged again. The release is made only
-if the policy admits every round in it. No other module is asked for permission.
+Every round is read again from its stored bytes and judged again, and no other module is asked.
 """
 
 import json
@@ -53,8 +52,8 @@ def release_round(
     """Release the training data of a round, if the policy admits it.
 
     The decision is always recorded. If the round is held, every release that contains it is
-    withdrawn. It is held if it was read under other settings than `settings_digest`. None: any.
-    `adjudicated` labels stand instead of the panel's, and change no decision.
+    withdrawn. It is held if it was read under other settings than `settings_digest`. `adjudicated`
+    labels stand instead of the panel's, and change no decision.
 
     Returns
     -------
@@ -70,8 +69,7 @@ def release_round(
     ReleaseInvalidError
         The folder holds anything but a release that stands in the log.
     StoreError
-        The store does not have the round, its bytes were edited, or it was ingested again
-        meanwhile.
+        The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest, adjudicated)
     return _release(store, round_name, [round_name], terms, project)
@@ -90,16 +88,14 @@ def release_dataset(
 ) -> Release:
     """Release the training data of several rounds together, as `<project>.dataset`.
 
-    Each round is judged again. The row of an item comes from the first of its rounds. If another
-    round has another label for it, it is unresolved. An item that is gold in one round is gold in
-    all: it counts for no measure and is not released.
+    The row of an item comes from the first of its rounds. If another round has another label for
+    it, it is unresolved. An item that is gold in one round is gold in all, and is not released. The
+    rest is as for `release_round`.
 
     Raises
     ------
     ReleaseHeldError
         No round was given, a round is not admitted, or the rounds do not fit together.
-    ReleaseInvalidError, StoreError
-        As for `release_round`.
     """
     return _release(
         store,
@@ -122,8 +118,8 @@ def judge_round(
 ) -> tuple[Decision, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
-    If the round is held, every release that contains it is withdrawn. If not, its former versions
-    are judged too. A version that this process `kept` is not read again; no release rests on it.
+    If the round is admitted, its former versions are judged too. A version that this process `kept`
+    is not read again; no release rests on it.
 
     Returns
     -------
@@ -133,8 +129,7 @@ def judge_round(
     Raises
     ------
     StoreError
-        The store does not have the round, its bytes were edited, or it was ingested again
-        meanwhile.
+        The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
@@ -270,8 +265,7 @@ def _adjudicated(version: RoundVersion, terms: Terms) -> Adjudicated:
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:
     """Write the log entry of the release, and then its files.
 
-    The log entry is written first, so every visible release is in the log. A writer that is
-    killed in between leaves an entry without files. The next run writes the files.
+    A writer that is killed in between leaves an entry without files. The next run writes the files.
     """
     version = ready.path.name
     names = (version if number == 1 else f"{version}-{number}" for number in count(1))
@@ -336,9 +330,7 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
 def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
     """True if the folder holds another release, a withdrawn one, or other files.
 
-    A release is another one if its rounds, project, policy, contract, waivers or version of
-    this package differ. A release whose manifest cannot be read does not count: its
-    verification says what is wrong.
+    A release whose manifest cannot be read does not count: its verification says what is wrong.
     """
     if WITHDRAWN in standing or MANIFEST not in standing:
         return not _holds(store, called, standing, data)

@@ -31,18 +31,11 @@ from agreement_pipeline.units import item_of, numbers_named
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A round of a release.
+    """A round of a release, as it was judged.
 
-    Attributes
-    ----------
-    round, original_digest, version
-        Its name, the digest of the file it was delivered in, and how many different ratings came
-        under this name up to these.
-    ratings, assessment
-        Its ratings under pseudonyms, and what the policy says of them. An item that is gold in any
-        round of the release is gold here.
-    adjudicated
-        The labels that somebody chose after the raters had differed. The decision reads none.
+    Its ratings have pseudonyms. An item that is gold in any round of the release is gold here.
+    `version` says how many different ratings came under its name. No decision reads the
+    `adjudicated` labels.
     """
 
     round: str
@@ -152,8 +145,8 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
 class LabelRows:
     """The labels of some items as they are released.
 
-    A category is stored as its position on the scale. The metadata name the categories for
-    Hugging Face `datasets`. Units of objects have their item and the `numbers` of their place.
+    A category is its position on the scale, and the metadata name the categories for Hugging Face.
+    Units have their item and the `numbers` of their place.
     """
 
     labels: PanelLabels

@@ -112,10 +112,7 @@ def refuse_other_project(project: str | None, found: str | None, where: str) -> 
 
 
 def lacking(entry: Entry) -> str | None:
-    """What an entry must say but does not say, in words. None if nothing is missing.
-
-    An entry needs all facts of its event. Readers of the log rely on the kinds of facts.
-    """
+    """What an entry must say but does not say, in words. None if nothing is missing."""
     if str(entry.get("event")) not in FACTS:
         return "an event that is known"
     needed = ["round", "time", *FACTS[entry["event"]]]

@@ -34,8 +34,7 @@ WITHOUT_LINKS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
 class LocalStorage:
     """A folder of this machine.
 
-    Unfinished files are in its folder `.partial`. A killed writer may leave files there.
-    The next writer that takes the lock removes them.
+    Unfinished files are in `.partial`. The next writer removes those of a killed one.
     """
 
     root: Path

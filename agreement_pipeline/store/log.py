@@ -89,10 +89,9 @@ def seal_name(number: int, digest: str) -> str:
 
 @dataclass(frozen=True)
 class Index:
-    """Which segments mention which round, release or policy.
+    """Which segments mention which round, release or policy, by the positions of these segments.
 
-    It has the SHA-256 of each segment and of the last entry in them. Each of the `names` has the
-    positions of the segments that mention it.
+    It has the SHA-256 of each segment and of the last entry in them.
     """
 
     segments: list[str] = field(default_factory=list)
@@ -160,9 +159,9 @@ class Tail:
     _listed: dict[str, str] = field(default_factory=dict, repr=False)
 
     def read(self) -> tuple[int, list[bytes | None], set[str]]:
-        """The first number, the bytes of each entry or None, and the seals; nothing is checked.
+        """The first number, the bytes of each entry or None, and the seals. Nothing is checked.
 
-        The tail is read again while another writer changes it.
+        It is read again while another writer changes it.
         """
         before = None
         while True:
@@ -182,8 +181,8 @@ class Tail:
     def begins_at(self, first: int) -> bool:
         """True if the tail still begins at this entry.
 
-        If another writer made a segment meanwhile, the number of an entry in it is free again.
-        Whoever writes that number writes an entry that nobody reads.
+        Else another writer made a segment, and the number of an entry in it is free again. Nobody
+        reads what is written under it.
         """
         listed = self.storage.listed(ENTRIES)
         return first_after(max(int(name[:8]) for name in listed if NAME.fullmatch(name))) == first
@@ -259,8 +258,7 @@ class Log:
     def about(self, *names: str) -> Iterator[Entry]:
         """The entries that mention one of these rounds, releases or policies, in order.
 
-        Only the segments that mention them are read, each when it is asked for. The rest is checked
-        as `look` says.
+        Only the segments that mention them are read. The rest is checked as `look` says.
         """
         view = self._view
         mentioning = {at for name in names for at in view.index.names.get(name, ())}
@@ -275,10 +273,7 @@ class Log:
         return seal_name(view.last, view.head)
 
     def following(self, mark: str) -> tuple[Entry, ...] | None:
-        """The entries that followed a mark, in order. None if the log does not have its entry.
-
-        Only the segments from that entry on are read. The rest is checked as `look` says.
-        """
+        """The entries that followed a mark, in order. None if the log does not have its entry."""
         view = self._view
         if not KEPT.fullmatch(mark) or not 0 < (number := int(mark[:8])) <= view.last:
             return None
@@ -288,7 +283,7 @@ class Log:
         return tuple(line.entry for line in lines[1:]) if lines[0].digest == mark[9:] else None
 
     def latest(self, event: str) -> Entry | None:
-        """The last entry of an event. The log is read from its end, until it is found."""
+        """The last entry of an event."""
         view = self._view
         older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
         backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
@@ -303,8 +298,8 @@ class Log:
     def look(self) -> View:
         """The log now: the entries since the last segment, and the index of the others.
 
-        This checks each entry since the last segment against its seal and the entry before
-        it, and the index against the first of them. A segment is checked when it is read.
+        Each of these entries is checked against its seal and the entry before it, and the index
+        against the first of them. A segment is checked when it is read.
         """
         start = time.time()
         first, entries, seals = self._tail.read()
@@ -323,8 +318,7 @@ class Log:
     def held(self, *, writing: bool = False) -> Iterator[None]:
         """Look at the log once. All reads inside see the log as it was then.
 
-        If `writing`, entries can be added. Write only while the storage is locked. An entry that
-        another writer adds meanwhile is an error.
+        If `writing`, entries can be added. Write only while the storage is locked.
         """
         if self._held is not None and (self._writing or not writing):
             yield
@@ -337,10 +331,8 @@ class Log:
             self._held, self._writing = before
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
-        """Add an entry, unless the last entry on the same subject says the same.
-
-        Call only while the log is held. Two decisions are the same if they rest on the same
-        facts.
+        """Add an entry, unless the last entry on the same subject says the same. Call only while it
+        is held.
         """
         if event not in SUBJECTS:
             raise StoreError(
