@@ -266,9 +266,9 @@ def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
             )
         elif isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             why = "found an anchor or alias; expected values written out. Write the value itself."
-        elif getattr(event, "tag", None):
+        elif tag := getattr(event, "tag", None):
             why = (
-                f"found tag {event.tag!r}; expected values without a tag. "
+                f"found tag {tag!r}; expected values without a tag. "
                 "Leave the tag out, and put texts in quotes."
             )
         if why:

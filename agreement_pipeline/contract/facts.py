@@ -74,7 +74,8 @@ def items_with_a_shared_text(panel: Panel) -> Fact:
     texts = panel.contents("text")
     if texts is None:
         return Fact(None, "column text was not delivered, so nothing was checked")
-    return _copies(texts[texts.notna()], "text")
+    known = texts.notna().to_numpy()
+    return _copies(texts if known.all() else texts[known], "text")
 
 
 @fact
@@ -98,10 +99,11 @@ def _copies(texts: pd.Series, what: str) -> Fact:
         return Fact(None, f"no item has a {what}, so nothing was checked")
     words = f"items have the {what} of another one"
     if n_copies:
-        firsts, copies = alike[~again], alike[again].iloc[:SHOWN]
-        origin = pd.Series(firsts.index, index=firsts.array)[copies.array]
-        pairs = zip(copies.index, origin, strict=True)
-        words += ", such as " + " and ".join(f"{copy!a} that of {first!a}" for copy, first in pairs)
+        first = {text: item for item, text in alike[~again].items()}
+        copies = alike[again].iloc[:SHOWN].items()
+        words += ", such as " + " and ".join(
+            f"{item!a} that of {first[text]!a}" for item, text in copies
+        )
     return part(n_copies, len(alike), words)
 
 

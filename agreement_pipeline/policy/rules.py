@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
-from agreement_pipeline.intervals import Interval
 from agreement_pipeline.mistakes import (
     CLOSED,
     Need,
@@ -157,7 +156,9 @@ class Rule:
             code, why = missing
             reason = reasons.not_evaluated(estimate, value, why)
             return Verdict(rule, scope, "not_evaluated", reason, code, estimate)
-        kind = self._kind(interval)
+        kind: Kind = "unreliable" if interval.high < self.tentative else "inconclusive"
+        if interval.low >= self.tentative:
+            kind = "reliable" if interval.low >= self.reliable else "tentative"
         reason = reasons.judged(estimate, value, interval, kind, self.reliable, self.tentative)
         return Verdict(rule, scope, kind, reason, kind, estimate)
 
@@ -181,14 +182,6 @@ class Rule:
                 "are missing or show nothing, and the policy asks for every rater"
             )
         return None
-
-    def _kind(self, interval: Interval) -> Kind:
-        low, high = interval
-        if low >= self.reliable:
-            return "reliable"
-        if low >= self.tentative:
-            return "tentative"
-        return "unreliable" if high < self.tentative else "inconclusive"
 
 
 def _percent_meant(cutoff: float, low: float, high: float) -> str:
@@ -224,7 +217,18 @@ class Verdict(Tabular):
 
     def to_mapping(self) -> dict[str, Any]:
         """The verdict as plain data."""
-        found = self.estimate
+        numbers: dict[str, Any] = dict.fromkeys(
+            ("value", "low", "high", "p_reliable", "p_tentative", "n_items")
+        )
+        if found := self.estimate:
+            numbers |= {
+                "value": found.value,
+                "low": found.low,
+                "high": found.high,
+                "p_reliable": found.p_value(self.rule.reliable),
+                "p_tentative": found.p_value(self.rule.tentative),
+                "n_items": found.n_used,
+            }
         return {
             "measure": self.rule.measure,
             "scope": str(self.scope),
@@ -232,12 +236,7 @@ class Verdict(Tabular):
             "verdict": self.kind,
             "code": self.code,
             "reason": self.reason,
-            "value": found.value if found else None,
-            "low": found.low if found else None,
-            "high": found.high if found else None,
-            "p_reliable": found.p_value(self.rule.reliable) if found else None,
-            "p_tentative": found.p_value(self.rule.tentative) if found else None,
-            "n_items": found.n_used if found else None,
+            **numbers,
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:

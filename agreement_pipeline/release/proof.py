@@ -22,10 +22,12 @@ from agreement_pipeline.ratings import (
     Adjudicated,
     Cells,
     Origin,
+    ParquetRows,
     Ratings,
     Scale,
     content_columns,
     ratings_of,
+    stored_cells,
 )
 from agreement_pipeline.release.contents import (
     DECISION,
@@ -43,7 +45,7 @@ from agreement_pipeline.release.contents import (
     identity,
 )
 from agreement_pipeline.release.decisions import Terms
-from agreement_pipeline.release.folder import cells_of, difference, holds_rows, json_in
+from agreement_pipeline.release.folder import difference, json_in, read_of, same_rows
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
     TRAIN,
@@ -100,7 +102,8 @@ def _derived(
     """The release that follows from the annotations, and from what it was judged by."""
     terms, scale = _judged_by(data, path, on)
     try:
-        annotations = cells_of(data, ANNOTATIONS, path)
+        with read_of(path, ANNOTATIONS):
+            annotations = stored_cells(ParquetRows(data[ANNOTATIONS]), ANNOTATIONS)
         if manifest["schema"] != SCHEMA:
             raise KeyError("schema")
         project = check_round_name(manifest["project"], "project")
@@ -199,7 +202,9 @@ def _refuse_other_rows(data: Mapping[str, Content], release: Release) -> None:
         (TRAIN, of_labels),
         (UNRESOLVED, of_labels),
     ):
-        if not holds_rows(data, name, release.path, release.tables[name]):
+        with read_of(release.path, name):
+            same = same_rows(ParquetRows(data[name]), release.tables[name])
+        if not same:
             raise ReleaseInvalidError(
                 f"{release.path}: found rows of {name} that {due}. Fetch the release again.",
                 "release_not_derived",
