@@ -79,11 +79,6 @@ class Place:
         return self.file
 
     @property
-    def order(self) -> tuple[str, int]:
-        """The file and the line, to sort places by."""
-        return self.source, self.line
-
-    @property
     def line(self) -> int:
         """The line of the path, or of the nearest value around it; 0 if no line is known."""
         around = (self.path[:n] for n in range(len(self.path), -1, -1))
@@ -93,18 +88,13 @@ class Place:
 def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
     """The plain data in a YAML file, and the line of every value.
 
-    Some YAML can make a file say something else than it seems to say. Refused are:
+    Refused, with an error of the kind `error`, is what lets a file say something else than it seems
+    to:
 
     - anchors, aliases and tags
     - a key that is written twice
     - more than 50 levels
     - files over 1 MB
-
-    Raises
-    ------
-    AgreementError
-        Of the kind `error`: the file is absent, is too large, or is no such YAML. The message
-        names file and line.
     """
     text = _text(path, error)
     lines: dict[tuple[object, ...], int] = {}
@@ -131,11 +121,8 @@ def validated(
 ) -> Settings:
     """The settings of a dataclass or a pydantic model, from data that were read at `place`.
 
-    Raises
-    ------
-    AgreementError
-        Of the kind `error`: the data are not what `kind` expects. One error lists every mistake
-        as `<file>:<line>: <key>: found X; expected Y. <next step>`, in the order of the lines.
+    One error of the kind `error` lists every mistake as
+    `<file>:<line>: <key>: found X; expected Y. <next step>`, in the order of the lines.
     """
     from pydantic import ValidationError
 
@@ -161,10 +148,13 @@ def _mistakes(
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for each in details:
         by_path.setdefault(_path_in(data, each), []).append(each)
-    said = [each for path, those in by_path.items() for each in _of_fields(path, those, kind)]
-    for path, words in sorted(said, key=lambda each: _at(place, each[0]).order):
-        key = f"{dotted(path)}: " if path else ""
-        yield f"{_at(place, path)}: {key}{words}"
+    said = [
+        (replace(place, path=(*place.path, *path)), path, words)
+        for inside, those in by_path.items()
+        for path, words in _of_fields(inside, those, kind)
+    ]
+    for where, path, words in sorted(said, key=lambda each: (each[0].source, each[0].line)):
+        yield f"{where}: {f'{dotted(path)}: ' if path else ''}{words}"
 
 
 def _of_fields(
@@ -194,10 +184,6 @@ def _path_in(data: Any, details: "ErrorDetails") -> KeyPath:
             continue
         path.append(step)
     return tuple(path)
-
-
-def _at(place: Place, path: KeyPath) -> Place:
-    return replace(place, path=(*place.path, *path))
 
 
 def _words(details: list["ErrorDetails"], path: KeyPath, kind: type) -> str:
@@ -272,21 +258,21 @@ def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         line = event.start_mark.line + 1 if event.start_mark else 1
+        why = ""
         if depth > DEEPEST:
-            raise error(
-                f"{path}:{line}: found values nested {depth} deep; expected at most {DEEPEST}. "
+            why = (
+                f"found values nested {depth} deep; expected at most {DEEPEST}. "
                 "Write the value flat."
             )
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise error(
-                f"{path}:{line}: found an anchor or alias; expected values written out. "
-                "Write the value itself."
-            )
-        if isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)) and event.tag:
-            raise error(
-                f"{path}:{line}: found tag {event.tag!r}; expected values without a tag. "
+        elif isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            why = "found an anchor or alias; expected values written out. Write the value itself."
+        elif tag := getattr(event, "tag", None):
+            why = (
+                f"found tag {tag!r}; expected values without a tag. "
                 "Leave the tag out, and put texts in quotes."
             )
+        if why:
+            raise error(f"{path}:{line}: {why}")
 
 
 def _note_lines(

@@ -14,7 +14,7 @@ import yaml
 from agreement_pipeline import AnnotationProject
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import write_moderation_rounds
-from agreement_pipeline.policy import load_policy, load_waiver
+from agreement_pipeline.policy import Waivers, judge, load_policy, load_waiver
 from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.readers import read
 from agreement_pipeline.release import release_round
@@ -152,7 +152,9 @@ def test_the_waiver_holds_for_the_round_of_its_page(root):
     path.write_text(text)
     _, ratings = project.delivered("williams-1976")
 
-    assert load_waiver(path).refusal(project.policy, ratings.digest, date(2027, 1, 31)) is None
+    waiver = load_waiver(path)
+    judged = judge(ratings, project.policy, waivers=Waivers((waiver,), date(2027, 1, 31)))
+    assert judged.waived == (waiver,)
 
 
 def test_the_readings_in_the_guide_are_those_of_the_code():

@@ -11,11 +11,10 @@ from agreement_pipeline import verify_release
 from agreement_pipeline.large_files import PART, LargeFile
 from agreement_pipeline.ratings import parquet, parquet_bytes
 from agreement_pipeline.release import open_release
-from agreement_pipeline.release.contents import contents
 from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store import Store, storage
 from agreement_pipeline.store.storage import content_of, digest_of, is_in
-from tests.release.rounds import CONTRACT, POLICY, bytes_of, make_ratings, released
+from tests.release.rounds import CONTRACT, POLICY, bytes_of, contents_of, make_ratings, released
 
 TABLES = ("annotations/train-00000-of-00001.parquet", "data/train-00000-of-00001.parquet")
 
@@ -96,10 +95,10 @@ def test_the_tables_of_a_release_are_files_and_have_the_bytes_that_memory_would_
     few_in_memory, monkeypatch
 ):
     member = Member.assessed("r1", "0" * 64, make_ratings(), POLICY, CONTRACT)
-    streamed, _ = contents("demo", [member], POLICY, CONTRACT)
+    streamed = contents_of("demo", member, POLICY, CONTRACT)
     assert all(isinstance(streamed[name], LargeFile) for name in TABLES)
     monkeypatch.setattr("agreement_pipeline.release.contents.parquet_of", parquet_bytes)
-    whole, _ = contents("demo", [member], POLICY, CONTRACT)
+    whole = contents_of("demo", member, POLICY, CONTRACT)
     assert all(isinstance(whole[name], bytes) for name in TABLES)
     assert streamed.keys() == whole.keys()
     assert all(digest_of(streamed[name]) == digest_of(whole[name]) for name in whole)

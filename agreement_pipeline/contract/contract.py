@@ -15,7 +15,6 @@ from typing import Annotated, Any, TypeAlias
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
-from agreement_pipeline.contract.tables import ITEMS, ROUND, ROWS
 from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
@@ -49,16 +48,15 @@ class Contract:
     rows
         The expectations on the table with a row for each rating, at least one.
     items
-        The expectations on the table with a row for each item that the panel rated in this round:
-        `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`. At least one.
+        At least one on the table with a row for each item that the panel rated in this round:
+        `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`.
     round
         The expectations on the facts of `contract/facts.py`, if any.
 
     Raises
     ------
     ContractError
-        The rows or items have no expectation, two checks have the same name, or a check asks for a
-        column or a fact that does not exist.
+        There is no expectation, two checks share a name, or a column or a fact does not exist.
 
     Examples
     --------
@@ -110,7 +108,7 @@ class Contract:
     @property
     def tables(self) -> dict[str, tuple[Expectation, ...]]:
         """The expectations by table, in order."""
-        return {"rows": self.rows, "items": self.items, "round": self.round}
+        return {table: getattr(self, table) for table in TABLES}
 
     @classmethod
     @cache
@@ -122,13 +120,8 @@ class Contract:
     def load(cls, folder: Path) -> "Contract":
         """The contract in a folder's rows.yaml and items.yaml, and round.yaml if it is there.
 
-        Each file is a list of expectations in Great Expectations' own form.
-
-        Raises
-        ------
-        ContractError
-            A file cannot be read, or an entry is no expectation. The message names every mistake
-            with file and line.
+        Each file is a list of expectations in Great Expectations' own form. A ContractError names
+        every mistake with file and line.
         """
         files = {table: folder / f"{table}.yaml" for table in TABLES}
         read = {
@@ -148,11 +141,7 @@ class Contract:
     def from_mapping(cls, data: object, *, source: str | Place = "contract") -> "Contract":
         """The contract that `to_mapping` wrote.
 
-        Raises
-        ------
-        ContractError
-            A key is unknown or missing, or a value is impossible. The message names every mistake
-            with its place in `source`.
+        A ContractError names every mistake with its place in `source`.
         """
         place = source if isinstance(source, Place) else Place(source)
         contract = validated(cls, data, place, ContractError)
@@ -180,22 +169,14 @@ class Contract:
     def check(self, ratings: Ratings) -> tuple[Finding, ...]:
         """One finding for each check, in order.
 
-        A check that could not be run, or gave no result, is a failed error whatever its severity.
-
-        Raises
-        ------
-        ContractError
-            Great Expectations does not know an expectation, or not its keyword arguments. The
-            message names file and line.
+        A check that could not be run is a failed error whatever its severity. An expectation that
+        Great Expectations does not know is a ContractError with file and line.
         """
         personal = [each.kwargs["regex"] for each in self.expectations if each.meta.redact]
         panel, findings = Panel(ratings), list[Finding]()
         for table, expectations in self.tables.items():
-            findings += validate(expectations, panel, _TABLES[table], personal, self.where / table)
+            findings += validate(expectations, panel, table, personal, self.where / table)
             if len(ratings) > LARGE:  # Great Expectations leaves the table in cycles
                 gc.collect()
                 given_back()
         return tuple(findings)
-
-
-_TABLES = {each.name: each for each in (ROWS, ITEMS, ROUND)}

@@ -18,6 +18,7 @@ TABLES = ("rows", "items", "round")
 SEVERITIES = {"critical": "error", "warning": "warning", "info": "warning"}
 PARAMETERS = ("vocabulary",)
 DELIVERED = {"rows": ("confidence", "timestamp"), "items": ("cluster",), "round": ()}
+REGEXES = ("regex", "regex_list")
 REDACTING = "expect_column_values_to_not_match_regex"
 
 TOKEN = re.compile(
@@ -77,7 +78,7 @@ ALLOWED = Value(
 )
 OPEN = Value(
     f"no $PARAMETER other than {', '.join(PARAMETERS)}",
-    lambda kwargs: set(_parameters(kwargs)) <= set(PARAMETERS),
+    lambda kwargs: _parameters(kwargs) <= set(PARAMETERS),
     nested=True,
 )
 COLUMN = Value(
@@ -91,16 +92,9 @@ FLAG = Value("true or false", lambda flag: isinstance(flag, bool))
 class Meta:
     """What this package adds to an expectation of Great Expectations.
 
-    Parameters
-    ----------
-    check
-        The stable name of the check.
-    when
-        A column that a round may come without: confidence or timestamp of rows, or cluster of
-        items. Nothing is checked if it was not delivered.
-    redact
-        True if values that match the regular expression are personal data. No finding of the
-        contract then shows them.
+    `check` is the stable name. If the column `when` was not delivered, nothing is checked. If
+    `redact` is true, values that match the regular expression are personal data, which no finding
+    shows.
     """
 
     __pydantic_config__ = CLOSED
@@ -127,8 +121,7 @@ class Expectation:
     meta
         What this package adds.
     severity
-        critical: a failure holds the release. warning, info: the finding is shown and holds
-        nothing.
+        critical: a failure holds the release. warning, info: it is only shown.
 
     Raises
     ------
@@ -156,25 +149,15 @@ class Expectation:
         )
         yield Need(
             ("kwargs",),
-            not any(map(may_be_endless, _regexes(self.kwargs))),
+            not any(map(may_be_endless, _texts([*map(self.kwargs.get, REGEXES)]))),
             "a regex without repeats inside of repeats, since such a search may never end",
             "Write it with one repeat.",
         )
 
     def to_mapping(self) -> dict[str, Any]:
         """The entry as plain data."""
-        meta = {
-            "check": self.meta.check,
-            **({"when": self.meta.when} if self.meta.when else {}),
-            **({"redact": True} if self.meta.redact else {}),
-        }
-        return {
-            "type": self.type,
-            "kwargs": _copy(self.kwargs),
-            "severity": self.severity,
-            "description": self.description,
-            "meta": meta,
-        }
+        meta = {name: said for name, said in vars(self.meta).items() if said}
+        return {**vars(self), "kwargs": _copy(self.kwargs), "meta": meta}
 
     @property
     def check(self) -> str:
@@ -196,7 +179,7 @@ class Expectation:
         when = self.meta.when
         if when and when not in ratings.has:
             return f"column {when} was not delivered, so nothing was checked"
-        if any(_parameters(self.kwargs)) and ratings.scale.continuous:
+        if _parameters(self.kwargs) and ratings.scale.continuous:
             return "the scale has no list of categories, so nothing was checked"
         return None
 
@@ -208,35 +191,29 @@ def _has_regex(kwargs: Mapping[str, Any]) -> bool:
         return False
 
 
-def _regexes(kwargs: Mapping[str, Any]) -> Iterator[str]:
-    return _texts([kwargs.get("regex"), kwargs.get("regex_list")])
-
-
 def _copy(kwargs: Mapping[str, Any]) -> Any:
     return json.loads(json.dumps(kwargs))
 
 
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
+def _inside(value: object) -> Iterator[Any]:
+    """A value, and every value in it."""
+    yield value
+    if isinstance(value, Mapping | list):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _inside(inner)
 
 
-def _parameters(value: object) -> Iterator[str]:
+def _texts(value: object) -> list[str]:
+    return [each for each in _inside(value) if isinstance(each, str)]
+
+
+def _parameters(value: object) -> set[str]:
     """The names of the parameters that keyword arguments leave open."""
-    if isinstance(value, Mapping) and "$PARAMETER" in value:
-        yield str(value["$PARAMETER"])
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _parameters(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _parameters(inner)
+    return {
+        str(each["$PARAMETER"])
+        for each in _inside(value)
+        if isinstance(each, Mapping) and "$PARAMETER" in each
+    }
 
 
 @dataclass
@@ -251,10 +228,14 @@ class _Group:
     def is_ambiguous(self) -> bool:
         """True if the group, repeated, may take one text in several ways."""
         literal = all(first.isalnum() for first in self.firsts)
-        branches = len(self.firsts) > 1
-        return self.repeats or (
-            branches and not (literal and len(set(self.firsts)) == len(self.firsts))
-        )
+        told_apart = literal and len(set(self.firsts)) == len(self.firsts)
+        return self.repeats or (len(self.firsts) > 1 and not told_apart)
+
+    def begin(self, token: str) -> None:
+        """Note the first token of a branch."""
+        if self.at_start:
+            self.firsts.append(token)
+            self.at_start = False
 
 
 def may_be_endless(pattern: str) -> bool:
@@ -268,14 +249,14 @@ def may_be_endless(pattern: str) -> bool:
     [False, False, False, False]
     """
     open_groups, closed = [_Group()], None
-    for token in _tokens(pattern):
+    for token in TOKEN.findall(pattern):
         inner = open_groups[-1]
         if MANY.match(token) and closed is not None and closed.is_ambiguous:
             return True
         inner.repeats |= bool(VARIABLE.match(token))
         if token.startswith("(") and not token.endswith(")"):
+            inner.begin("(")
             open_groups.append(_Group())
-            _begin(inner, "(")
             continue
         if token == ")" and len(open_groups) > 1:
             closed = open_groups.pop()
@@ -284,17 +265,6 @@ def may_be_endless(pattern: str) -> bool:
         if token == "|":
             inner.at_start = True
         elif token[0] not in "*+?{":
-            _begin(inner, token)
+            inner.begin(token)
         closed = None
     return False
-
-
-def _tokens(pattern: str) -> Iterator[str]:
-    return (each.group() for each in TOKEN.finditer(pattern))
-
-
-def _begin(group: _Group, token: str) -> None:
-    """Note the first token of a branch."""
-    if group.at_start:
-        group.firsts.append(token)
-        group.at_start = False

@@ -50,6 +50,11 @@ class Fact(NamedTuple):
     words: str
 
 
+def part(count: int, n: int, words: str) -> Fact:
+    """The share of `n` things that are as the words say."""
+    return Fact(count / n, f"{count} of {n} {words}")
+
+
 FACTS: dict[str, Callable[[Panel], Fact]] = {}
 """From the name of a fact to the function that finds it in a round."""
 
@@ -92,15 +97,14 @@ def _copies(texts: pd.Series, what: str) -> Fact:
     n_copies = int(again.sum())
     if not len(alike):
         return Fact(None, f"no item has a {what}, so nothing was checked")
-    words = f"{n_copies} of {len(alike)} items have the {what} of another one"
-    return Fact(n_copies / len(alike), words + (_shown(alike, again) if n_copies else ""))
-
-
-def _shown(alike: pd.Series, again: pd.Series) -> str:
-    firsts, copies = alike[~again], alike[again].iloc[:SHOWN]
-    origin = pd.Series(firsts.index, index=firsts.array)[copies.array]
-    pairs = zip(copies.index, origin, strict=True)
-    return ", such as " + " and ".join(f"{copy!a} that of {first!a}" for copy, first in pairs)
+    words = f"items have the {what} of another one"
+    if n_copies:
+        first = {text: item for item, text in alike[~again].items()}
+        copies = alike[again].iloc[:SHOWN].items()
+        words += ", such as " + " and ".join(
+            f"{item!a} that of {first[text]!a}" for item, text in copies
+        )
+    return part(n_copies, len(alike), words)
 
 
 def _sample(texts: pd.Series) -> pd.Series:
@@ -213,19 +217,17 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
     usual = int(np.bincount(each).argmax()) if len(each) else 0
     if len(each) < FEWEST_ITEMS or (each == usual).mean() < USUAL:
         return Fact(None, "no number of raters is usual, so nothing was checked")
-    fewer = int((each < usual).sum())
-    words = f"{fewer} of {len(each)} items have fewer raters than {usual}, as most items have"
-    return Fact(fewer / len(each), words)
+    words = f"items have fewer raters than {usual}, as most items have"
+    return part(int((each < usual).sum()), len(each), words)
 
 
 @fact
 def share_of_gold(panel: Panel) -> Fact:
     """The share of rated items that are gold, on which agreement is not read."""
     gold = panel.gold[panel.rated]
-    count = int(gold.sum())
     if not len(gold):
         return Fact(None, "no item was rated, so nothing was checked")
-    return Fact(count / len(gold), f"{count} of {len(gold)} items are gold")
+    return part(int(gold.sum()), len(gold), "items are gold")
 
 
 @fact
@@ -350,8 +352,7 @@ def occurrences_out_of_order(panel: Panel) -> Fact:
 def _share(which: Codes, what: str, of: str = "replicates") -> Fact:
     if not len(which):
         return Fact(None, f"there are no {of} to look at, so nothing was checked")
-    count = int(which.sum())
-    return Fact(count / len(which), f"{count} of {len(which)} {of} {what}")
+    return part(int(which.sum()), len(which), f"{of} {what}")
 
 
 @fact
@@ -367,8 +368,8 @@ def share_of_unused_categories(panel: Panel) -> Fact:
     unused = [
         name for place, name in enumerate(names) if (name if scale.numeric else place) not in given
     ]
-    words = f"{len(unused)} of {len(names)} categories are never used"
-    return Fact(len(unused) / len(names), words + (f", {listed(unused)}" if unused else ""))
+    words = f"categories are never used{f', {listed(unused)}' if unused else ''}"
+    return part(len(unused), len(names), words)
 
 
 @fact
@@ -388,5 +389,4 @@ def share_assisted(panel: Panel) -> Fact:
     """The share of the panel's labels that began as a suggestion."""
     if not panel.ratings.says_assisted:
         return Fact(None, "it is not known which labels began as a suggestion")
-    count, n = panel.ratings.n_assisted, panel.ratings.n_of_panel
-    return Fact(count / n, f"{count} of {n} labels began as a suggestion")
+    return part(panel.ratings.n_assisted, panel.ratings.n_of_panel, "labels began as a suggestion")

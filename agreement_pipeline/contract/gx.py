@@ -56,8 +56,7 @@ _made: ContextVar[dict[int, tuple[Any, Any]] | None] = ContextVar("made", defaul
 def load_lightly() -> None:
     """Import Great Expectations for this process, for DataFrames only.
 
-    This is for a program that does nothing else with it: Great Expectations then sees no
-    database and no cluster. Every expectation on a table gives the same result.
+    It then sees no database and no cluster. Every expectation on a table gives the same result.
     """
     _load(LEFT_OUT)
 
@@ -86,9 +85,8 @@ def _load(left_out: Sequence[str]) -> None:
 def _using() -> Iterator[None]:
     """Hide Great Expectations' warnings, and refuse what would end the program.
 
-    The warnings are about its own insides. As errors they would look like failed checks. PySpark's
-    client ends a program that is in no file, and says that all went well. Great Expectations then
-    goes without that client.
+    As errors, the warnings would look like failed checks. PySpark's client ends a program that is
+    in no file, and says that all went well. So it is hidden then.
     """
     in_a_file = hasattr(sys.modules["__main__"], "__file__")
     absent = nullcontext() if in_a_file else _put_there({"pyspark.sql.connect": None})
@@ -206,8 +204,7 @@ def answers(suite: Suite, frame: pd.DataFrame, parameters: Mapping[str, Any]) ->
     """What Great Expectations says of a table, by check.
 
     What holds for each distinct value holds for each row, and rows that increase are unique. Of a
-    large table, the expectations of these are first asked of few rows: at 5 million rows, this
-    saves a quarter of the memory of `judge`.
+    large table, such expectations are first asked of few rows, which saves a quarter of the memory.
     """
     known: dict[str, Answer] = {}
     for check, built in suite.items() if len(frame) > MANY else ():

@@ -198,8 +198,7 @@ class Panel:
         """The pairs of raters, and how often they differ on items that are not gold.
 
         If raters met very often, a sample of the items is read. The draw follows from the digest of
-        the ratings, so nobody can leave copies out of it. Items with a crowd of raters are left
-        out.
+        the ratings, so nobody can leave copies out. Items with a crowd of raters are left out.
         """
         each = np.where(self.gold, 0, self.n_raters)
         meetings = np.where(each > CROWD, 0, each * (each - 1) // 2)

@@ -17,7 +17,6 @@ PART = 1 << 20
 class Derived(NamedTuple):
     """A table that is derived from ratings, with the columns that are asked for, or more."""
 
-    name: str
     keys: list[str]
     of: Callable[[Panel, Collection[str]], pd.DataFrame]
 
@@ -96,6 +95,8 @@ def _n_labels(panel: Panel) -> Codes:
     return counts(np.concatenate(found), len(panel.items))
 
 
-ROWS = Derived("rows", ["item", "rater"], rows_of)
-ITEMS = Derived("items", ["item"], items_of)
-ROUND = Derived("round", [], round_of)
+TABLES = {
+    "rows": Derived(["item", "rater"], rows_of),
+    "items": Derived(["item"], items_of),
+    "round": Derived([], round_of),
+}

@@ -12,7 +12,7 @@ import pandas as pd
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.contract.gx import KEPT, Answer, answers, one_line, suite_of
 from agreement_pipeline.contract.panel import Panel
-from agreement_pipeline.contract.tables import Derived, in_words
+from agreement_pipeline.contract.tables import TABLES, in_words
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place
 
@@ -25,18 +25,8 @@ NOTHING = Answer(False, {}, "no result came back")
 class Finding:
     """What a check of the data contract found.
 
-    Attributes
-    ----------
-    check, table
-        The check's name, and its table: rows, items or round.
-    passed
-        True if the check held.
-    severity
-        error: a failure holds the release. warning: a failure is shown and holds nothing.
-    description
-        What was found, in words and numbers.
-    observed
-        More of what was found, as plain data.
+    A failure holds the release, unless its severity is warning. `description` says what was found
+    in words and numbers, and `observed` more of it as plain data.
     """
 
     check: str
@@ -59,11 +49,11 @@ class Finding:
 def validate(
     expectations: Sequence[Expectation],
     panel: Panel,
-    table: Derived,
+    table: str,
     personal: Sequence[str],
     where: Place,
 ) -> list[Finding]:
-    """One finding for each expectation on one table, in order.
+    """One finding for each expectation on one of the `TABLES`, in order.
 
     `personal` are regular expressions of personal data, which are redacted. `where` names the list.
     """
@@ -71,7 +61,7 @@ def validate(
     suite = suite_of(expectations, where)
     plain = partial(_plain, personal=personal)
     try:
-        frame = table.of(panel, {name for each in expectations for name in each.columns})
+        frame = TABLES[table].of(panel, {name for each in expectations for name in each.columns})
         asked = {check: built for check, built in suite.items() if not idle[check]}
         parameters = {"vocabulary": list(panel.ratings.scale.categories or ())}
         said = answers(asked, frame, parameters)
@@ -86,7 +76,7 @@ def validate(
 
 def _finding(
     expectation: Expectation,
-    table: Derived,
+    table: str,
     idle: str | None,
     said: Answer,
     frame: pd.DataFrame,
@@ -100,12 +90,12 @@ def _finding(
     elif said.raised is not None:
         found, severity = f"could not be run ({plain(one_line(said.raised))})", "error"
     else:
-        observed = _observed(said.result, frame, table.keys, plain)
+        observed = _observed(said.result, frame, TABLES[table].keys, plain)
         facts = [in_words(name) for name in expectation.columns if in_words(name) in frame]
         words = "; ".join(str(plain(frame[name].iloc[0])) for name in facts)
-        found = words or _found(observed, table.name)
+        found = words or _found(observed, table)
     words = f"{expectation.check}: {found}; {expectation.description}"
-    return Finding(expectation.check, table.name, passed, severity, words, tuple(observed.items()))
+    return Finding(expectation.check, table, passed, severity, words, tuple(observed.items()))
 
 
 def _observed(

@@ -43,20 +43,11 @@ FEW, MOST = 0.25, 0.5
 class Decision(Tabular):
     """Admitted or held, with everything that led to this.
 
-    Attributes
-    ----------
-    admitted
-        True if the ratings may become training data.
-    verdicts, findings, unmet
-        What the policy and the data contract said, and the verdicts that hold the release.
-    waived, refused
-        The waivers that overrode a verdict. The waivers that are not valid, in words.
-    manner, recorded_manner
-        How often the round was judged and with which confidence, and the words that are recorded.
-    ratings_digest, policy_digest, contract_digest, code_version
-        What was judged, by what, and the version of this package.
-    version
-        How many different ratings came under the round's name, up to these. None outside a store.
+    `unmet` are the verdicts that hold the release, `waived` the waivers that overrode one, and
+    `refused` those that are not valid, in words. `manner` says how often the round was judged and
+    with which confidence; `recorded_manner` are the words that are recorded. The digests say what
+    was judged by what. `version` says how many different ratings came under the round's name, up to
+    these; it is None outside a store.
     """
 
     admitted: bool
@@ -95,17 +86,13 @@ class Decision(Tabular):
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why the round is held or admitted, with a sentence for each reason."""
-        if self.admitted:
-            return (
-                *(verdict.reason for verdict in self.holding),
-                *map(str, self.waived),
-                *self.refused,
-            )
+        of_rules = self.holding if self.admitted else self.unmet
         broken = [
             f"{'' if finding.table == OF_THE_GATE else 'contract: '}{finding.description}"
             for finding in self.broken
         ]
-        return (*broken, *(verdict.reason for verdict in self.unmet), *self.refused)
+        waived = map(str, self.waived if self.admitted else ())
+        return (*broken, *(verdict.reason for verdict in of_rules), *waived, *self.refused)
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -189,11 +176,8 @@ def assess(
 ) -> Assessment:
     """Estimate what the policy asks for, and decide. `also` are findings of the gate itself.
 
-    `version` is as in `Decision`. If what the contract finds in these ratings is known, it is
-    `checked`.
-
-    Nothing but the arguments is read. So the same ratings, policy, contract, waivers and version of
-    this package give the same decision.
+    If what the contract finds in these ratings is known, it is `checked`. Nothing but the arguments
+    is read, so the same ones and the same version of this package give the same decision.
     """
     part = judged_part(ratings, policy)
     found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
@@ -243,9 +227,7 @@ def decide(
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     short = [verdict for verdict in holding if verdict.kind not in policy.admit]
     waived, refused = waivers.sorted_out(verdicts, policy, ratings_digest)
-    unmet = tuple(
-        verdict for verdict in short if not any(waiver.turns(verdict) for waiver in waived)
-    )
+    unmet = tuple(each for each in short if not any(waiver.turns(each) for waiver in waived))
     again = f"This is version {version} of the round. " if (version or 0) > 1 else ""
     return Decision(
         admitted=bool(holding) and not unmet and not any(finding.holds for finding in findings),
@@ -282,20 +264,29 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
 def _met_with_all(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     """The verdict, or an inconclusive one with the code *dissent_left_out*.
 
-    Raters lean to a model's suggestion, so such labels agree more. A policy may leave them out. But
-    they may be those that differ. So it must admit its verdict on the round with all labels too.
+    A policy may leave out labels that began as a suggestion. But they may be those that differ, so
+    it must admit its verdict on the round with all labels too.
     """
     if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
         return verdict
-    again = measure_ratings(ratings, [verdict.rule.measure], policy.inference, scopes=("round",))
-    other = next(iter(verdict.rule.judge(again)))
+    other = _of_others(verdict, ratings, policy)
     if other.kind in policy.admit:
         return verdict
-    said = (
-        f"{verdict.reason}; with the labels that began as a suggestion it is {other.kind}: "
-        f"{other.reason}"
-    )
-    return replace(verdict, kind="inconclusive", reason=said, code="dissent_left_out")
+    where = "with the labels that began as a suggestion"
+    return _taken_back(verdict, "dissent_left_out", where, other)
+
+
+def _of_others(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
+    """The verdict of the same rule on other ratings of the round."""
+    rule = verdict.rule
+    again = measure_ratings(ratings, [rule.measure], policy.inference, scopes=("round",))
+    return next(iter(rule.judge(again)))
+
+
+def _taken_back(verdict: Verdict, code: str, where: str, other: Verdict) -> Verdict:
+    """An inconclusive verdict, since there is another one elsewhere."""
+    said = f"{verdict.reason}; {where} it is {other.kind}: {other.reason}"
+    return replace(verdict, kind="inconclusive", reason=said, code=code)
 
 
 def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
@@ -319,25 +310,22 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
     """The verdict, or an inconclusive one with the code *flattered* if it does not stand.
 
     Disagreement is read as a share of what chance gives. A few far labels raise that, and so do
-    declared categories that nobody uses. Then raters who agree on nothing else look reliable. So a
-    verdict on the round that the policy admits must stand without them.
+    declared categories that nobody uses. So a verdict that the policy admits must stand without
+    them.
     """
     found = verdict.estimate
     if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
         return verdict
     for what, rest, stands in _without(ratings, policy):
-        again = measure_ratings(rest, [verdict.rule.measure], policy.inference, scopes=("round",))
-        other = next(iter(verdict.rule.judge(again)))
+        other = _of_others(verdict, rest, policy)
         same_value = (  # then only the draws of its limits differ
             found.value is not None
             and other.estimate is not None
             and other.estimate.value is not None
             and round(found.value - other.estimate.value, DIGITS) == 0
         )
-        if other.kind in stands or same_value:
-            continue
-        said = f"{verdict.reason}; without {what} it is {other.kind}: {other.reason}"
-        return replace(verdict, kind="inconclusive", reason=said, code="flattered")
+        if other.kind not in stands and not same_value:
+            return _taken_back(verdict, "flattered", f"without {what}", other)
     return verdict
 
 

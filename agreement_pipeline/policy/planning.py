@@ -1,9 +1,8 @@
 """Plans: how many items the rules of a policy need before they decide.
 
 Rounds of a known *population* are simulated, and judged as real rounds are. A population is a
-statistic in which the weight of a row is the share of items that show it. A round is a random
-sample of rows, or of whole clusters whose items are then n on average. A rule decides if the lower
-limit reaches the cut-off.
+statistic whose weights are shares of the items. A round is a random sample of its rows, or of whole
+clusters.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,21 +49,9 @@ PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
 class Plan(Tabular):
     """The smallest number of items with which a rule decides as often as asked.
 
-    Attributes
-    ----------
-    measure, expected, reliable, probability
-        The measure, its value in the population, the cut-off, and how often the lower limit must
-        reach it.
-    labels_an_item
-        The mean number of ratings of an item that the measure uses.
-    n_items
-        The number of items needed; None if no number is enough.
-    decided
-        The share of simulated rounds of `n_items` items that decide.
-    curve
-        The numbers of items that were tried, each with the share of rounds that decided.
-    impossible
-        Why no number of items is enough.
+    `expected` is the value in the population, and `labels_an_item` the mean number of ratings that
+    the measure uses. `decided` is the share of simulated rounds of `n_items` items that decide, and
+    `curve` has it for each number that was tried. If no number is enough, `impossible` says why.
     """
 
     measure: str
@@ -94,16 +81,9 @@ class Plan(Tabular):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The plan in one row."""
-        yield {
-            "measure": self.measure,
-            "expected": self.expected,
-            "reliable": self.reliable,
-            "labels_an_item": self.labels_an_item,
-            "items": self.n_items,
-            "ratings": self.n_ratings,
-            "decided": self.decided,
-            "impossible": self.impossible,
-        }
+        said = {**vars(self), "items": self.n_items, "ratings": self.n_ratings}
+        shown = ("measure", "expected", "reliable", "labels_an_item", "items", "ratings")
+        yield {name: said[name] for name in (*shown, "decided", "impossible")}
 
 
 class Trial(NamedTuple):
@@ -156,26 +136,19 @@ def plan(
 
     Parameters
     ----------
-    policy
-        The policy whose rules are planned for, with its confidence level and its other settings.
     earlier
-        An earlier round, if the next round will be like it. None: the next round is described by
-        the next three parameters.
+        An earlier round, if the next one will be like it. Its name in errors is `where`.
     expected, prevalence, labels_an_item
         Without an earlier round: the value expected of each measure, the share of each category,
         and how many raters label an item. Each number of raters has plans of its own.
-    probability
-        The share of rounds that shall decide.
-    n_rounds
-        How many rounds are simulated for each number of items.
-    where
-        The name of the earlier round in errors.
+    probability, n_rounds
+        The share of rounds that shall decide, and how many are simulated for a number of items.
 
     Raises
     ------
     PolicyError
-        No rule on the round can hold a release, or the policy's limits are for raters at large. Or
-        the policy corrects verdicts together, and their number is unknown before the round.
+        No rule on the round can hold a release, the limits are for raters at large, or the number
+        of verdicts that hold together is unknown.
     """
     rules = [rule for rule in _holding(policy) if rule.scope == "round"]
     if earlier is not None:
@@ -255,7 +228,6 @@ def plan_measure(
     min_items: int = FEWEST_ITEMS,
     n_rounds: int = N_ROUNDS,
     n_together: int = 1,
-    seed: int = 0,
 ) -> Plan:
     """How many items of the population a round needs before a rule decides often enough.
 
@@ -267,24 +239,8 @@ def plan_measure(
        tried, and the curve is fitted again, twice in all.
     5. The last number is tried on twice as many new rounds. The plan states the share that decides.
 
-    Parameters
-    ----------
-    measure
-        A registered measure. A measure of every category is planned for the lowest category.
-    population
-        A statistic whose weights are shares.
-    inference
-        How a round's limits are found. Each round has a seed of its own, and is judged only once,
-        or at the looks that the inference names.
-    reliable, probability
-        The cut-off, and the probability with which the lower limit must reach it.
-    min_items
-        A round read on fewer items, or clusters of them, does not decide.
-    n_rounds, seed
-        How many rounds are simulated for each number of items, and their seed.
-    n_together
-        The number of verdicts that Holm's procedure corrects together. The plan is for the level
-        that the first of them must meet.
+    A measure of every category is planned for the lowest one. Holm's procedure corrects
+    `n_together` verdicts, and the plan is for the level that the first of them must meet.
 
     Raises
     ------
@@ -296,12 +252,17 @@ def plan_measure(
     if asked.impossible:
         return asked
     if inference.looks is not None:
-        return _planned_looks(asked, judging, population, inference.looks.at, n_rounds, seed)
+        return _planned_looks(asked, judging, population, inference.looks.at, n_rounds)
 
     def decided(n_items: int, part: float) -> Trial:
         rounds = max(1, round(n_rounds * part))
-        share = _decided(judging, population, n_items, rounds, seed + int(part > 1))
-        return Trial(share, rounds)
+        rng = np.random.default_rng([int(part > 1), n_items])  # those that confirm are new ones
+        drawn = enumerate(simulated_rounds(population, n_items, rounds, rng))
+        found = [
+            judging.decides(estimate(measure, each, judging.inference_of(number)))
+            for number, each in drawn
+        ]
+        return Trial(float(np.mean(found)), rounds)
 
     return _planned(asked, decided, max(min_items, FEWEST_ITEMS))
 
@@ -420,35 +381,19 @@ def _smoothed(tried: Mapping[int, Trial], probability: float, start: int) -> int
     return max(start, ceil(float(root**2)))
 
 
-def _decided(
-    judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
-) -> float:
-    """The share of simulated rounds that decide."""
-    rounds = simulated_rounds(population, n_items, n_rounds, np.random.default_rng([seed, n_items]))
-    return float(
-        np.mean(
-            [
-                judging.decides(estimate(judging.measure, drawn, judging.inference_of(number)))
-                for number, drawn in enumerate(rounds)
-            ]
-        )
-    )
-
-
 def _planned_looks(
     asked: Plan,
     judging: Judging,
     population: Statistic,
     at: Sequence[int],
     n_rounds: int,
-    seed: int,
 ) -> Plan:
     """At which look of the policy enough simulated rounds have decided.
 
     Each round grows from look to look, and stops at the first look that decides. The curve holds
     the share of rounds that decided by each look.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     decided, masses = np.zeros(len(at)), drawn_masses(population)
     for number in range(n_rounds):
         times, before = np.zeros(len(masses)), 0

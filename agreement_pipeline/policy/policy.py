@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -88,45 +89,40 @@ class Policy:
     policy, version
         The name and the number of the policy.
     rules
-        At least one rule that can hold a release. Two rules may not have the same measure and
-        scope.
+        At least one rule that can hold a release. No two have the same measure and scope.
     admit
         The verdicts that let a round through: *reliable*, or also *tentative*.
     confidence_level, n_resamples
         The level of the intervals that the rules read, and the number of their resamples.
     interval_method
         The method of the intervals. *smoothed_bayesian_bootstrap* is about these raters.
-        *two_way_jackknife_log* is about raters at large, whoever rates next. A method whose lower
-        limit failed too often in the coverage study is refused.
+        *two_way_jackknife_log* is about raters at large. Others failed too often in a study.
     familywise
         none: each verdict has the confidence level by itself. holm: all verdicts of rules that can
-        hold a release have it together. Verdicts that are too uncertain for that are taken back.
+        hold a release have it together, and those too uncertain for that are taken back.
     always_valid_at
         None: a round is judged once. A number: a round may be judged at any time while it fills,
-        and the limits are valid at every look. They are tightest at this number of items, or of
-        clusters if items come in clusters.
+        and the limits are tightest at this number of items, or of clusters.
     looks
-        None, or the sizes at which a growing round is judged, named beforehand. Then the limits are
-        valid at these looks together. At any other size the round is held.
+        The sizes at which a growing round is judged, named beforehand. The limits are valid at
+        these together. At any other size the round is held.
     description
         The reasons for the cut-offs: they follow from the cost of an error.
     items_in_conflict
         unresolved: an item with other labels in other rounds of a release has no label. refuse:
         such rounds are not released together.
     passed_by_guessing
-        Why it does no harm that raters who never look can pass. It is needed if each rule that can
-        hold a release has a measure that guessing can pass. The card of a release shows it.
+        Why it does no harm that raters who never look can pass. It is needed if guessing can pass
+        each rule that can hold a release.
     waiver_days
-        For how many days from the day of the judgement a waiver may hold: a year by default.
+        For how many days from the judgement a waiver may hold.
     most_versions
-        How many versions of a round are judged. Later versions are held. None: any number.
+        How many versions of a round are judged. Later ones are held.
     requires
-        What an export must show, for example drafts and gold. A round is held if its export
-        cannot show it.
+        What an export must show, for example drafts and gold, or the round is held.
     assisted
-        count: labels that began as a model's suggestion are judged as others are. leave_out: the
-        round is judged without them, and is held if its export cannot show which they are. A
-        finding tells the values with them and without them.
+        count: labels that began as a suggestion are judged as others are. leave_out: the round is
+        judged without them, and is held if its export cannot show them.
 
     Raises
     ------
@@ -155,12 +151,9 @@ class Policy:
     assisted: Annotated[OfAssisted, one_of(get_args(OfAssisted))] = "count"
 
     def __post_init__(self) -> None:
-        refuse_mistakes(self, PolicyError, self._needs())
+        needs = chain(self._needs_of_rules(), self._needs_of_looks())
+        refuse_mistakes(self, PolicyError, needs)
         self.inference.refuse_too_few()
-
-    def _needs(self) -> Iterator[Need]:
-        yield from self._needs_of_rules()
-        yield from self._needs_of_looks()
 
     def _needs_of_rules(self) -> Iterator[Need]:
         yield Need(
@@ -219,11 +212,7 @@ class Policy:
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
         """The policy in plain data, as read from YAML or JSON.
 
-        Raises
-        ------
-        PolicyError
-            A key is unknown or missing, or a value is impossible. The message names every mistake
-            with its place in `source`.
+        A PolicyError names every mistake with its place in `source`.
         """
         place = source if isinstance(source, Place) else Place(source)
         return validated(cls, data, place, PolicyError)
@@ -278,10 +267,7 @@ class Policy:
 def load_policy(path: Path | str) -> Policy:
     """The policy in a YAML file, or the bundled policy of that name.
 
-    Raises
-    ------
-    PolicyError
-        The file cannot be read, or is no policy. The message names every mistake with its line.
+    A PolicyError names every mistake with its line.
 
     >>> load_policy("standard").rules[0].reliable
     0.8
@@ -312,10 +298,8 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     """The verdicts of one decision. Verdicts that are too uncertain together are taken back.
 
     Admission needs no correction: all rules must be met (an intersection-union test, Berger 1982).
-    Single verdicts do, since of many some are wrong by chance. After Holm's (1979) procedure, any
-    is wrong in no more rounds than the level says.
-
-    Only verdicts of rules that can hold a release count. `tail` is half of one minus the level.
+    Single verdicts do. After Holm's (1979) procedure, any is wrong in no more rounds than the level
+    says. `tail` is half of one minus the level.
 
     - *reliable* is kept by Holm's procedure on the p of the upper cut-off;
     - of the d verdicts that are then not reliable, one is kept as *tentative* if the p of the lower
@@ -323,7 +307,8 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     - *unreliable* is kept by Holm's procedure on the p of a value at the lower
       cut-off or above.
 
-    The smallest p that counts is the share of ten resamples. *not_evaluated* counts as a failure.
+    Only verdicts of rules that can hold a release count, *not_evaluated* as a failure. The smallest
+    p is the share of ten resamples.
 
     References
     ----------

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
-from agreement_pipeline.intervals import Interval
 from agreement_pipeline.mistakes import (
     CLOSED,
     Need,
@@ -51,29 +50,27 @@ class Rule:
         A registered measure.
     scope
         round, category, rater, without (a rater left out), pair, classifier or stratum. Each
-        estimate of this scope is judged on its own. Verdicts on strata hold together by Holm's
-        procedure.
+        estimate of this scope is judged on its own. Those on strata hold together (Holm).
     reliable, tentative
         The cut-offs for the lower limit, at least 0.667 in a rule that can hold a release.
     min_items, min_raters
-        The fewest items with a value, and the fewest raters of one of them. Items of one cluster
-        count as one. An estimate with fewer is not evaluated.
+        The fewest items (or clusters) with a value, and the fewest raters of one of them. An
+        estimate with fewer is not evaluated.
     if_too_few
         What happens to a stratum of fewer items. hold: it holds the release. tell: its verdict is
         only shown. pool: all such strata of a column are judged as one.
     every_rater
-        True if every rater of the round must count in the estimate, or it is not evaluated. A rater
-        does not count if their replicates, or their confidence, are missing or show nothing.
+        True if the estimate is only evaluated if every rater counts in it. One does not if their
+        replicates, or their confidence, are missing or show nothing.
     requires
         What the export must show, or the rule is not evaluated.
     effect
-        hold: the round is held if this rule is not met. warn: the verdict is only shown. Rules on
-        some measures may only warn.
+        hold: the round is held if this rule is not met. warn: the verdict is only shown.
 
     Raises
     ------
     PolicyError
-        A value is impossible, or does not suit the measure or the scope. The message says which.
+        A value is impossible, or does not suit the measure or the scope.
     """
 
     __pydantic_config__ = CLOSED
@@ -159,7 +156,9 @@ class Rule:
             code, why = missing
             reason = reasons.not_evaluated(estimate, value, why)
             return Verdict(rule, scope, "not_evaluated", reason, code, estimate)
-        kind = self._kind(interval)
+        kind: Kind = "unreliable" if interval.high < self.tentative else "inconclusive"
+        if interval.low >= self.tentative:
+            kind = "reliable" if interval.low >= self.reliable else "tentative"
         reason = reasons.judged(estimate, value, interval, kind, self.reliable, self.tentative)
         return Verdict(rule, scope, kind, reason, kind, estimate)
 
@@ -183,14 +182,6 @@ class Rule:
                 "are missing or show nothing, and the policy asks for every rater"
             )
         return None
-
-    def _kind(self, interval: Interval) -> Kind:
-        low, high = interval
-        if low >= self.reliable:
-            return "reliable"
-        if low >= self.tentative:
-            return "tentative"
-        return "unreliable" if high < self.tentative else "inconclusive"
 
 
 def _percent_meant(cutoff: float, low: float, high: float) -> str:
@@ -226,7 +217,18 @@ class Verdict(Tabular):
 
     def to_mapping(self) -> dict[str, Any]:
         """The verdict as plain data."""
-        found = self.estimate
+        numbers: dict[str, Any] = dict.fromkeys(
+            ("value", "low", "high", "p_reliable", "p_tentative", "n_items")
+        )
+        if found := self.estimate:
+            numbers |= {
+                "value": found.value,
+                "low": found.low,
+                "high": found.high,
+                "p_reliable": found.p_value(self.rule.reliable),
+                "p_tentative": found.p_value(self.rule.tentative),
+                "n_items": found.n_used,
+            }
         return {
             "measure": self.rule.measure,
             "scope": str(self.scope),
@@ -234,12 +236,7 @@ class Verdict(Tabular):
             "verdict": self.kind,
             "code": self.code,
             "reason": self.reason,
-            "value": found.value if found else None,
-            "low": found.low if found else None,
-            "high": found.high if found else None,
-            "p_reliable": found.p_value(self.rule.reliable) if found else None,
-            "p_tentative": found.p_value(self.rule.tentative) if found else None,
-            "n_items": found.n_used if found else None,
+            **numbers,
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Waivers: a named person waives one verdict on one round, with a reason and an end date.
 
-A waiver holds the digest of the round's ratings, so it is valid for these ratings only. A waiver
-can override a verdict. It can never override a finding of the data contract, or a digest.
+A waiver is valid for the ratings of one digest. It can never override a finding of the contract.
 """
 
 import re
@@ -57,17 +56,13 @@ class Waiver:
 
     Parameters
     ----------
-    project, round
-        The project, and its round.
-    ratings_digest
-        The digest of the ratings, as a decision shows it.
+    project, round, ratings_digest
+        The project, its round, and the digest of the ratings, as a decision shows it.
     measure, scope
         The rule's measure, and what the verdict is about: `round`, or a kind and a name such as
         `rater ana`.
-    who, why
-        The person who answers for it, and the reason.
-    until
-        The last day on which it is valid. The policy bounds it (`waiver_days`).
+    who, why, until
+        The person who answers for it, the reason, and the last day. The policy bounds it.
 
     Raises
     ------
@@ -97,11 +92,7 @@ class Waiver:
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
         """The waiver in plain data, as read from YAML or JSON.
 
-        Raises
-        ------
-        WaiverError
-            A key is unknown or missing, or a value is impossible. The message names every mistake
-            with its place in `source`.
+        A WaiverError names every mistake with its place in `source`.
         """
         place = source if isinstance(source, Place) else Place(source)
         if isinstance(data, Mapping) and "until" in data:
@@ -123,8 +114,10 @@ class Waiver:
             str(Scope.written(self.scope)),
         )
 
-    def refusal(self, policy: Policy, ratings_digest: str, on: date) -> str | None:
-        """Why the waiver is not valid for these ratings, policy and day; None if it is valid."""
+    def refusal(
+        self, policy: Policy, ratings_digest: str, on: date, verdicts: Iterable[Verdict]
+    ) -> str | None:
+        """Why the waiver is not valid on a day for these verdicts; None if it is valid."""
         named, days = f"policy {policy.policy}", policy.waiver_days
         spoken_of = "hold", self.measure, self.scope.partition(" ")[0]
         refusals = (
@@ -142,14 +135,12 @@ class Waiver:
                 spoken_of not in [(each.effect, each.measure, each.scope) for each in policy.rules],
                 f"{named} has no rule on {self.measure} of {self.scope} that can hold a release",
             ),
+            (
+                not any(map(self.turns, verdicts)),
+                f"this round has no verdict on {self.measure} of {self.scope}",
+            ),
         )
         return next((why for holds, why in refusals if holds), None)
-
-    def of_nothing(self, verdicts: Iterable[Verdict]) -> str | None:
-        """Why the waiver turns nothing: there is no such verdict on the round."""
-        if any(self.turns(verdict) for verdict in verdicts):
-            return None
-        return f"this round has no verdict on {self.measure} of {self.scope}"
 
     def __str__(self) -> str:
         return (
@@ -173,14 +164,11 @@ class Waivers:
         A waiver of a verdict that the policy admits anyway is neither.
         """
         refusals = [
-            (each, each.refusal(policy, ratings_digest, self.on) or each.of_nothing(verdicts))
-            for each in self.written
+            (each, each.refusal(policy, ratings_digest, self.on, verdicts)) for each in self.written
         ]
         short = [verdict for verdict in verdicts if verdict.kind not in policy.admit]
         used = tuple(
-            each
-            for each, refusal in refusals
-            if refusal is None and any(each.turns(verdict) for verdict in short)
+            each for each, refusal in refusals if not refusal and any(map(each.turns, short))
         )
         return used, tuple(
             f"{each} is refused, since {refusal}" for each, refusal in refusals if refusal
@@ -213,12 +201,6 @@ def _day(said: object) -> object:
 
 
 def load_waiver(path: Path | str) -> Waiver:
-    """The waiver in a YAML file.
-
-    Raises
-    ------
-    WaiverError
-        The file cannot be read, or is no waiver. The message names every mistake with its line.
-    """
+    """The waiver in a YAML file. A WaiverError names every mistake with its line."""
     data, place = read_yaml(Path(path), WaiverError)
     return Waiver.from_mapping(data, source=place)

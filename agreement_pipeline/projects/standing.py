@@ -71,7 +71,7 @@ class Standing:
         """The standing after more entries. The rounds in them are looked up again."""
         arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
         changed = {name for entry in later for name in _rounds_of(entry)} & {*self.rows, *arrived}
-        entries = [entry for found in store.histories(changed).values() for entry in found]
+        entries = [entry for name in changed for entry in store.history(name)]
         released = [entry["release"] for entry in entries if entry["event"] == "released"]
         rows = rows_by_round(entries, store.withdrawn(released))
         others = {name: said for name, said in self.decided.items() if name not in changed}

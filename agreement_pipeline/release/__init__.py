@@ -1,5 +1,6 @@
 """Training data are let out here, and releases are verified here."""
 
+from agreement_pipeline.release.contents import Release
 from agreement_pipeline.release.decisions import Checked, Reassessed, reassess
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
 from agreement_pipeline.release.opening import (
@@ -9,7 +10,6 @@ from agreement_pipeline.release.opening import (
     superseded,
     verify_release,
 )
-from agreement_pipeline.release.proof import Release
 
 __all__ = [
     "Checked",

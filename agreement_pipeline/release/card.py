@@ -117,22 +117,9 @@ def croissant(
 ) -> dict[str, Any]:
     """The description in Croissant 1.0, with the properties for responsible AI, as plain data.
 
-    The vocabulary comes from http://mlcommons.org/croissant/1.0 and
-    http://mlcommons.org/croissant/RAI/1.0. No property takes a coefficient of agreement. So the
-    coefficients are given in words.
-
-    Parameters
-    ----------
-    project
-        The name of the project.
-    tables
-        The schema and the digest of each Parquet file, by name.
-    decisions
-        The decision on each round.
-    raters_per_item
-        The smallest and the largest number of raters of an item.
-    classifiers
-        The models that were compared with the raters.
+    `tables` gives the schema and the digest of each file, `raters_per_item` the fewest and the
+    most. No property takes a coefficient of agreement, so these are given in words. The vocabulary
+    is that of http://mlcommons.org/croissant/1.0 and http://mlcommons.org/croissant/RAI/1.0.
     """
     return {
         "@context": CONTEXT,

@@ -1,8 +1,9 @@
-"""The files of a release: a pure function of ratings, policy and contract."""
+"""A release, and its files: a pure function of ratings, policy and contract."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,20 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.large_files import Content, parts_of
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import (
     EXTRAS,
     PanelLabels,
     Ratings,
-    Scale,
+    Rows,
     content_columns,
+    in_pandas,
     parquet_of,
 )
 from agreement_pipeline.release.card import card, croissant
-from agreement_pipeline.release.tables import Member, called, labels_of, tables_of
-from agreement_pipeline.store import digest_of
-from agreement_pipeline.text import listed
+from agreement_pipeline.release.tables import ANNOTATIONS, Member, tables_of
+from agreement_pipeline.store import Folder, digest_of
 from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-release/2"
@@ -58,45 +58,83 @@ DOCUMENTS: Mapping[str, Paths | None] = {
     README: None,
     CROISSANT: None,
 }
-"""Every file of a release that `documents` makes, with how a proof compares it.
+"""Every file of a release without its tables and its manifest, with how a proof compares it.
 
 A set of places: the file is JSON, and these places hold words. None: the whole file is words.
 """
 
 
-def contents(
-    project: str, members: Sequence[Member], policy: Policy, contract: Contract
-) -> tuple[dict[str, Content], PanelLabels]:
-    """The files of a release by name, in the order of writing, and the labels in them.
+@dataclass(frozen=True, eq=False)
+class Release:
+    """The training data of admitted rounds.
 
-    The manifest is the last file.
+    Attributes
+    ----------
+    path, project, policy, contract
+        Its folder, the project, and what the rounds were judged by.
+    members, labels
+        The judged rounds, and the label of each item, in arrays.
+    manifest_digest
+        SHA-256 of the manifest, which lists the digest of every other file. The log has it.
+    rounds, ratings, decisions
+        The names of the rounds, the ratings of each under pseudonyms, and each decision as
+        `Decision.to_mapping` gives it.
+    tables
+        The rows of its tables by file name, made a part at a time.
     """
-    scales = {member.ratings.scale for member in members}
-    if len(scales) > 1:
-        raise ReleaseHeldError(
-            f"{called(members)}: found {len(scales)} different scales; "
-            "expected one in a release. Release them apart, or ingest them again with one scale."
-        )
-    labels = labels_of(members)
-    if labels.unresolved.all():
-        raise ReleaseHeldError(
-            f"{called(members)}: found {len(labels)} items without a label; "
-            "expected at least one with a label. "
-            "Let at least two raters label each item, and have ties adjudicated."
-        )
-    names = labels.items[labels.in_conflict]
-    if policy.items_in_conflict == "refuse" and len(names):
-        raise ReleaseHeldError(
-            f"{called(members)}: found {len(names)} items with other labels in other rounds "
-            f"({listed(names)}); expected one label of each item. "
-            "Adjudicate these items, or set items_in_conflict: unresolved in the policy."
-        )
-    tables = tables_of(members, labels)
-    data: dict[str, Content] = {name: parquet_of(rows) for name, rows in tables.items()}
-    described = {name: (rows.schema, digest_of(data[name])) for name, rows in tables.items()}
-    data |= documents(project, members, labels, policy, contract, scales.pop(), described)
+
+    path: Folder
+    project: str
+    policy: Policy
+    contract: Contract
+    members: tuple[Member, ...]
+    labels: PanelLabels
+    manifest_digest: str = ""
+
+    @property
+    def rounds(self) -> tuple[str, ...]:
+        """The names of the rounds."""
+        return tuple(member.round for member in self.members)
+
+    @property
+    def ratings(self) -> dict[str, Ratings]:
+        """The ratings of each round."""
+        return {member.round: member.ratings for member in self.members}
+
+    @cached_property
+    def decisions(self) -> dict[str, dict[str, Any]]:
+        """The decision on each round, as plain data."""
+        return {each.round: each.assessment.decision.to_mapping() for each in self.members}
+
+    @cached_property
+    def tables(self) -> dict[str, Rows]:
+        """The rows of its tables."""
+        return tables_of(self.members, self.labels)
+
+    @cached_property
+    def train(self) -> pd.DataFrame:
+        """One row for each item that has a label, with the columns of `consensus`."""
+        return self.labels.take(self.labels.resolved).frame()
+
+    @cached_property
+    def annotations(self) -> pd.DataFrame:
+        """One row for each rating. Raters have pseudonyms."""
+        rows = self.tables[ANNOTATIONS]
+        frame: pd.DataFrame = in_pandas(pa.Table.from_batches(rows.to_batches(), rows.schema))
+        return frame
+
+    @property
+    def tentative(self) -> bool:
+        """True if a round is admitted on a tentative verdict."""
+        return any(decision["tentative"] for decision in self.decisions.values())
+
+
+def contents(release: Release) -> dict[str, Content]:
+    """The files of a release by name, in the order of writing. The manifest is the last one."""
+    data: dict[str, Content] = {name: parquet_of(rows) for name, rows in release.tables.items()}
+    data |= documents(release, {name: digest_of(content) for name, content in data.items()})
     manifest = {
-        **identity(project, members, policy, contract),
+        **identity(release),
         "written_by": {
             "agreement_pipeline": __version__,
             "numpy": np.__version__,
@@ -108,64 +146,44 @@ def contents(
             for name, content in sorted(data.items())
         },
     }
-    return {**data, MANIFEST: as_json(manifest)}, labels
+    return {**data, MANIFEST: as_json(manifest)}
 
 
-def documents(
-    project: str,
-    members: Sequence[Member],
-    labels: PanelLabels,
-    policy: Policy,
-    contract: Contract,
-    scale: Scale,
-    tables: Mapping[str, tuple[pa.Schema, str]],
-) -> dict[str, bytes]:
-    """The files of a release without its tables and its manifest.
-
-    `tables` gives the schema of each table and the digest of its file.
-    """
-    decisions, report = decisions_of(members), report_of(members, labels)
-    n_raters = labels.n_raters if len(labels) else np.zeros(1, dtype=int)
+def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
+    """The files of a release without its tables, whose `digests` they hold, and its manifest."""
+    project, policy, decisions = release.project, release.policy, release.decisions
+    scale, report = release.members[0].ratings.scale, _report(release)
+    n_raters = release.labels.n_raters if len(release.labels) else np.zeros(1, dtype=int)
+    schemas = {name: (rows.schema, digests[name]) for name, rows in release.tables.items()}
+    classifiers = {name for each in release.ratings.values() for name in each.classifiers}
+    origins = {name: ratings.origin for name, ratings in release.ratings.items()}
+    judged_by = {
+        "policy": policy.to_mapping(),
+        "contract": release.contract.to_mapping(),
+        "scale": scale.to_mapping(),
+        "waivers": _waivers(release),
+    }
+    described = croissant(
+        project,
+        schemas,
+        decisions,
+        raters_per_item=(int(n_raters.min()), int(n_raters.max())),
+        classifiers=sorted(classifiers),
+    )
     return {
         REPORT: as_json(report),
-        POLICY: as_json(
-            {
-                "policy": policy.to_mapping(),
-                "contract": contract.to_mapping(),
-                "scale": scale.to_mapping(),
-                "waivers": _waivers(members),
-            }
-        ),
+        POLICY: as_json(judged_by),
         DECISION: as_json(decisions),
-        README: card(
-            project,
-            decisions,
-            report,
-            policy,
-            scale,
-            {member.round: member.ratings.origin for member in members},
-        ).encode(),
-        CROISSANT: as_json(
-            croissant(
-                project,
-                tables,
-                decisions,
-                raters_per_item=(int(n_raters.min()), int(n_raters.max())),
-                classifiers=sorted(
-                    {name for member in members for name in member.ratings.classifiers}
-                ),
-            )
-        ),
+        README: card(project, decisions, report, policy, scale, origins).encode(),
+        CROISSANT: as_json(described),
     }
 
 
-def identity(
-    project: str, members: Sequence[Member], policy: Policy, contract: Contract
-) -> dict[str, Any]:
+def identity(release: Release) -> dict[str, Any]:
     """The part of the manifest that tells one release from another."""
     return {
         "schema": SCHEMA,
-        "project": project,
+        "project": release.project,
         "rounds": [
             {
                 "round": member.round,
@@ -179,40 +197,47 @@ def identity(
                 **({"adjudicated": dict(labels)} if (labels := member.adjudicated.labels) else {}),
                 **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
             }
-            for member in members
+            for member in release.members
         ],
-        "policy_digest": policy.digest,
-        "contract_digest": contract.digest,
-        "waivers": _waivers(members),
+        "policy_digest": release.policy.digest,
+        "contract_digest": release.contract.digest,
+        "waivers": _waivers(release),
     }
 
 
-def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:
-    """The decision on each round, as plain data."""
-    return {member.round: member.assessment.decision.to_mapping() for member in members}
+def _waivers(release: Release) -> dict[str, list[dict[str, str]]]:
+    """The waivers of each round that turned a verdict. Raters have their pseudonyms."""
+    return {name: decision["waivers"] for name, decision in release.decisions.items()}
 
 
-def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
+def _report(release: Release) -> dict[str, Any]:
     """All estimates of each round with their counts, and the numbers of released rows."""
-    elsewhere = _gold_elsewhere(members)
-    adjudicated = sum(len(member.adjudicated.labels) for member in members)
-    against = sum(member.overruled[0] for member in members)
-    return {
-        "rounds": {
-            member.round: {
-                "estimates": [estimate.to_mapping() for estimate in member.assessment.estimates],
-                "counts": _counts(member.ratings),
-            }
-            for member in members
-        },
-        "rows": {
-            "train": len(labels.resolved),
-            "unresolved": int(labels.unresolved.sum()),
-            **({"adjudicated": adjudicated, "overruled": against} if adjudicated else {}),
-            **({"in_conflict": int(labels.in_conflict.sum())} if labels.in_conflict.any() else {}),
-        },
-        **({"gold_in_another_round": elsewhere} if elsewhere else {}),
-    }
+    labels, rounds, gold_elsewhere = release.labels, {}, {}
+    for member in release.members:
+        ratings = member.ratings
+        rounds[member.round] = {
+            "estimates": [estimate.to_mapping() for estimate in member.assessment.estimates],
+            "counts": {
+                "items": ratings.n_rated,
+                "raters": len(ratings.raters),
+                "classifiers": len(ratings.classifiers),
+                "ratings": len(ratings),
+                "earlier_ratings": ratings.n_earlier,
+                "repeated_ratings": ratings.n_repeated,
+                "gold_items": len(ratings.rated(items=ratings.gold)),
+            },
+        }
+        own = replace(ratings, also_gold=frozenset()).gold
+        if count := len(ratings.rated(items=ratings.gold - own)):
+            gold_elsewhere[member.round] = count
+    rows = {"train": len(labels.resolved), "unresolved": int(labels.unresolved.sum())}
+    if adjudicated := sum(len(member.adjudicated.labels) for member in release.members):
+        rows["adjudicated"] = adjudicated
+        rows["overruled"] = sum(member.overruled[0] for member in release.members)
+    if labels.in_conflict.any():
+        rows["in_conflict"] = int(labels.in_conflict.sum())
+    elsewhere = {"gold_in_another_round": gold_elsewhere} if gold_elsewhere else {}
+    return {"rounds": rounds, "rows": rows, **elsewhere}
 
 
 def document(data: Mapping[str, Content], name: str) -> bytes:
@@ -225,32 +250,3 @@ def as_json(data: object) -> bytes:
     return (
         json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     ).encode()
-
-
-def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
-    """The waivers of each round that turned a verdict. Raters have their pseudonyms."""
-    return {
-        member.round: [waiver.to_mapping() for waiver in member.assessment.decision.waived]
-        for member in members
-    }
-
-
-def _counts(ratings: Ratings) -> dict[str, int]:
-    return {
-        "items": ratings.n_rated,
-        "raters": len(ratings.raters),
-        "classifiers": len(ratings.classifiers),
-        "ratings": len(ratings),
-        "earlier_ratings": ratings.n_earlier,
-        "repeated_ratings": ratings.n_repeated,
-        "gold_items": len(ratings.rated(items=ratings.gold)),
-    }
-
-
-def _gold_elsewhere(members: Sequence[Member]) -> dict[str, int]:
-    """How many rated items of each round are left out because they are gold in another."""
-    found = {}
-    for member in members:
-        own = replace(member.ratings, also_gold=frozenset()).gold
-        found[member.round] = len(member.ratings.rated(items=member.ratings.gold - own))
-    return {name: count for name, count in found.items() if count}

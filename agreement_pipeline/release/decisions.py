@@ -1,15 +1,13 @@
 """Decisions on rounds: judged again from their stored bytes, recorded, and acted upon.
 
-A decision follows from the ratings, the policy, the contract, the waivers, the settings and the
-code. The log has the digest of each of them. So `reassess` decides a round anew only where one
-differs, or where its releases do not fit its decision.
-
-A release is withdrawn by a notice in it, and then by an entry in the log.
+The log has the digest of all that a decision follows from. So `reassess` decides a round anew only
+where one differs, or where its releases do not fit. A release is withdrawn by a notice in it, and
+then by an entry in the log.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
@@ -37,16 +35,8 @@ IN_THE_LOG = "the store's log has the reasons"
 class Terms:
     """What rounds are judged by.
 
-    Attributes
-    ----------
-    policy, contract, waivers
-        The policy, the data contract, and the waivers of all rounds.
-    on
-        The day on which a waiver must hold.
-    settings_digest
-        The settings that rounds must have been read under. None: any.
-    adjudicated
-        The labels that adjudicators chose, by the round. No decision reads them.
+    Waivers are those of all rounds, and must hold `on` this day. Rounds must have been read under
+    the settings, if any are given. No decision reads the `adjudicated` labels.
     """
 
     policy: Policy
@@ -76,30 +66,22 @@ class Checked:
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
-    """A version of a round, the decision on it, and how many different ratings came up to it."""
+class Judged:
+    """A version of a round with its ratings, and the decision on them.
+
+    `number` says how many different ratings came under the round's name, up to this version.
+    """
 
     version: RoundVersion
     decision: Decision
     number: int
+    ratings: Ratings
 
     @property
     def facts(self) -> dict[str, Any]:
         """What the log keeps of the decision."""
         settings = {"settings_digest": self.version.settings_digest}
         return {**self.decision.to_mapping(), **settings}
-
-
-@dataclass(frozen=True, eq=False)
-class Judged(Taken):
-    """A version of a round with its ratings, and the decision on them."""
-
-    ratings: Ratings
-
-    @property
-    def taken(self) -> Taken:
-        """The decision without the ratings, which need much memory."""
-        return Taken(self.version, self.decision, self.number)
 
 
 def decide(
@@ -112,9 +94,8 @@ def decide(
 ) -> tuple[list[Judged], bool]:
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
-    If the caller checks later that nothing changed meanwhile, nothing is locked for decisions that
-    the log has already. A version that this process `kept` is not read again. True if a release was
-    withdrawn.
+    If the caller checks later that nothing changed, nothing is locked for decisions that the log
+    has already. True if a release was withdrawn.
     """
     with store.reading():
         refuse_reused(store, terms.policy)
@@ -127,7 +108,7 @@ def decide(
             return judged, False
     with store.locked():
         reconcile(store, rounds)
-        refuse_replaced(store, judged)
+        refuse_replaced(store, [each.version for each in judged])
         for version in _released_before(store, judged):
             if version not in former:
                 raise StoreError(
@@ -135,43 +116,45 @@ def decide(
                     "expected none. Judge the round again.",
                     may_pass=True,
                 )
+        policy = terms.policy.to_mapping()
         for each in judged:
-            store.record(
-                "decided", each.version.round, policy=terms.policy.to_mapping(), **each.facts
-            )
-        gone = [
-            (version.round, [version], reasons, partial(_reworded, store, version, terms))
-            for version, reasons in former.items()
-            if reasons
-        ] + [
-            (
-                each.version.round,
-                store.versions(each.version.round),
-                each.decision.reasons,
-                partial(_reworded, store, each.version, terms, each.ratings),
-            )
-            for each in judged
-            if not each.decision.admitted
-        ]
-        withdrawn = [withdraw_versions(store, *each) for each in gone]
-        return judged, any(withdrawn)
+            store.record("decided", each.version.round, policy=policy, **each.facts)
+        return judged, _withdrawn(store, judged, former, terms)
 
 
-def is_last_decision(store: Store, judged: Taken) -> bool:
-    """True if the last decision on the round rests on the same facts."""
-    decided = [
-        entry for entry in store.history(judged.version.round) if entry["event"] == "decided"
-    ]
-    facts = judged.facts
-    return bool(decided) and all(decided[-1][name] == facts[name] for name in DECIDING)
-
-
-def refuse_replaced(store: Store, judged: Iterable[Taken]) -> None:
-    """Refuse decisions on rounds that were ingested again meanwhile."""
+def _withdrawn(
+    store: Store,
+    judged: Sequence[Judged],
+    former: Mapping[RoundVersion, Sequence[str]],
+    terms: Terms,
+) -> bool:
+    """Withdraw the releases of what is held today. True if there was one."""
+    found = False
+    for version, reasons in former.items():
+        if reasons:
+            reworded = partial(_reworded, store, version, terms)
+            found |= withdraw_versions(store, version.round, [version], reasons, reworded)
     for each in judged:
-        if store.present(each.version.round) != each.version:
+        if not each.decision.admitted:
+            name, reasons = each.version.round, each.decision.reasons
+            reworded = partial(_reworded, store, each.version, terms, each.ratings)
+            found |= withdraw_versions(store, name, store.versions(name), reasons, reworded)
+    return found
+
+
+def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
+    """True if the last decision on the round rests on the same facts."""
+    history = store.history(version.round)
+    last = next((each for each in reversed(history) if each["event"] == "decided"), None)
+    return last is not None and all(last[name] == facts[name] for name in DECIDING)
+
+
+def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
+    """Refuse decisions on rounds that were ingested again meanwhile."""
+    for version in versions:
+        if store.present(version.round) != version:
             raise StoreError(
-                f"round {each.version.round}: found another version, ingested meanwhile; "
+                f"round {version.round}: found another version, ingested meanwhile; "
                 "expected the version that was judged. Judge it again.",
                 may_pass=True,
             )
@@ -194,33 +177,37 @@ def today() -> date:
 
 
 def _judge(
-    store: Store, version: RoundVersion, terms: Terms, kept: Checked | None = None
+    store: Store,
+    version: RoundVersion,
+    terms: Terms,
+    kept: Checked | None = None,
+    ratings: Ratings | None = None,
 ) -> Judged:
-    mine = kept if kept and kept.version == version else None
-    ratings = mine.ratings if mine else store.ratings_of(version)
-    same = mine is not None and mine.contract_digest == terms.contract.digest
-    number = _number_of(store, version)
+    """The decision on a version of a round, or on its `ratings` under other names."""
+    findings = None
+    if kept and kept.version == version:
+        ratings = kept.ratings
+        findings = kept.findings if kept.contract_digest == terms.contract.digest else None
+    if ratings is None:
+        ratings = store.ratings_of(version)
+    number, also = _number_of(store, version), list[Finding]()
+    if terms.read_otherwise(version):
+        words = (
+            "found ratings that were read under other settings than the project has now; "
+            "expected the same columns, scale, classifiers, layout, replicates and limits. "
+            "Put the round's file into the inbox, so that it is read again."
+        )
+        also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
     found = assess(
         ratings,
         terms.policy,
         terms.contract,
         terms.of(version.round),
-        _read_otherwise(version, terms),
+        also,
         version=number,
-        checked=mine.findings if mine and same else None,
+        checked=findings,
     )
     return Judged(version, found.decision, number, ratings)
-
-
-def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
-    if not terms.read_otherwise(version):
-        return []
-    words = (
-        "found ratings that were read under other settings than the project has now; "
-        "expected the same columns, scale, classifiers, layout, replicates and limits. "
-        "Put the round's file into the inbox, so that it is read again."
-    )
-    return [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:
@@ -246,22 +233,23 @@ def _reworded(
         names = store.pseudonyms(ratings)
     except StoreError:
         return ()
-    waivers, also = terms.of(version.round).renamed(names), _read_otherwise(version, terms)
-    number = _number_of(store, version)
-    renamed = ratings.renamed(names)
-    found = assess(renamed, terms.policy, terms.contract, waivers, also, version=number)
-    return () if found.decision.admitted else found.decision.reasons
+    renamed = tuple(each.renamed(names) for each in terms.waivers if each.round == version.round)
+    under = replace(terms, waivers=renamed)
+    decision = _judge(store, version, under, ratings=ratings.renamed(names)).decision
+    return () if decision.admitted else decision.reasons
 
 
 def _is_recorded(
     store: Store, judged: Sequence[Judged], former: Mapping[RoundVersion, Sequence[str]]
 ) -> bool:
     """True if the log and the releases already say all that follows from the decisions."""
-    rounds = [each.version.round for each in judged]
     return (
-        all(each.decision.admitted and is_last_decision(store, each) for each in judged)
+        all(
+            each.decision.admitted and is_last_decision(store, each.version, each.facts)
+            for each in judged
+        )
         and not any(former.values())
-        and agrees(store, rounds)
+        and not _disagreeing(store, [each.version.round for each in judged])
     )
 
 
@@ -270,9 +258,7 @@ def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersio
     found: dict[tuple[str, str], RoundVersion] = {}
     for each in judged:
         name, present = each.version.round, each.version.ratings_digest
-        released = {
-            entry["rounds"][name] for entry in store.in_force(store.releases_with(name))
-        } - {present}
+        released = {entry["rounds"][name] for entry in store.in_force(name)} - {present}
         for version in store.versions(name) if released else ():
             if version.ratings_digest in released:
                 found[name, version.ratings_digest] = version
@@ -301,14 +287,13 @@ def withdraw_versions(
     """Withdraw every release in force with one of these versions. True if there was one.
 
     Call only while the store is locked. The data stay, with a notice that gives the reasons
-    `reworded`, without names of raters, or points to the log. The notices are written first, and
-    the log entry last. If a writer is killed in between, the next decision adds the entry.
+    `reworded`, without names of raters, or points to the log. The log entry is written last.
     """
     digests = {version.ratings_digest for version in versions}
     found = list(
         dict.fromkeys(
             entry["release"]
-            for entry in store.in_force(store.releases_with(round_name))
+            for entry in store.in_force(round_name)
             if entry["rounds"][round_name] in digests
         )
     )
@@ -323,8 +308,7 @@ def withdraw_versions(
 def reconcile(store: Store, rounds: Iterable[str]) -> None:
     """Make the notices and the log agree on the releases with these rounds.
 
-    A notice that the log does not have gets its log entry. A removed notice that the log has
-    is written again. Call only while the store is locked.
+    What only one of them has is written into the other. Call only while the store is locked.
     """
     for entry, withdrawal in _disagreeing(store, rounds):
         if withdrawal is None:
@@ -332,11 +316,6 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
             store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
         else:
             _notice(store, entry["release"], withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
-
-
-def agrees(store: Store, rounds: Iterable[str]) -> bool:
-    """True if the notices and the log agree on the releases with these rounds."""
-    return not _disagreeing(store, rounds)
 
 
 def _disagreeing(
@@ -386,16 +365,8 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
 class Reassessed:
     """What became of a round when it was looked at again.
 
-    Attributes
-    ----------
-    round, before
-        Its name, and its last decision in a word, or nothing.
-    decision
-        The new decision. None if the last one stands, or if the round could not be judged.
-    withdrawn
-        True if a release was withdrawn.
-    error
-        Why the round could not be judged.
+    `before` is its last decision in a word. `decision` is None if that stands, or if an `error` let
+    the round not be judged. `withdrawn` says if a release was.
     """
 
     round: str
@@ -423,7 +394,7 @@ def reassess(
 ) -> Iterator[Reassessed]:
     """Look at every round of a store again, and judge it as `judge_round` does where that is due.
 
-    An error of one round ends nothing: the others are looked at all the same.
+    An error of one round ends nothing.
 
     Raises
     ------
@@ -466,7 +437,7 @@ def _reassessed(
     in_force = {digest for called, digest in released if called not in withdrawn}
     try:
         if not torn and _stands(arrived, last, in_force, terms):
-            store.refuse_edited(arrived[-1])
+            store.kept_table(arrived[-1])
             return Reassessed(name, before)
         judged, gone = decide(store, [name], terms)
         return Reassessed(name, before, judged[0].decision, gone)

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.ratings import Cells, InTurn, ParquetRows, Rows, stored_cells
+from agreement_pipeline.ratings import InTurn, ParquetRows, Rows
 from agreement_pipeline.release.contents import (
     DOCUMENTS,
     EACH,
@@ -124,24 +124,12 @@ def _refuse_unreadable(path: Folder, found: set[str], most: Mapping[str, int]) -
 
 
 @contextmanager
-def _parquet(path: Folder, name: str) -> Iterator[None]:
+def read_of(path: Folder, name: str) -> Iterator[None]:
     """Refuse the bytes of a file that are not a Parquet file of a release."""
     try:
         yield
     except AgreementError as cause:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
-
-
-def cells_of(data: Mapping[str, Content], name: str, path: Folder) -> Cells:
-    """The ratings in a Parquet file of a release, not checked yet."""
-    with _parquet(path, name):
-        return stored_cells(ParquetRows(data[name]), name)
-
-
-def holds_rows(data: Mapping[str, Content], name: str, path: Folder, derived: Rows) -> bool:
-    """True if a Parquet file of a release has these rows, as `same_rows` compares them."""
-    with _parquet(path, name):
-        return same_rows(ParquetRows(data[name]), derived)
 
 
 def json_in(data: Mapping[str, Content], name: str, path: Folder) -> dict[str, Any]:
@@ -218,9 +206,8 @@ def difference(
 ) -> str | None:
     """The first place where plain data differ, in words. None if they are the same.
 
-    Numbers may differ within the tolerance. Values under the paths in `passed_over` may
-    differ, but both must be there and have the same type. A missing key is not a null, and
-    a true is not a one.
+    Numbers may differ within the tolerance. Values under the paths in `passed_over` may differ, but
+    must have the same type. A missing key is not a null.
     """
     if () in passed_over and type(found) is type(derived):
         return None

@@ -1,7 +1,6 @@
 """The lock: the only module that releases training data.
 
-Every round is read again from its stored bytes and judged again. The release is made only
-if the policy admits every round in it. No other module is asked for permission.
+Every round is read again from its stored bytes and judged again, and no other module is asked.
 """
 
 import json
@@ -15,12 +14,18 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
-from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated
-from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN, as_json, contents, document
+from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated, PanelLabels
+from agreement_pipeline.release.contents import (
+    MANIFEST,
+    WITHDRAWN,
+    Release,
+    as_json,
+    contents,
+    document,
+)
 from agreement_pipeline.release.decisions import (
     Checked,
     Judged,
-    Taken,
     Terms,
     decide,
     is_last_decision,
@@ -28,9 +33,9 @@ from agreement_pipeline.release.decisions import (
     today,
 )
 from agreement_pipeline.release.opening import verify_release
-from agreement_pipeline.release.proof import Release
-from agreement_pipeline.release.tables import Member, gold_in
-from agreement_pipeline.store import Store, check_round_name, digest_of
+from agreement_pipeline.release.tables import Member, gold_in, labels_of, rounds_of
+from agreement_pipeline.store import RoundVersion, Store, check_round_name, digest_of
+from agreement_pipeline.text import listed
 
 
 def release_round(
@@ -47,8 +52,8 @@ def release_round(
     """Release the training data of a round, if the policy admits it.
 
     The decision is always recorded. If the round is held, every release that contains it is
-    withdrawn. It is held if it was read under other settings than `settings_digest`. None: any.
-    `adjudicated` labels stand instead of the panel's, and change no decision.
+    withdrawn. It is held if it was read under other settings than `settings_digest`. `adjudicated`
+    labels stand instead of the panel's, and change no decision.
 
     Returns
     -------
@@ -64,8 +69,7 @@ def release_round(
     ReleaseInvalidError
         The folder holds anything but a release that stands in the log.
     StoreError
-        The store does not have the round, its bytes were edited, or it was ingested again
-        meanwhile.
+        The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest, adjudicated)
     return _release(store, round_name, [round_name], terms, project)
@@ -84,16 +88,14 @@ def release_dataset(
 ) -> Release:
     """Release the training data of several rounds together, as `<project>.dataset`.
 
-    Each round is judged again. The row of an item comes from the first of its rounds. If another
-    round has another label for it, it is unresolved. An item that is gold in one round is gold in
-    all: it counts for no measure and is not released.
+    The row of an item comes from the first of its rounds. If another round has another label for
+    it, it is unresolved. An item that is gold in one round is gold in all, and is not released. The
+    rest is as for `release_round`.
 
     Raises
     ------
     ReleaseHeldError
         No round was given, a round is not admitted, or the rounds do not fit together.
-    ReleaseInvalidError, StoreError
-        As for `release_round`.
     """
     return _release(
         store,
@@ -116,8 +118,8 @@ def judge_round(
 ) -> tuple[Decision, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
-    If the round is held, every release that contains it is withdrawn. If not, its former versions
-    are judged too. A version that this process `kept` is not read again; no release rests on it.
+    If the round is admitted, its former versions are judged too. A version that this process `kept`
+    is not read again; no release rests on it.
 
     Returns
     -------
@@ -127,8 +129,7 @@ def judge_round(
     Raises
     ------
     StoreError
-        The store does not have the round, its bytes were edited, or it was ingested again
-        meanwhile.
+        The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
@@ -158,14 +159,14 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
             f"{said}; expected an admitted decision for training data. "
             "Correct what the reasons name, and ingest the round again."
         )
-    taken = [each.taken for each in judged]
+    taken = [(each.version, each.facts) for each in judged]
     ready, data = _made(store, name, judged, terms, project)
     with store.locked():
-        refuse_replaced(store, taken)
-        for each in taken:
-            if not is_last_decision(store, each):
+        refuse_replaced(store, [version for version, _ in taken])
+        for version, facts in taken:
+            if not is_last_decision(store, version, facts):
                 raise StoreError(
-                    f"round {each.version.round}: found another decision, taken meanwhile; "
+                    f"round {version.round}: found another decision, taken meanwhile; "
                     "expected the decision that the release rests on. Release it again.",
                     may_pass=True,
                 )
@@ -173,11 +174,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 
 
 def _made(
-    store: Store,
-    name: str,
-    judged: list[Judged],
-    terms: Terms,
-    project: str,
+    store: Store, name: str, judged: list[Judged], terms: Terms, project: str
 ) -> tuple[Release, dict[str, Content]]:
     """A release, and its files. The list is emptied, since ratings need memory.
 
@@ -185,23 +182,44 @@ def _made(
     first digest is that of their names and digests, in order.
     """
     gold = gold_in(each.ratings for each in judged)
-    members = [_member(store, judged.pop(0), terms, gold) for _ in range(len(judged))]
-    policy, contract = terms.policy, terms.contract
-    data, labels = contents(project, members, policy, contract)
+    members = tuple(_member(store, judged.pop(0), terms, gold) for _ in range(len(judged)))
+    labels = _labels(members, terms.policy)
     content = members[0].ratings.digest
     if name != members[0].round:
         rounds = [[member.round, member.ratings.digest] for member in members]
         content = digest_of(as_json(rounds))
-    path = store.release_folder(name, f"{content[:12]}-{policy.digest[:12]}")
-    return Release.of(path, data, project, members, labels, policy, contract), data
+    path = store.release_folder(name, f"{content[:12]}-{terms.policy.digest[:12]}")
+    release = Release(path, project, terms.policy, terms.contract, members, labels)
+    data = contents(release)
+    return replace(release, manifest_digest=digest_of(data[MANIFEST])), data
 
 
-def _member(
-    store: Store,
-    judged: Judged,
-    terms: Terms,
-    gold: frozenset[str],
-) -> Member:
+def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
+    """The labels of rounds that fit together."""
+    scales = {member.ratings.scale for member in members}
+    if len(scales) > 1:
+        raise ReleaseHeldError(
+            f"{rounds_of(members)}: found {len(scales)} different scales; "
+            "expected one in a release. Release them apart, or ingest them again with one scale."
+        )
+    labels = labels_of(members)
+    if labels.unresolved.all():
+        raise ReleaseHeldError(
+            f"{rounds_of(members)}: found {len(labels)} items without a label; "
+            "expected at least one with a label. "
+            "Let at least two raters label each item, and have ties adjudicated."
+        )
+    names = labels.items[labels.in_conflict]
+    if policy.items_in_conflict == "refuse" and len(names):
+        raise ReleaseHeldError(
+            f"{rounds_of(members)}: found {len(names)} items with other labels in other rounds "
+            f"({listed(names)}); expected one label of each item. "
+            "Adjudicate these items, or set items_in_conflict: unresolved in the policy."
+        )
+    return labels
+
+
+def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
     """The round as it is released, judged once more as `verify` will judge it.
 
     Its raters have pseudonyms. Items that are gold in any round of the release are left out.
@@ -210,17 +228,10 @@ def _member(
     own_gold, number = judged.ratings.gold, judged.number
     ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
-    adjudicated = _adjudicated(judged.taken, terms)
+    adjudicated = _adjudicated(version, terms)
     del judged
-    member = Member.assessed(
-        version.round,
-        version.original_digest,
-        ratings,
-        terms.policy,
-        terms.contract,
-        waivers,
-        version=number,
-    )
+    by = terms.policy, terms.contract, waivers
+    member = Member.assessed(version.round, version.original_digest, ratings, *by, version=number)
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
@@ -239,9 +250,8 @@ def _member(
     return replace(member, adjudicated=adjudicated)
 
 
-def _adjudicated(judged: Taken, terms: Terms) -> Adjudicated:
+def _adjudicated(version: RoundVersion, terms: Terms) -> Adjudicated:
     """The adjudicated labels of the round, if they are of this version of it."""
-    version = judged.version
     found = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
     if found.labels and found.ratings_digest != version.ratings_digest:
         raise ReleaseHeldError(
@@ -255,8 +265,7 @@ def _adjudicated(judged: Taken, terms: Terms) -> Adjudicated:
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:
     """Write the log entry of the release, and then its files.
 
-    The log entry is written first, so every visible release is in the log. A writer that is
-    killed in between leaves an entry without files. The next run writes the files.
+    A writer that is killed in between leaves an entry without files. The next run writes the files.
     """
     version = ready.path.name
     names = (version if number == 1 else f"{version}-{number}" for number in count(1))
@@ -306,7 +315,7 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
     # some facts do not follow from the annotations: only the log can confirm them
     if release.manifest_digest not in {
         entry["manifest_digest"]
-        for entry in store.in_force(store.releases_with(release.rounds[0]))
+        for entry in store.in_force(release.rounds[0])
         if entry["release"] == called
     }:
         raise ReleaseInvalidError(
@@ -321,9 +330,7 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
 def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
     """True if the folder holds another release, a withdrawn one, or other files.
 
-    A release is another one if its rounds, project, policy, contract, waivers or version of
-    this package differ. A release whose manifest cannot be read does not count: its
-    verification says what is wrong.
+    A release whose manifest cannot be read does not count: its verification says what is wrong.
     """
     if WITHDRAWN in standing or MANIFEST not in standing:
         return not _holds(store, called, standing, data)

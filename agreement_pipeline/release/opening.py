@@ -8,9 +8,10 @@ import numpy as np
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.release.contents import Release
 from agreement_pipeline.release.decisions import today
 from agreement_pipeline.release.folder import read_folder
-from agreement_pipeline.release.proof import Release, prove
+from agreement_pipeline.release.proof import prove
 from agreement_pipeline.store import Folder, Store, folder_at
 
 
@@ -21,11 +22,11 @@ class Demands:
     Parameters
     ----------
     rules
-        A policy that the annotations must meet too. Waivers do not count for it.
+        A policy that the annotations must meet too, without waivers.
     least
         The fewest `raters` and `items` of each round.
     policy
-        The policy that the release must be admitted under: a name, or a name and a version.
+        The policy that admitted the release: a name, or a name and a version.
     without_waivers
         True if the release may not rest on a waiver.
     """
@@ -36,15 +37,7 @@ class Demands:
     without_waivers: bool = False
 
     def refuse_unmet(self, release: Release) -> None:
-        """Refuse a release that does not meet the demands.
-
-        Raises
-        ------
-        ReleaseHeldError
-            Its annotations or its policy are not what is asked for.
-        ReleaseInvalidError
-            It rests on a waiver.
-        """
+        """Refuse a release that does not meet the demands."""
         waived = [each for found in release.decisions.values() for each in found["waivers"]]
         if self.without_waivers and waived:
             raise ReleaseInvalidError(
@@ -91,14 +84,12 @@ def open_release(
     require
         A policy that the annotations must meet too, without waivers, or more demands.
     store
-        The store of the release, if it can be reached. Its log must be whole, and must say that the
-        release is in force.
+        The store of the release. Its log must be whole, and must say that the release is in force.
 
     Raises
     ------
     ReleaseInvalidError
-        The release does not prove itself, the log does not have it, or it rests on a waiver and the
-        demands allow none.
+        The release does not prove itself, the log does not have it, or a waiver is not allowed.
     ReleaseHeldError
         The release does not meet the demands.
     """
@@ -119,16 +110,14 @@ def open_release(
 
 
 def verify_release(path: Folder | str) -> Release:
-    """A release that has proved itself.
+    """A release that has proved itself: everything in it is derived again from its annotations.
 
-    Everything in it is derived again from its annotations, its policy and its contract. It does not
-    prove who made the annotations: it is no signature.
+    It does not prove who made the annotations: it is no signature.
 
     Raises
     ------
     ReleaseInvalidError
-        The release has no manifest or was withdrawn; a file is missing, extra or changed; something
-        is different when it is derived again; or a round is not admitted.
+        A file is missing, extra or changed, something comes out differently, or it was withdrawn.
     """
     folder = folder_at(path)
     return prove(read_folder(folder), folder, today())

@@ -4,32 +4,30 @@ Everything it says is derived again from its annotations, its policy and its con
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
-from functools import cached_property
+from itertools import chain
 from reprlib import repr as shortened
-from typing import Any, NamedTuple
+from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
+from agreement_pipeline.policy import DIGEST, Policy, Waiver
 from agreement_pipeline.ratings import (
     EXTRAS,
     Adjudicated,
     Cells,
     Origin,
-    PanelLabels,
+    ParquetRows,
     Ratings,
-    Rows,
     Scale,
     content_columns,
-    in_pandas,
     ratings_of,
+    stored_cells,
 )
 from agreement_pipeline.release.contents import (
     DECISION,
@@ -40,13 +38,14 @@ from agreement_pipeline.release.contents import (
     VERSION,
     WORDING,
     Paths,
+    Release,
     as_json,
-    decisions_of,
     document,
     documents,
     identity,
 )
-from agreement_pipeline.release.folder import cells_of, difference, holds_rows, json_in
+from agreement_pipeline.release.decisions import Terms
+from agreement_pipeline.release.folder import difference, json_in, read_of, same_rows
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
     TRAIN,
@@ -54,7 +53,6 @@ from agreement_pipeline.release.tables import (
     Member,
     gold_in,
     labels_of,
-    tables_of,
 )
 from agreement_pipeline.store import Folder, check_round_name, digest_of
 from agreement_pipeline.version import __version__
@@ -62,111 +60,25 @@ from agreement_pipeline.version import __version__
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
 
 
-@dataclass(frozen=True, eq=False)
-class Release:
-    """A release that has proved itself.
+def prove(data: Mapping[str, Content], path: Folder, on: date) -> Release:
+    """The release in these files, if all of it is the same when it is derived again.
 
-    Attributes
-    ----------
-    path, project, rounds
-        Its folder, the project, and the names of its rounds.
-    policy, contract, decisions
-        What the rounds were judged by, and each decision as `Decision.to_mapping` gives it.
-    labels, rows
-        The label of each item, in arrays. A row for each rating, made a part at a time.
-    ratings
-        The ratings of each round. Raters have pseudonyms here and in the rows.
-    manifest_digest
-        SHA-256 of the manifest, which lists the digest of every other file. The log has it.
-    """
-
-    path: Folder
-    project: str
-    rounds: tuple[str, ...]
-    policy: Policy
-    contract: Contract
-    decisions: dict[str, dict[str, Any]]
-    labels: PanelLabels
-    rows: Rows
-    ratings: dict[str, Ratings]
-    manifest_digest: str
-
-    @classmethod
-    def of(
-        cls,
-        path: Folder,
-        data: Mapping[str, Content],
-        project: str,
-        members: Sequence[Member],
-        labels: PanelLabels,
-        policy: Policy,
-        contract: Contract,
-    ) -> "Release":
-        """The release of some judged rounds, whose files are known to follow from them."""
-        return cls(
-            path=path,
-            project=project,
-            rounds=tuple(member.round for member in members),
-            policy=policy,
-            contract=contract,
-            decisions=decisions_of(members),
-            labels=labels,
-            rows=tables_of(members, labels)[ANNOTATIONS],
-            ratings={member.round: member.ratings for member in members},
-            manifest_digest=digest_of(data[MANIFEST]),
-        )
-
-    @cached_property
-    def train(self) -> pd.DataFrame:
-        """One row for each item that has a label, with the columns of `consensus`."""
-        return self.labels.take(self.labels.resolved).frame()
-
-    @cached_property
-    def annotations(self) -> pd.DataFrame:
-        """One row for each rating. Raters have pseudonyms."""
-        whole = pa.Table.from_batches(self.rows.to_batches(), self.rows.schema)
-        frame: pd.DataFrame = in_pandas(whole)
-        return frame
-
-    @property
-    def tentative(self) -> bool:
-        """True if a round is admitted on a tentative verdict."""
-        return any(decision["tentative"] for decision in self.decisions.values())
-
-
-class _JudgedBy(NamedTuple):
-    """What a release says it was judged by, and the day on which its waivers must hold."""
-
-    policy: Policy
-    contract: Contract
-    scale: Scale
-    waivers: dict[str, tuple[Waiver, ...]]
-    on: date
-    writers: dict[str, Any]
-
-
-def prove(
-    data: Mapping[str, Content],
-    path: Folder,
-    on: date,
-) -> Release:
-    """Derive everything again from the annotations, and compare.
-
-    These are derived: the decisions, the report, the training rows, and the words. A waiver
-    in the release must hold on the given day.
+    The decisions, the report, the training rows and the words are derived from the annotations. A
+    waiver in the release must hold on the given day.
     """
     manifest = json_in(data, MANIFEST, path)
-    by = _judged_by(data, manifest.get("written_by"), path, on)
-    members, labels = _derived(data, manifest, by, path)
-    project, policy, contract = manifest["project"], by.policy, by.contract
-    derived_manifest = {
-        **identity(project, members, policy, contract),
-        "written_by": {},
-        "files": {},
-    }
-    _refuse_other(path, MANIFEST, manifest, derived_manifest, UNDERIVED)
-    _refuse_other(path, DECISION, json_in(data, DECISION, path), decisions_of(members), WORDING)
-    for member in members:
+    writers = manifest.get("written_by")
+    if not isinstance(writers, dict) or not all(isinstance(each, str) for each in writers.values()):
+        raise ReleaseInvalidError(  # the versions of writers cannot be derived
+            f"{path / MANIFEST}: found written_by {shortened(writers)}; "
+            "expected the versions of libraries by name. Fetch the release again.",
+            "release_not_derived",
+        )
+    release = _derived(data, manifest, path, on)
+    again = {**identity(release), "written_by": {}, "files": {}}
+    _refuse_other(path, MANIFEST, manifest, again, UNDERIVED)
+    _refuse_other(path, DECISION, json_in(data, DECISION, path), release.decisions, WORDING)
+    for member in release.members:
         decision = member.assessment.decision
         if not decision.admitted:
             raise ReleaseInvalidError(
@@ -175,40 +87,38 @@ def prove(
                 "Do not train on it.",
                 "release_not_admitted",
             )
-    tables = tables_of(members, labels)
-    written = {name: (rows.schema, digest_of(data[name])) for name, rows in tables.items()}
-    derived = documents(project, members, labels, policy, contract, by.scale, written)
+    derived = documents(release, {name: digest_of(data[name]) for name in release.tables})
     for name, words in DOCUMENTS.items():
         if words is not None:
-            found, again = json_in(data, name, path), json.loads(derived[name])
-            _refuse_other(path, name, found, again, words)
-    _compare(path, data, tables, derived, by)
-    return Release.of(path, data, project, members, labels, policy, contract)
+            _refuse_other(path, name, json_in(data, name, path), json.loads(derived[name]), words)
+    _refuse_other_rows(data, release)
+    _refuse_reworded(path, data, derived, writers)
+    return release
 
 
 def _derived(
-    data: Mapping[str, Content],
-    manifest: Mapping[str, Any],
-    by: _JudgedBy,
-    path: Folder,
-) -> tuple[list[Member], PanelLabels]:
+    data: Mapping[str, Content], manifest: Mapping[str, Any], path: Folder, on: date
+) -> Release:
+    """The release that follows from the annotations, and from what it was judged by."""
+    terms, scale = _judged_by(data, path, on)
     try:
-        annotations = cells_of(data, ANNOTATIONS, path)
+        with read_of(path, ANNOTATIONS):
+            annotations = stored_cells(ParquetRows(data[ANNOTATIONS]), ANNOTATIONS)
         if manifest["schema"] != SCHEMA:
             raise KeyError("schema")
-        check_round_name(manifest["project"], "project")
+        project = check_round_name(manifest["project"], "project")
         table = annotations.relation
         named = table.ask(f"SELECT DISTINCT round FROM {table}")["round"].to_pylist()
         if {*named} != {each["round"] for each in manifest["rounds"]}:
             raise KeyError("rounds")
-        rounds = [_ratings(annotations, entry, by) for entry in manifest["rounds"]]
+        rounds = [_ratings(annotations, entry, scale) for entry in manifest["rounds"]]
         del annotations, table
         gold = gold_in(rounds)
-        members = [
-            _member(ratings.with_gold(gold), entry, by)
+        members = tuple(
+            _member(ratings.with_gold(gold), entry, terms)
             for ratings, entry in zip(rounds, manifest["rounds"], strict=True)
-        ]
-        return members, labels_of(members)
+        )
+        labels = labels_of(members)
     except ReleaseInvalidError:
         raise
     except (
@@ -224,9 +134,11 @@ def _derived(
             f"judged ({cause}); expected those released. Fetch the release again.",
             "release_not_derived",
         ) from None
+    judged_by = terms.policy, terms.contract
+    return Release(path, project, *judged_by, members, labels, digest_of(data[MANIFEST]))
 
 
-def _ratings(annotations: Cells, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
+def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Ratings:
     table, name = annotations.relation, check_round_name(entry["round"])
     optional = [*EXTRAS, *content_columns(annotations.names)]
     absent = [each for each in optional if each not in entry["columns"]]
@@ -235,43 +147,29 @@ def _ratings(annotations: Cells, entry: Mapping[str, Any], by: _JudgedBy) -> Rat
         f"SELECT {', '.join(kept)} FROM {table} WHERE round = {table.session.literal(name)}"
     )
     origin = Origin.from_mapping(entry["origin"]) if "origin" in entry else None
-    return ratings_of(replace(annotations, relation=here), by.scale, origin)
+    return ratings_of(replace(annotations, relation=here), scale, origin)
 
 
-def _member(
-    ratings: Ratings,
-    entry: Mapping[str, Any],
-    by: _JudgedBy,
-) -> Member:
+def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
     if not isinstance(version := entry["version"], int) or version < 1 or version is True:
         raise KeyError("version")
-    judged = (ratings, by.policy, by.contract, Waivers(by.waivers.get(entry["round"], ()), by.on))
+    judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
     member = Member.assessed(entry["round"], digest, *judged, version=version)
     return replace(member, adjudicated=Adjudicated.released(entry))
 
 
-def _judged_by(data: Mapping[str, Content], writers: object, path: Folder, on: date) -> _JudgedBy:
-    if not isinstance(writers, dict) or not all(isinstance(each, str) for each in writers.values()):
-        raise ReleaseInvalidError(  # the versions of writers cannot be derived
-            f"{path / MANIFEST}: found written_by {shortened(writers)}; "
-            "expected the versions of libraries by name. Fetch the release again.",
-            "release_not_derived",
-        )
+def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Terms, Scale]:
+    """What a release says it was judged by, and the scale of its labels."""
     found = json_in(data, POLICY, path)
     try:
-        waivers = {
-            name: tuple(Waiver.from_mapping(each) for each in written)
-            for name, written in found["waivers"].items()
-        }
-        by = _JudgedBy(
+        scale = Scale.from_mapping(found["scale"])
+        terms = Terms(
             Policy.from_mapping(found["policy"]),
             Contract.from_mapping(found["contract"]),
-            Scale.from_mapping(found["scale"]),
-            waivers,
+            tuple(map(Waiver.from_mapping, chain.from_iterable(found["waivers"].values()))),
             on,
-            writers,
         )
     except (
         AgreementError,
@@ -286,36 +184,41 @@ def _judged_by(data: Mapping[str, Content], writers: object, path: Folder, on: d
             f"{path / POLICY}: found content that cannot be used ({cause}); "
             "expected a policy, a contract and a scale. Fetch the release again."
         ) from None
-    ended = [str(each) for written in by.waivers.values() for each in written if on > each.until]
-    if ended:
+    if ended := [str(each) for each in terms.waivers if on > each.until]:
         raise ReleaseInvalidError(
             f"{path}: found a release admitted under a {'; '.join(ended)}, which has ended; "
             "expected a waiver that holds. Ask for the next release.",
             "release_waiver_ended",
         )
-    return by
+    return terms, scale
 
 
-def _compare(
-    path: Folder,
-    data: Mapping[str, Content],
-    tables: Mapping[str, Rows],
-    derived: Mapping[str, bytes],
-    by: _JudgedBy,
-) -> None:
-    """Refuse rows and words that the annotations do not give."""
+def _refuse_other_rows(data: Mapping[str, Content], release: Release) -> None:
+    """Refuse rows that the annotations do not give."""
     # no decision rests on what is in no rating, but the trainer gets the whole table
+    of_labels = "the consensus of the annotations does not give; expected exactly its rows"
     for name, due in (
         (ANNOTATIONS, "are not as the ratings in them are written; expected exactly those"),
-        (TRAIN, "the consensus of the annotations does not give; expected exactly its rows"),
-        (UNRESOLVED, "the consensus of the annotations does not give; expected exactly its rows"),
+        (TRAIN, of_labels),
+        (UNRESOLVED, of_labels),
     ):
-        if not holds_rows(data, name, path, tables[name]):
+        with read_of(release.path, name):
+            same = same_rows(ParquetRows(data[name]), release.tables[name])
+        if not same:
             raise ReleaseInvalidError(
-                f"{path}: found rows of {name} that {due}. Fetch the release again.",
+                f"{release.path}: found rows of {name} that {due}. Fetch the release again.",
                 "release_not_derived",
             )
-    for name, words in DOCUMENTS.items():  # the numbers were compared before
+
+
+def _refuse_reworded(
+    path: Folder,
+    data: Mapping[str, Content],
+    derived: Mapping[str, bytes],
+    writers: Mapping[str, str],
+) -> None:
+    """Refuse words that the annotations do not give. The numbers were compared before."""
+    for name, words in DOCUMENTS.items():
         if words is None:
             same = document(data, name) == derived[name]
             reworded = None if same else f"{name} is another text"
@@ -327,7 +230,7 @@ def _compare(
                 f"{path}: found that {reworded} when worded again by agreement_pipeline "
                 f"{__version__}; expected the words that its annotations give. "
                 "Fetch the release again, or verify it with the versions that wrote it, "
-                f"{shortened(by.writers)}.",
+                f"{shortened(writers)}.",
                 "release_reworded",
             )
 

@@ -31,18 +31,11 @@ from agreement_pipeline.units import item_of, numbers_named
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A round of a release.
+    """A round of a release, as it was judged.
 
-    Attributes
-    ----------
-    round, original_digest, version
-        Its name, the digest of the file it was delivered in, and how many different ratings came
-        under this name up to these.
-    ratings, assessment
-        Its ratings under pseudonyms, and what the policy says of them. An item that is gold in any
-        round of the release is gold here.
-    adjudicated
-        The labels that somebody chose after the raters had differed. The decision reads none.
+    Its ratings have pseudonyms. An item that is gold in any round of the release is gold here.
+    `version` says how many different ratings came under its name. No decision reads the
+    `adjudicated` labels.
     """
 
     round: str
@@ -79,7 +72,7 @@ def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:
     return frozenset().union(*(ratings.gold for ratings in rounds))
 
 
-def called(members: Sequence[Member]) -> str:
+def rounds_of(members: Sequence[Member]) -> str:
     """The names of the rounds, for an error."""
     return f"rounds {listed([member.round for member in members])}"
 
@@ -110,7 +103,7 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
         _ = annotations.schema
     except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
         raise ReleaseHeldError(
-            f"{called(members)}: found columns of different kinds ({cause}); "
+            f"{rounds_of(members)}: found columns of different kinds ({cause}); "
             "expected one kind, and one time zone of times, in all rounds. "
             "Ingest them again with that column as text in each."
         ) from None
@@ -130,7 +123,7 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
         differing = list(texts.index[texts > 1])
         if differing:
             raise ReleaseHeldError(
-                f"{called(members)}: found items {listed(differing)} with different texts "
+                f"{rounds_of(members)}: found items {listed(differing)} with different texts "
                 "in different rounds; expected one text for each item, or one would be lost. "
                 "Give each text its own item."
             )
@@ -152,8 +145,8 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
 class LabelRows:
     """The labels of some items as they are released.
 
-    A category is stored as its position on the scale. The metadata name the categories for
-    Hugging Face `datasets`. Units of objects have their item and the `numbers` of their place.
+    A category is its position on the scale, and the metadata name the categories for Hugging Face.
+    Units have their item and the `numbers` of their place.
     """
 
     labels: PanelLabels

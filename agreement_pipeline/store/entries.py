@@ -53,28 +53,11 @@ def are_texts(value: object) -> bool:
     return isinstance(value, list) and all(map(is_text, value))
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_limit(value: object) -> bool:
-    """True for a number, and for None where no number exists."""
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-
-
-def _is_policy(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and is_text(value.get("policy"))
-        and isinstance(value.get("version"), int)
-    )
-
-
-def _are_each(said: Mapping[str, Callable[[object], bool]], values: object) -> bool:
+def _are_each(said: Mapping[str, Callable[[Any], bool]], values: object) -> bool:
     """True for a list in which every entry has these keys, with values of these kinds."""
     return isinstance(values, list) and all(
         isinstance(value, dict)
@@ -83,20 +66,36 @@ def _are_each(said: Mapping[str, Callable[[object], bool]], values: object) -> b
     )
 
 
-VERDICT = dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text)
-VERDICT |= dict.fromkeys(("value", "low", "high"), _is_limit)
-FINDING = {"description": is_text, "severity": is_text, "passed": _is_flag}
+VERDICT = dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | dict.fromkeys(
+    ("value", "low", "high"), lambda value: value is None or _is_number(value)
+)
+FINDING = {
+    "description": is_text,
+    "severity": is_text,
+    "passed": lambda value: isinstance(value, bool),
+}
+TEXTS = ("a list of texts", are_texts)
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "releases": ("a list of texts", are_texts),
-    "reasons": ("a list of texts", are_texts),
+    "releases": TEXTS,
+    "reasons": TEXTS,
     "rounds": (
         "texts by name",
         lambda of: isinstance(of, dict) and bool(of) and are_texts([*of, *of.values()]),
     ),
-    "policy": ("a policy with its name and version", _is_policy),
+    "policy": (
+        "a policy with its name and version",
+        lambda of: (
+            isinstance(of, dict)
+            and is_text(of.get("policy"))
+            and isinstance(of.get("version"), int)
+        ),
+    ),
     "project": ("a text", is_text),
-    "tentative": ("true or false", _is_flag),
-    "version": ("a whole number from 1", _is_count),
+    "tentative": ("true or false", lambda value: isinstance(value, bool)),
+    "version": (
+        "a whole number from 1",
+        lambda value: _is_number(value) and isinstance(value, int) and value > 0,
+    ),
     "verdicts": ("a list of verdicts", partial(_are_each, VERDICT)),
     "findings": ("a list of findings", partial(_are_each, FINDING)),
 }
@@ -113,16 +112,30 @@ def refuse_other_project(project: str | None, found: str | None, where: str) -> 
 
 
 def lacking(entry: Entry) -> str | None:
-    """What an entry must say but does not say, in words. None if nothing is missing.
-
-    An entry needs all facts of its event. Each waiver must name a verdict on these ratings.
-    """
+    """What an entry must say but does not say, in words. None if nothing is missing."""
     if str(entry.get("event")) not in FACTS:
         return "an event that is known"
-    missing = [name for name in ("round", "time", *FACTS[entry["event"]]) if name not in entry]
-    if missing:
+    needed = ["round", "time", *FACTS[entry["event"]]]
+    if missing := [name for name in needed if name not in entry]:
         return f"facts {listed(missing)}"
-    return _of_another_kind(entry) or _unbound(entry)
+    texts = sorted({*needed} - {*KINDS, "waivers"})
+    for name in (*texts, *(name for name in KINDS if name in entry)):
+        words, holds = KINDS.get(name, ("a text", is_text))
+        if not holds(entry[name]):
+            return f"{words} as {name}"
+    return _unbound(entry) if entry["event"] == "decided" else None
+
+
+def _unbound(decided: Entry) -> str | None:
+    """The first fact that ties a waiver to a verdict on these ratings, and is missing or wrong."""
+    if not _are_each({}, decided["waivers"]):
+        return "a list of waivers"
+    for n, waiver in enumerate(decided["waivers"], 1):
+        for name in WAIVED:
+            found = waiver.get(name)
+            if not found or (name in ("round", "ratings_digest") and found != decided[name]):
+                return f"{name} of waiver {n}, which is its subject"
+    return None
 
 
 def mentioned(entry: Entry) -> set[str]:
@@ -166,29 +179,3 @@ def said_before(before: Iterable[Entry], event: str, round_name: str, told: Entr
     last = {name: value for name, value in same_subject[-1].items() if name not in OWN}
     names = DECIDING if event == "decided" else {*last, *told}
     return all(last.get(name) == told.get(name) for name in names)
-
-
-def _of_another_kind(entry: Entry) -> str | None:
-    """The first fact of the wrong kind, in words. Readers of the log rely on the kinds."""
-    texts = {"round", "time", *FACTS[entry["event"]]} - KINDS.keys() - {"waivers"}
-    kinds = dict.fromkeys(sorted(texts), ("a text", is_text)) | {
-        name: kind for name, kind in KINDS.items() if name in entry
-    }
-    for name, (words, holds) in kinds.items():
-        if not holds(entry[name]):
-            return f"{words} as {name}"
-    return None
-
-
-def _unbound(entry: Entry) -> str | None:
-    """The first fact that ties a waiver to its verdict and is missing or wrong, in words."""
-    waivers = entry["waivers"] if entry["event"] == "decided" else []
-    if not isinstance(waivers, list) or not all(isinstance(waiver, dict) for waiver in waivers):
-        return "a list of waivers"
-    subject = {name: entry[name] for name in ("round", "ratings_digest") if waivers}
-    for n, waiver in enumerate(waivers, 1):
-        for name in WAIVED:
-            found = waiver.get(name)
-            if not found or found != (subject.get(name) or found):
-                return f"{name} of waiver {n}, which is its subject"
-    return None

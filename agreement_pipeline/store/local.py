@@ -34,8 +34,7 @@ WITHOUT_LINKS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
 class LocalStorage:
     """A folder of this machine.
 
-    Unfinished files are in its folder `.partial`. A killed writer may leave files there.
-    The next writer that takes the lock removes them.
+    Unfinished files are in `.partial`. The next writer removes those of a killed one.
     """
 
     root: Path
@@ -66,15 +65,14 @@ class LocalStorage:
 
     def listed(self, folder: str) -> dict[str, str]:
         """The files under a folder, without tags: reading a file costs little."""
-        wrong = [  # only the seals have a folder
-            name for name, is_file in kinds_in(self.root / folder) if not is_file and name != SEALS
-        ]
-        if wrong:
+        kinds = dict(sorted(kinds_in(self.root / folder)))
+        # only the seals have a folder
+        if wrong := [name for name, kind in kinds.items() if kind != "file" and name != SEALS]:
             raise StoreError(
                 f"{self.root / folder / wrong[0]}: found something that is no file; "
                 "expected nothing but the files of the log. Restore the log from a backup."
             )
-        return dict.fromkeys(self.names(folder), "")
+        return {name: "" for name, kind in kinds.items() if kind != "folder"}
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
         """The bytes kept under each name, or None."""

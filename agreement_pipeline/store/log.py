@@ -7,19 +7,16 @@
     segments/<number>-<digest>     32 older entries, up to this number, as they were written
     index/<number>-<digest>        which segments mention which round or release
 
-Each entry carries the digest of the entry before it. Its seal is written after it.
-The name of the seal holds the SHA-256 of the entry. The seal also holds a copy of the entries
-since the last segment. So a bucket is asked for one object instead of many.
+Each entry carries the digest of the entry before it. Its seal is written after it, and the
+name of the seal holds its SHA-256. The seal also has a copy of the entries since the last segment,
+so a bucket is asked for one object instead of many.
 
-The first entry after a segment carries the digest of the index. The index has the digest of
-each segment. So entries that are followed by others cannot be changed in a segment or in the
-index. `look` says what is checked when the log is read.
+The first entry after a segment carries the digest of the index, which has those of all segments.
+So entries that are followed by others cannot be changed. No entry is ever overwritten. A killed
+writer may leave the last entry without its seal, and the next writer adds it.
 
-An entry is written whole, and it is never overwritten. If a writer is killed before it
-writes the seal, the last entry has no seal. The next writer adds it.
-
-A person who can write here can remove the last entries together with their seals.
-Nothing in the folder shows this. Keep the name of the last seal where that person cannot write.
+Whoever can write here can remove the last entries together with their seals. Keep the name of the
+last seal where they cannot write.
 """
 
 import hashlib
@@ -47,6 +44,15 @@ from agreement_pipeline.store.storage import Storage, digest_of
 from agreement_pipeline.text import counted, listed
 
 SIZE = 32
+ENTRIES, SEGMENTS, INDEX, OLD_SEALS = "log", "segments", "index", "seals"
+SEALS = f"{ENTRIES}/seals"
+NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
+KEPT = re.compile(r"[0-9]{8}-[0-9a-f]{64}")
+REMEMBERED = 100
+OLDER = (
+    " If an older version of this package wrote it, start a new store, "
+    "and ingest again the originals that this one keeps."
+)
 
 
 class Line(NamedTuple):
@@ -56,24 +62,19 @@ class Line(NamedTuple):
     digest: str
     entry: Entry
 
-
-def line_of(data: bytes) -> Line:
-    """The entry in these bytes. It is empty if they hold none."""
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        found = {}
-    return Line(data, digest_of(data), found if isinstance(found, dict) else {})
+    @classmethod
+    def of(cls, data: bytes) -> "Line":
+        """The entry in these bytes. It is empty if they hold none."""
+        try:
+            found = json.loads(data)
+        except (ValueError, RecursionError):
+            found = {}
+        return cls(data, digest_of(data), found if isinstance(found, dict) else {})
 
 
 def lines_of(segment: bytes) -> tuple[Line, ...]:
     """The entries of a segment."""
-    return tuple(line_of(data) for data in segment.splitlines(keepends=True))
-
-
-def segment_of(lines: Iterable[Line]) -> bytes:
-    """The bytes of a segment."""
-    return b"".join(line.data for line in lines)
+    return tuple(map(Line.of, segment.splitlines(keepends=True)))
 
 
 def first_after(last: int) -> int:
@@ -81,55 +82,44 @@ def first_after(last: int) -> int:
     return max(last - (last - 1) % SIZE, 1)
 
 
+def seal_name(number: int, digest: str) -> str:
+    """The name of a seal, and of a segment or an index up to an entry."""
+    return f"{number:08}-{digest}"
+
+
 @dataclass(frozen=True)
 class Index:
-    """Which segments mention which round or release.
+    """Which segments mention which round, release or policy, by the positions of these segments.
 
-    Attributes
-    ----------
-    segments
-        The SHA-256 of each segment, in order.
-    head
-        The SHA-256 of the last entry of the last segment.
-    names
-        For each round and release: the positions of the segments that mention it.
+    It has the SHA-256 of each segment and of the last entry in them.
     """
 
-    segments: tuple[str, ...] = ()
+    segments: list[str] = field(default_factory=list)
     head: str = ""
-    names: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    names: dict[str, list[int]] = field(default_factory=dict)
 
     def following(self, segment: bytes, lines: Sequence[Line]) -> "Index":
         """The index with one more segment."""
-        position, names = len(self.segments), dict(self.names)
-        for name in sorted({name for line in lines for name in mentioned(line.entry)}):
-            names[name] = (*names.get(name, ()), position)
-        return Index((*self.segments, digest_of(segment)), lines[-1].digest, names)
-
-    def of(self, names: Iterable[str]) -> tuple[int, ...]:
-        """The positions of the segments that mention one of these names, in order."""
-        return tuple(sorted({at for name in names for at in self.names.get(name, ())}))
+        names = dict(self.names)
+        for name in {name for line in lines for name in mentioned(line.entry)}:
+            names[name] = [*names.get(name, []), len(self.segments)]
+        return Index([*self.segments, digest_of(segment)], lines[-1].digest, names)
 
     def to_bytes(self) -> bytes:
-        """The index as a file."""
-        said = {"segments": self.segments, "head": self.head, "names": self.names}
-        return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "Index":
-        """The index that `to_bytes` wrote. Call only with bytes of a known digest."""
-        said = json.loads(data)
-        names = {name: tuple(positions) for name, positions in said["names"].items()}
-        return cls(tuple(said["segments"]), said["head"], names)
+        """The index as a file: its fields in JSON."""
+        return json.dumps(vars(self), sort_keys=True, separators=(",", ":")).encode()
 
 
 @dataclass(eq=False)
 class View:
-    """The log as it was at a time, with the entries that were added since."""
+    """The log as it was at a time: its entries from number `first` on, and the index of the rest.
 
-    first: int
-    lines: list[Line]
-    index: Index
+    Entries that are added later go on here.
+    """
+
+    first: int = 1
+    lines: list[Line] = field(default_factory=list)
+    index: Index = field(default_factory=Index)
     last_is_sealed: bool = True
     older: tuple[Entry, ...] | None = None
     time: float = 0.0
@@ -149,117 +139,88 @@ class View:
         """The digest of the last entry."""
         return self.lines[-1].digest if self.lines else self.index.head
 
+    @property
+    def seals(self) -> list[str]:
+        """The name of the seal of each entry."""
+        return [seal_name(self.first + at, line.digest) for at, line in enumerate(self.lines)]
 
-ENTRIES = "log"
-SEALS = f"{ENTRIES}/seals"
-NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
-
-
-def entry_name(number: int) -> str:
-    """The name of an entry."""
-    return f"{number:08}.json"
-
-
-def seal_name(number: int, digest: str) -> str:
-    """The name of a seal, and of a segment or an index up to an entry."""
-    return f"{number:08}-{digest}"
-
-
-class Kept(NamedTuple):
-    """The tail as it is kept, unchecked: its first number, the bytes of its entries, its seals.
-
-    None stands where an entry is missing.
-    """
-
-    first: int
-    entries: tuple[bytes | None, ...]
-    seals: set[str]
+    @property
+    def segment(self) -> bytes:
+        """The bytes of its entries."""
+        return b"".join(line.data for line in self.lines)
 
 
 @dataclass(eq=False)
 class Tail:
-    """The files of the tail in a storage."""
+    """The files of the entries since the last segment."""
 
     storage: Storage
     _known: dict[str, bytes] = field(default_factory=dict, repr=False)
     _listed: dict[str, str] = field(default_factory=dict, repr=False)
 
-    def read(self) -> Kept:
-        """The tail now. It is read again while another writer changes it."""
+    def read(self) -> tuple[int, list[bytes | None], set[str]]:
+        """The first number, the bytes of each entry or None, and the seals. Nothing is checked.
+
+        It is read again while another writer changes it.
+        """
         before = None
         while True:
-            self._listed = self.storage.listed(ENTRIES)
-            kept = self._kept(self._listed)
-            end = kept.first + len(kept.entries)  # a later seal was written after the listing
-            torn = None in kept.entries or any(int(seal[:8]) >= end for seal in kept.seals)
-            if not torn or before == self._listed:
-                return kept
-            before = self._listed
+            self._listed = listed = self.storage.listed(ENTRIES)
+            last = max((int(name[:8]) for name in listed if NAME.fullmatch(name)), default=0)
+            first = first_after(last)
+            sealed = {name[6:] for name in listed if SEAL.fullmatch(name)}
+            seals = {seal for seal in sealed if int(seal[:8]) >= first}
+            names = [f"{number:08}.json" for number in range(first, last + 1)]
+            entries = self._bytes({each: listed.get(each, "") for each in names}, seals)
+            # a later seal was written after the listing
+            torn = None in entries or any(int(seal[:8]) > last for seal in seals)
+            if not torn or before == listed:
+                return first, entries, seals
+            before = listed
 
     def begins_at(self, first: int) -> bool:
         """True if the tail still begins at this entry.
 
-        If another writer made a segment meanwhile, the number of an entry in it is free again.
-        Whoever writes that number writes an entry that nobody reads.
+        Else another writer made a segment, and the number of an entry in it is free again. Nobody
+        reads what is written under it.
         """
         listed = self.storage.listed(ENTRIES)
         return first_after(max(int(name[:8]) for name in listed if NAME.fullmatch(name))) == first
 
-    def seal(self, first: int, lines: Sequence[Line]) -> None:
+    def seal(self, view: View) -> None:
         """Seal the last of the entries. The seal holds a copy of them all."""
-        name = seal_name(first - 1 + len(lines), lines[-1].digest)
-        self.storage.keep(f"{SEALS}/{name}", segment_of(lines))
-        self._learn([lines[-1].data])
+        self.storage.keep(f"{SEALS}/{view.seals[-1]}", view.segment)
+        self._learn(view.lines[-1].data)
 
-    def names(self, first: int, lines: Sequence[Line]) -> list[str]:
+    def names(self, view: View) -> list[str]:
         """The files of these entries, and whatever older ones a killed writer left behind."""
         left = [
             name
             for name in self._listed
-            if (NAME.fullmatch(name) and int(name[:8]) < first)
-            or (SEAL.fullmatch(name) and int(name[6:14]) < first)
+            if (NAME.fullmatch(name) and int(name[:8]) < view.first)
+            or (SEAL.fullmatch(name) and int(name[6:14]) < view.first)
         ]
-        entries = [entry_name(first + at) for at in range(len(lines))]
-        seals = [f"seals/{seal_name(first + at, line.digest)}" for at, line in enumerate(lines)]
+        entries = [f"{number:08}.json" for number in range(view.first, view.last + 1)]
+        seals = [f"seals/{seal}" for seal in view.seals]
         return [f"{ENTRIES}/{name}" for name in (*entries, *seals, *left)]
 
-    def _kept(self, listed: Mapping[str, str]) -> Kept:
-        last = max((int(name[:8]) for name in listed if NAME.fullmatch(name)), default=0)
-        first = first_after(last)
-        seals = {name[6:] for name in listed if SEAL.fullmatch(name)}
-        seals = {seal for seal in seals if int(seal[:8]) >= first}
-        names = [entry_name(number) for number in range(first, last + 1)]
-        found = self._bytes({name: listed.get(name, "") for name in names}, max(seals, default=""))
-        return Kept(first, tuple(found[name] for name in names), seals)
-
-    def _bytes(self, tags: Mapping[str, str], last_seal: str) -> dict[str, bytes | None]:
+    def _bytes(self, tags: Mapping[str, str], seals: set[str]) -> list[bytes | None]:
         """The bytes of entries. Bytes are known if their MD5 is the tag in the listing."""
-        if last_seal and sum(tag not in self._known for tag in tags.values() if tag) > 1:
-            copy = self.storage.read(f"{SEALS}/{last_seal}") or b""
-            self._learn([line.data for line in lines_of(copy)])
-        unknown = [name for name, tag in tags.items() if tag not in self._known]
-        fetched = self.storage.fetched(f"{ENTRIES}/{name}" for name in unknown)
-        read = {name: fetched[f"{ENTRIES}/{name}"] for name in unknown}
-        found = {
-            name: read[name] if name in read else self._known[tag] for name, tag in tags.items()
-        }
-        self._known = {
-            tag: data for name, tag in tags.items() if tag and (data := found[name]) is not None
-        }
+        if seals and sum(tag not in self._known for tag in tags.values() if tag) > 1:
+            for line in lines_of(self.storage.read(f"{SEALS}/{max(seals)}") or b""):
+                self._learn(line.data)
+        unknown = [f"{ENTRIES}/{name}" for name, tag in tags.items() if tag not in self._known]
+        read = self.storage.fetched(unknown)
+        found = [
+            self._known[tag] if tag in self._known else read[f"{ENTRIES}/{name}"]
+            for name, tag in tags.items()
+        ]
+        pairs = zip(tags.values(), found, strict=True)
+        self._known = {tag: data for tag, data in pairs if tag and data is not None}
         return found
 
-    def _learn(self, entries: Sequence[bytes]) -> None:
-        for data in entries:
-            self._known[hashlib.md5(data, usedforsecurity=False).hexdigest()] = data
-
-
-SEGMENTS, INDEX, OLD_SEALS = "segments", "index", "seals"
-REMEMBERED = 100
-KEPT = re.compile(r"([0-9]{8})-([0-9a-f]{64})")
-OLDER = (
-    " If an older version of this package wrote it, start a new store, "
-    "and ingest again the originals that this one keeps."
-)
+    def _learn(self, data: bytes) -> None:
+        self._known[hashlib.md5(data, usedforsecurity=False).hexdigest()] = data
 
 
 @dataclass(eq=False)
@@ -294,48 +255,35 @@ class Log:
     def _view(self) -> View:
         return self._held or self.look()
 
-    @property
-    def head(self) -> str:
-        """The digest of the last entry."""
-        return self._view.head
-
-    def about(self, *names: str) -> tuple[Entry, ...]:
-        """The entries that mention one of these rounds or releases, in order.
+    def about(self, *names: str) -> Iterator[Entry]:
+        """The entries that mention one of these rounds, releases or policies, in order.
 
         Only the segments that mention them are read. The rest is checked as `look` says.
         """
         view = self._view
-        lines = self._lines(view, view.index.of(names))
-        return tuple(line.entry for line in lines if not mentioned(line.entry).isdisjoint(names))
-
-    def first_about(self, name: str) -> Entry | None:
-        """The first entry that mentions a round, a release or a policy."""
-        view = self._view
-        lines = self._lines(view, view.index.of([name])[:1])
-        return next((line.entry for line in lines if name in mentioned(line.entry)), None)
+        mentioning = {at for name in names for at in view.index.names.get(name, ())}
+        for line in self._lines(view, sorted(mentioning)):
+            if not mentioned(line.entry).isdisjoint(names):
+                yield line.entry
 
     @property
     def mark(self) -> str:
-        """The number of the last entry, and its digest."""
+        """The number of the last entry, and its digest: the name of its seal."""
         view = self._view
         return seal_name(view.last, view.head)
 
     def following(self, mark: str) -> tuple[Entry, ...] | None:
-        """The entries that followed a mark, in order. None if the log does not have its entry.
-
-        Only the segments from that entry on are read. The rest is checked as `look` says.
-        """
+        """The entries that followed a mark, in order. None if the log does not have its entry."""
         view = self._view
-        number, digest = int(mark[:8]), mark[9:]
-        if not 0 < number <= view.last:
+        if not KEPT.fullmatch(mark) or not 0 < (number := int(mark[:8])) <= view.last:
             return None
-        first = min((number - 1) // SIZE, len(view.index.segments))
-        later = self._lines(view, range(first, len(view.index.segments)))
-        lines = [*later][number - first * SIZE - 1 :]
-        return tuple(line.entry for line in lines[1:]) if lines[0].digest == digest else None
+        n_segments = len(view.index.segments)
+        first = min((number - 1) // SIZE, n_segments)
+        lines = [*self._lines(view, range(first, n_segments))][number - first * SIZE - 1 :]
+        return tuple(line.entry for line in lines[1:]) if lines[0].digest == mark[9:] else None
 
     def latest(self, event: str) -> Entry | None:
-        """The last entry of an event. The log is read from its end, until it is found."""
+        """The last entry of an event."""
         view = self._view
         older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
         backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
@@ -350,19 +298,19 @@ class Log:
     def look(self) -> View:
         """The log now: the entries since the last segment, and the index of the others.
 
-        This checks each entry since the last segment against its seal and the entry before
-        it, and the index against the first of them. A segment is checked when it is read.
+        Each of these entries is checked against its seal and the entry before it, and the index
+        against the first of them. A segment is checked when it is read.
         """
         start = time.time()
-        kept = self._tail.read()
-        view = View(kept.first, [], Index(), time=start)
-        if kept.first > 1:
-            view.index = self._index(kept.first, line_of(kept.entries[0] or b""))
-        elif not kept.entries and (left := {*kept.seals, *self._segment_names()}):
+        first, entries, seals = self._tail.read()
+        view = View(first, time=start)
+        if first > 1:
+            view.index = self._index(first, Line.of(entries[0] or b""))
+        elif not entries and (left := {*seals, *self._segment_names()}):
             raise self._broken(_fewer(0, left))  # each segment is followed by an entry
-        for data in kept.entries:
-            self._follow(view, line_of(data or b""))
-        self._refuse_other_seals(view, kept.seals)
+        for data in entries:
+            self._follow(view, Line.of(data or b""))
+        self._refuse_other_seals(view, seals)
         refuse_other_project(self.project, view.project, self._place)
         return view
 
@@ -370,9 +318,7 @@ class Log:
     def held(self, *, writing: bool = False) -> Iterator[None]:
         """Look at the log once. All reads inside see the log as it was then.
 
-        If `writing`, entries can be added. They follow the ones that were read here. Write
-        only while the storage is locked. An entry that another writer adds meanwhile is an
-        error.
+        If `writing`, entries can be added. Write only while the storage is locked.
         """
         if self._held is not None and (self._writing or not writing):
             yield
@@ -385,10 +331,8 @@ class Log:
             self._held, self._writing = before
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
-        """Add an entry, unless the last entry on the same subject says the same.
-
-        Call only while the log is held. Two decisions are the same if they rest on the same
-        facts.
+        """Add an entry, unless the last entry on the same subject says the same. Call only while it
+        is held.
         """
         if event not in SUBJECTS:
             raise StoreError(
@@ -414,16 +358,15 @@ class Log:
     def _add(self, view: View, said: Entry) -> None:
         number = view.last + 1
         if view.lines and not view.last_is_sealed:
-            self._tail.seal(view.first, view.lines)
+            self._tail.seal(view)
         entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said}
         entry |= {"project": belongs} if (belongs := self.project or view.project) else {}
         entry["previous"], after = view.head, view
         if number == view.first + SIZE:
             after, entry["index"] = self._with_segment(view)
-        line = line_of((json.dumps(entry, ensure_ascii=False) + "\n").encode())
-        name = f"{ENTRIES}/{entry_name(number)}"
+        line = Line.of((json.dumps(entry, ensure_ascii=False) + "\n").encode())
         alone_until = view.time + self.storage.alone_seconds
-        if not self.storage.keep(name, line.data) or (
+        if not self.storage.keep(f"{ENTRIES}/{number:08}.json", line.data) or (
             time.time() >= alone_until and not self._tail.begins_at(after.first)
         ):
             raise StoreError(
@@ -432,7 +375,7 @@ class Log:
                 may_pass=True,
             )
         after.lines.append(line)
-        self._tail.seal(after.first, after.lines)
+        self._tail.seal(after)
         after.last_is_sealed = True
         if after is not view:
             self._forget(view)
@@ -443,37 +386,29 @@ class Log:
 
         The tail is still there too.
         """
-        data = segment_of(view.lines)
-        index = view.index.following(data, view.lines)
+        index = view.index.following(view.segment, view.lines)
         about = index.to_bytes()
-        for folder, kept in ((SEGMENTS, data), (INDEX, about)):
+        for folder, kept in ((SEGMENTS, view.segment), (INDEX, about)):
             name = f"{folder}/{seal_name(view.last, digest_of(kept))}"
             if not self.storage.keep(name, kept):
                 raise self._broken(f"{name} with other bytes")
         digest = digest_of(about)
         self._indexes = {digest: index}
-        return View(view.last + 1, [], index, time=view.time), digest
+        return View(view.last + 1, index=index, time=view.time), digest
 
     def _forget(self, view: View) -> None:
         """Remove the tail of a view, and its index, since a segment and an index hold them."""
         index = view.lines[0].entry.get("index")
-        self.storage.forget(
-            [
-                *self._tail.names(view.first, view.lines),
-                *([f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []),
-            ]
-        )
+        older = [f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []
+        self.storage.forget([*self._tail.names(view), *older])
 
     def _older(self, view: View) -> list[Line]:
         """The entries in segments, after a check of them all and of what is derived of them."""
-        names = self._segment_names()
-        beyond = [name for name in names if int(name[:8]) > view.last]
+        beyond = [name for name in self._segment_names() if int(name[:8]) > view.last]
         if beyond:
             raise self._broken(_fewer(view.last, beyond))
-        wanted = [
-            seal_name((at + 1) * SIZE, digest) for at, digest in enumerate(view.index.segments)
-        ]
-        found = self._walked(wanted)
+        kept = enumerate(view.index.segments, 1)
+        found = self._walked([seal_name(nth * SIZE, digest) for nth, digest in kept])
         if found.index != view.index:
             raise self._broken("an index that does not follow from the entries")
         return found.lines
@@ -483,7 +418,7 @@ class Log:
 
     def _walked(self, names: Sequence[str]) -> View:
         """The entries of these segments, each checked to follow, and their index."""
-        found = View(1, [], Index())
+        found = View()
         fetched = self.storage.fetched(f"{SEGMENTS}/{name}" for name in names)
         for name, data in zip(names, fetched.values(), strict=True):
             lines = self._checked(name, data)
@@ -510,23 +445,22 @@ class Log:
         return lines_of(data)
 
     def _index(self, first: int, line: Line) -> Index:
-        """The index that the first entry after a segment names. If it is gone, it is made again."""
+        """The index that the first entry after a segment names.
+
+        If it is gone, it is made again from all segments before that entry.
+        """
         digest = line.entry.get("index")
         if not isinstance(digest, str) or not KEPT.fullmatch(seal_name(first - 1, digest)):
             raise self._broken(f"entry {first}, which does not follow the one before it")
         if digest not in self._indexes:
-            data = self.storage.read(f"{INDEX}/{seal_name(first - 1, digest)}")
-            known = data is not None and digest_of(data) == digest
-            index = Index.from_bytes(data) if data and known else self._indexed(first, digest)
-            self._indexes = {digest: index}
+            data = self.storage.read(f"{INDEX}/{seal_name(first - 1, digest)}") or b""
+            if digest_of(data) != digest:
+                before = [name for name in self._segment_names() if int(name[:8]) < first]
+                data = self._walked(before).index.to_bytes()
+            if digest_of(data) != digest:
+                raise self._broken(f"segments that do not lead to entry {first}")
+            self._indexes = {digest: Index(**json.loads(data))}
         return self._indexes[digest]
-
-    def _indexed(self, first: int, digest: str) -> Index:
-        """The index of all segments before an entry, made from them."""
-        found = self._walked([name for name in self._segment_names() if int(name[:8]) < first])
-        if digest_of(found.index.to_bytes()) != digest:
-            raise self._broken(f"segments that do not lead to entry {first}")
-        return found.index
 
     def _follow(self, view: View, line: Line) -> None:
         """Add an entry to a view. Its number and its digests must follow from the one before."""
@@ -539,7 +473,7 @@ class Log:
         view.lines.append(line)
 
     def _refuse_other_seals(self, view: View, seals: set[str]) -> None:
-        wanted = [seal_name(view.first + at, line.digest) for at, line in enumerate(view.lines)]
+        wanted = view.seals
         view.last_is_sealed = not wanted or wanted[-1] in seals
         other = sorted(seals.difference(wanted))
         if other and int(other[-1][:8]) > view.last:

@@ -1,7 +1,4 @@
-"""Object storage behind an fsspec URL.
-
-An object is written only if its name is free. A lease serves as the lock.
-"""
+"""Object storage behind an fsspec URL. A lease serves as the lock."""
 
 import inspect
 import json
@@ -36,10 +33,7 @@ POLL_SECONDS = 0.1
 class ObjectStorage:
     """A bucket, or a folder of a bucket.
 
-    Attributes
-    ----------
-    root
-        The URL. The library of the protocol finds the credentials and the endpoint.
+    The library of the protocol finds the credentials and the endpoint.
     """
 
     root: UPath
@@ -113,10 +107,7 @@ class ObjectStorage:
         return tuple(sorted(self._found(folder)))
 
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
-        """Keep a content under a name. True if exactly that is there now.
-
-        The permissions of the bucket decide who can read it, even a secret.
-        """
+        """Keep a content under a name. The bucket's permissions decide who can read it."""
         return self.put(name, content) or self.holds(name, content)
 
     def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
@@ -148,9 +139,8 @@ class ObjectStorage:
     def put(self, name: str, content: Content) -> bool:
         """Write an object if its name is free. True if it was written.
 
-        Many bytes are sent in parts. The object is there when the last part was sent.
-
-        If two writers collide, S3 may accept neither and ask both to try again.
+        Many bytes are sent in parts, and the object is there when the last one was sent. If two
+        writers collide, S3 may accept neither and ask both to try again.
         """
         while True:
             try:
@@ -193,7 +183,6 @@ class ObjectStorage:
         """The tag of every object under a folder, by name.
 
         The library may list the folder as an object, if its first object comes meanwhile.
-        Such a folder is left out.
         """
         at = self._path(folder) + "/"
         with answered(self.root):
@@ -213,9 +202,9 @@ class ObjectStorage:
 class Lease:
     """A lock that its holder frees, or that becomes free after its term.
 
-    Leases are numbered. Whoever writes the next number holds the lock, and frees it with a mark
-    beside the lease. The waiting writer measures the term with its own clock. A holder may not
-    notice that it lost the lock. Then the log refuses its entries, if others were added meanwhile.
+    Leases are numbered. Whoever writes the next number holds the lock, and frees it with a mark.
+    The waiting writer measures the term with its own clock. A holder may not notice that it lost
+    the lock. Then the log refuses its entries, if others were added meanwhile.
     """
 
     def __init__(self, storage: ObjectStorage) -> None:
@@ -229,8 +218,7 @@ class Lease:
     def held(self) -> Iterator[dict[str, str] | None]:
         """Wait for the lease and hold it.
 
-        Yields the folder of leases and log as listed once it was held. None if this thread
-        already held it.
+        Yields the folder of leases and log as listed then. None if this thread already held it.
         """
         with self._threads:
             if self._depth:
@@ -351,12 +339,7 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """A folder of a bucket.
-
-    Attributes
-    ----------
-    url, root
-        The URL. The library of the protocol finds the credentials and the endpoint.
+    """A folder of a bucket. The library of the protocol finds the credentials and the endpoint.
 
     Raises
     ------
@@ -375,7 +358,7 @@ class Bucket:
         object.__setattr__(self, "_objects", file_system(self.root))
 
     def is_there(self) -> bool:
-        """True if there is such a bucket, and its objects may be listed. It takes one request."""
+        """True if there is such a bucket, and its objects may be listed."""
         bucket = self.root.path.partition("/")[0]
         try:
             with _allowed(self.root):
@@ -385,9 +368,8 @@ class Bucket:
         return True
 
     def listed(self, start: str = "") -> dict[str, Listed]:
-        """The objects whose names begin so, by name. A request lists a thousand objects.
-
-        Names are relative to the root. The marks that some tools leave for a folder are no objects.
+        """The objects whose names begin so, by name. Marks that some tools leave for a folder are
+        none.
         """
         at = self.root.path.rstrip("/") + "/"
         try:

@@ -1,7 +1,4 @@
-"""One small interface for where the bytes of a store are kept: a folder or a bucket.
-
-Kept bytes are never overwritten.
-"""
+"""Where the bytes of a store are kept: a folder or a bucket. Kept bytes are never overwritten."""
 
 import hashlib
 import os
@@ -9,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from upath import UPath
 
@@ -21,7 +18,7 @@ Folder = Path | UPath
 class Storage(Protocol):
     """Named files. Each is kept once and never changed. One writer works at a time.
 
-    A name is a path relative to the root. Slashes separate its parts.
+    A name is a path relative to the root, with slashes.
     """
 
     @property
@@ -33,10 +30,10 @@ class Storage(Protocol):
         """How long nobody else writes after the lock was taken, whatever happens."""
 
     def read(self, name: str) -> bytes | None:
-        """The bytes kept under a name, or None. Call only for a file that is small."""
+        """The bytes of a small file, or None."""
 
     def copied(self, name: str) -> Content | None:
-        """A copy of what is kept under a name, or None. Many bytes are never in memory at once."""
+        """A copy of a file, or None. Many bytes are never in memory at once."""
 
     def holds(self, name: str, content: Content) -> bool:
         """True if exactly this is kept under a name."""
@@ -44,8 +41,8 @@ class Storage(Protocol):
     def listed(self, folder: str) -> dict[str, str]:
         """The files under a folder by name, each with a tag of its bytes.
 
-        A tag is the MD5 of the bytes, or another text that changes with them. It is empty if
-        only reading shows a change.
+        A tag changes with the bytes, and may be their MD5. It is empty if only reading shows a
+        change.
         """
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
@@ -57,32 +54,30 @@ class Storage(Protocol):
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
         """Keep a content under a name: all of it or nothing. Call only while locked.
 
-        True if exactly these bytes are there now. False if other bytes were there before.
-        The earlier bytes stay. Only the owner can read a secret, if the storage knows owners.
+        True if exactly these bytes are there now. Other bytes that were there before stay. Only the
+        owner can read a secret, if the storage knows owners.
         """
 
     def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
         """Keep files in a folder, in the given order. Call only while locked.
 
-        A reader that sees the last file sees all files. True if exactly these files are
-        there now. False if other files were there before. The earlier files stay.
+        A reader that sees the last file sees all files. True if exactly these files are there now.
         """
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
         """Keep a copy of a file or folder that has this digest. Call only while locked.
 
-        True if exactly that is there now. False if the source has changed, or if something else
-        was there before. What was there stays.
+        True if exactly that is there now. False if the source has changed, or if something else was
+        there.
         """
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove files whose bytes are kept elsewhere too. Call only while locked."""
 
     def locked(self) -> AbstractContextManager[None]:
-        """Let every other writer wait.
+        """Let every other writer wait. A thread may take its lock again.
 
-        The thread that holds the lock may take it again. The lock of a dead holder becomes
-        free: at once in a folder, after its term in a bucket.
+        The lock of a dead holder becomes free: at once in a folder, after its term in a bucket.
         """
 
 
@@ -105,7 +100,7 @@ def digest_of(data: Content | Mapping[str, Content]) -> str:
 
 
 def digest_at(path: Path) -> str:
-    """The digest of what is at a path, as `digest_of` gives it. It needs little memory."""
+    """The digest of what is at a path, as `digest_of` gives it."""
     if path.is_dir():
         return _together({name: digest_at(path / name) for name in names_in(path)})
     with path.open("rb") as file:
@@ -115,20 +110,25 @@ def digest_at(path: Path) -> str:
 def names_in(folder: Path) -> tuple[str, ...]:
     """The paths of all files in a folder and its subfolders, relative to the folder.
 
-    A link counts as a file, wherever it leads. So does a folder a hundred folders down.
+    A link counts as a file. So does a folder a hundred folders down.
     """
-    return tuple(sorted(_names(folder, DEEPEST))) if folder.is_dir() else ()
+    return tuple(sorted(name for name, kind in kinds_in(folder) if kind != "folder"))
 
 
-def kinds_in(folder: Path, above: str = "") -> Iterator[tuple[str, bool]]:
-    """All things in a folder and its subfolders by name, and if each is a file and no link."""
-    if not folder.is_dir():
+def kinds_in(
+    folder: Path | str, above: str = "", deeper: int = DEEPEST
+) -> Iterator[tuple[str, Literal["file", "folder", "other"]]]:
+    """All things in a folder and its subfolders by name, and what each is. A link is no file."""
+    if not os.path.isdir(folder):
         return
     with os.scandir(folder) as entries:
         for entry in entries:
-            yield above + entry.name, entry.is_file(follow_symlinks=False)
-            if entry.is_dir(follow_symlinks=False):
-                yield from kinds_in(Path(entry.path), f"{above}{entry.name}/")
+            name = above + entry.name
+            if deeper and entry.is_dir(follow_symlinks=False):
+                yield name, "folder"
+                yield from kinds_in(entry.path, f"{name}/", deeper - 1)
+            else:
+                yield name, "file" if entry.is_file(follow_symlinks=False) else "other"
 
 
 def content_of(path: Path) -> Content:
@@ -153,26 +153,17 @@ def _together(digests: Mapping[str, str]) -> str:
 
 
 def holds(folder: Path, contents: Mapping[str, Content]) -> bool:
-    """True if a folder holds exactly these files. They are compared one at a time."""
+    """True if a folder holds exactly these files."""
     return set(names_in(folder)) == set(contents) and all(
         is_in(folder / name, content) for name, content in contents.items()
     )
 
 
 def is_in(path: Path, content: Content) -> bool:
-    """True if there is a file with exactly these bytes. They are compared a part at a time."""
+    """True if there is a file with exactly these bytes."""
     try:
         with path.open("rb") as file:
             same = all(file.read(len(part)) == part for part in parts_of(content))
             return same and not file.read(1)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False
-
-
-def _names(folder: Path | str, deeper: int, above: str = "") -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if deeper and entry.is_dir(follow_symlinks=False):
-                yield from _names(entry.path, deeper - 1, f"{above}{entry.name}/")
-            else:
-                yield above + entry.name

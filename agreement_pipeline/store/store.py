@@ -5,20 +5,17 @@
     log/, segments/, index/                         the events, in order
     releases/<name>/<version>/                      the training data
 
-Nothing is ever overwritten. The last ingested version of a round is its present version.
-
-Bytes are written first, and their log entry last. So a writer that is killed has changed
-everything or nothing. The log entry of training data is written first, so every visible
-release is in the log.
+Nothing is ever overwritten. Bytes are written first and their log entry last, so a killed writer
+has changed everything or nothing. Of training data the log entry is written first.
 """
 
 import hmac
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import urandom
 from pathlib import Path
 from typing import Any
@@ -40,7 +37,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.store.entries import policy_name
 from agreement_pipeline.store.local import LocalStorage
-from agreement_pipeline.store.log import Log, seal_name
+from agreement_pipeline.store.log import Log
 from agreement_pipeline.store.objects import ObjectStorage
 from agreement_pipeline.store.storage import (
     Folder,
@@ -62,16 +59,9 @@ RESTORE = "expected what was ingested. Restore it, or remove it and ingest again
 class RoundVersion:
     """One version of a round.
 
-    Attributes
-    ----------
-    round, source
-        The name of the round, and of the file or folder as delivered.
-    ratings_digest, table_digest
-        `Ratings.digest`, and SHA-256 of the stored table, which holds the names of the raters.
-    original_digest
-        SHA-256 of the file as delivered. For a folder: of the names and digests of its files.
-    settings_digest
-        SHA-256 of the settings that the original was read under.
+    `table_digest` is that of the stored table, which has the names of the raters. `source` is the
+    name of the file or folder as delivered. `original_digest` is its SHA-256, or that of its files'
+    names and digests. `settings_digest` is that of the settings that it was read under.
     """
 
     round: str
@@ -97,13 +87,7 @@ class Store:
     salt
         The key of the raters' pseudonyms. By default the store draws it once and keeps it.
     project
-        The project that the store belongs to: the first entry says which. By default, the
-        project that the log names.
-
-    Attributes
-    ----------
-    root, storage
-        The folder, and the storage that reads and writes its bytes.
+        The project that the store belongs to: by default, the one that the log names.
     """
 
     def __init__(
@@ -116,13 +100,7 @@ class Store:
         self._last: tuple[RoundVersion, Ratings] | None = None
 
     def give_to(self, project: str) -> None:
-        """Open the store as that of a project.
-
-        Raises
-        ------
-        StoreError
-            The store belongs to another project.
-        """
+        """Open the store as that of a project. A store of another one is a StoreError."""
         self._log.give_to(project)
 
     @contextmanager
@@ -150,8 +128,8 @@ class Store:
         """Keep the original of a round, byte for byte, and its checked ratings.
 
         This version is then the present one. If the same bytes are ingested again, nothing changes.
-        If `original_digest` is given, the original must have it. `settings_digest` says what it was
-        read under. `delivered_as` tells the delivery from others where its digest is not known.
+        If `original_digest` is given, the original must have it. `delivered_as` tells the delivery
+        from others where its digest is not known.
 
         Raises
         ------
@@ -172,14 +150,8 @@ class Store:
             raise StoreError(
                 f"{source}: found no such file; expected the original. Check the path."
             )
-        version = RoundVersion(
-            round_name,
-            ratings.digest,
-            digest_at(source),
-            source.name,
-            digest_of(table),
-            settings_digest,
-        )
+        digests = ratings.digest, digest_at(source), source.name, digest_of(table)
+        version = RoundVersion(round_name, *digests, settings_digest)
         if original_digest not in (None, version.original_digest):
             raise _changed(source)
         with self.locked():
@@ -189,7 +161,7 @@ class Store:
             self.record(
                 "ingested",
                 round_name,
-                **{name: value for name, value in asdict(version).items() if name != "round"},
+                **{name: value for name, value in vars(version).items() if name != "round"},
                 **({"delivered_as": delivered_as} if delivered_as else {}),
             )
         self._last = version, ratings
@@ -228,8 +200,8 @@ class Store:
     def ratings(self, round_name: str) -> Ratings:
         """The ratings of the present version of a round, for those who only look at them.
 
-        The bytes are digested each time. If they are those that were read last, they are not
-        read as ratings again. Do not change the ratings.
+        The bytes are digested each time. If they are those that were read last, they are not read
+        as ratings again.
 
         Raises
         ------
@@ -240,26 +212,13 @@ class Store:
         if self._last is None or self._last[0] != version:
             self._last = version, self.ratings_of(version)
         else:
-            self.refuse_edited(version)
+            self.kept_table(version)
         return self._last[1]
 
-    def refuse_edited(self, version: RoundVersion) -> None:
-        """Refuse a version whose stored bytes are gone, or others than the log has.
-
-        Raises
-        ------
-        StoreError
-            They are.
-        """
-        self._kept_table(version)
-
     def ratings_of(self, version: RoundVersion) -> Ratings:
-        """The ratings of a version of a round, always read again from their bytes.
-
-        It raises the errors of `ratings`.
-        """
+        """The ratings of a version of a round, always read again from their bytes."""
         path = self.root / self._table(version)
-        ratings = table_ratings(self._kept_table(version), str(path))
+        ratings = table_ratings(self.kept_table(version), str(path))
         if ratings.digest != version.ratings_digest:
             raise StoreError(
                 f"{path}: found digest {ratings.digest[:12]} instead of "
@@ -267,8 +226,8 @@ class Store:
             )
         return ratings
 
-    def _kept_table(self, version: RoundVersion) -> Content:
-        """The stored table of a version, with the digest that the log has."""
+    def kept_table(self, version: RoundVersion) -> Content:
+        """The stored table of a version. It is a StoreError if the table is gone or was edited."""
         path, table = self.root / self._table(version), self.storage.copied(self._table(version))
         if table is None:
             raise StoreError(
@@ -285,14 +244,8 @@ class Store:
     def record(self, event: str, round_name: str, **facts: Any) -> None:
         """Add an entry to the log, unless the last entry on the same subject says the same.
 
-        Parameters
-        ----------
-        event
-            ingested, decided, released or withdrawn.
-        round_name
-            The round, or the name of a release of several rounds.
-        facts
-            Plain data about the event.
+        `event` is ingested, decided, released or withdrawn. `round_name` may be that of a release
+        of several rounds. `facts` are plain data.
         """
         check_round_name(round_name)
         with self.locked():
@@ -301,22 +254,18 @@ class Store:
     def history(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
         """The log entries of one round or of all, in order.
 
-        For all, the whole log is checked. For one round, see `Log.look`.
-
-        Raises
-        ------
-        StoreError
-            The log shows that an entry was edited or removed.
+        For all, the whole log is checked. For one round, see `Log.look`. An entry that was edited
+        or removed is a StoreError.
         """
         if round_name is None:
             return self._log.entries()
-        found = self._log.about(round_name)
-        return tuple(entry for entry in found if entry["round"] == round_name)
+        about = self._log.about(round_name)
+        return tuple(entry for entry in about if entry["round"] == round_name)
 
     @property
     def head(self) -> str:
         """The digest of the last log entry. It changes with everything that happens here."""
-        return self._log.head
+        return self._log.mark.partition("-")[2]
 
     @property
     def mark(self) -> str:
@@ -324,10 +273,7 @@ class Store:
         return self._log.mark
 
     def following(self, mark: str) -> tuple[dict[str, Any], ...] | None:
-        """The log entries that followed a mark. None if the log does not have its entry.
-
-        See `Log.following` for what is checked.
-        """
+        """The log entries that followed a mark. None if the log does not have its entry."""
         return self._log.following(mark)
 
     def latest(self, event: str) -> dict[str, Any] | None:
@@ -336,26 +282,13 @@ class Store:
 
     def first_under(self, policy: str, version: int) -> dict[str, Any] | None:
         """The first log entry of a decision under a policy of this name and version."""
-        return self._log.first_about(policy_name(policy, version))
+        return next(self._log.about(policy_name(policy, version)), None)
 
     def since(self, seal: str) -> tuple[dict[str, Any], ...] | None:
-        """The log entries that followed a seal. None if the log does not have its entry.
-
-        `seal` is the name of a seal that was kept elsewhere. All of the log is checked.
-        """
+        """What `following` gives for the name of a seal, after a check of the whole log."""
         with self.reading():
-            entries = self.history()
-            digests = [entry["previous"] for entry in entries] + [self._log.head]
-            seals = [seal_name(number, digest) for number, digest in enumerate(digests)]
-            return entries[seals.index(seal) :] if seal in seals[1:] else None
-
-    def histories(self, rounds: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """The log entries of each of these rounds, in order."""
-        found: dict[str, list[dict[str, Any]]] = {name: [] for name in rounds}
-        for entry in self._log.about(*found):
-            if entry["round"] in found:
-                found[entry["round"]].append(entry)
-        return found
+            self.history()
+            return self.following(seal)
 
     def releases_with(self, round_name: str) -> tuple[dict[str, Any], ...]:
         """The log entries of all releases that contain a round, in order."""
@@ -365,28 +298,24 @@ class Store:
             if entry["event"] == "released" and round_name in entry["rounds"]
         )
 
-    def in_force(
-        self, released: Iterable[dict[str, Any]] | None = None
-    ) -> tuple[dict[str, Any], ...]:
-        """The log entries of the releases that were not withdrawn, in order.
+    def in_force(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
+        """The log entries of the releases with a round that were not withdrawn, in order.
 
-        By default these are all releases, and the whole log is checked. If entries of
-        releases are given, only these.
+        By default these are all releases, and the whole log is checked.
         """
         with self.reading():
-            among = tuple(
-                (entry for entry in self.history() if entry["event"] == "released")
-                if released is None
-                else released
-            )
-            names = None if released is None else [entry["release"] for entry in among]
-            withdrawn = self.withdrawn(names)
+            if round_name is None:
+                among = [entry for entry in self.history() if entry["event"] == "released"]
+                withdrawn = self.withdrawn()
+            else:
+                among = [*self.releases_with(round_name)]
+                withdrawn = self.withdrawn([entry["release"] for entry in among])
         return tuple(entry for entry in among if entry["release"] not in withdrawn)
 
-    def withdrawn(self, names: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
+    def withdrawn(self, names: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
         """The withdrawn releases, each with the log entry of its withdrawal.
 
-        By default all, and the whole log is checked. If names are given, only these.
+        If names are given, only these. Else the whole log is checked.
         """
         return {
             called: entry
@@ -398,23 +327,16 @@ class Store:
 
     def release_folder(self, name: str, version: str) -> Folder:
         """The folder of a version of a release."""
-        return (
-            self.root
-            / "releases"
-            / check_round_name(name, "release")
-            / check_round_name(version, "version")
-        )
+        checked = check_round_name(name, "release"), check_round_name(version, "version")
+        return self.root.joinpath("releases", *checked)
 
     def pseudonyms(self, ratings: Ratings) -> dict[str, str]:
-        """The pseudonyms of the panel's raters, by name.
-
-        A rater has the same pseudonym in every round. Without the salt nobody can tell the
-        name.
+        """The pseudonyms of the panel's raters, by name. A rater has the same one in every round.
 
         Raises
         ------
         StoreError
-            The salt is empty, or it is gone while the log has a release.
+            The key is empty, or it is gone while the log has a release.
         """
         key = self._salt or self.storage.read(SALT)
         if key is None:
@@ -465,12 +387,7 @@ class Store:
 
 
 def folder_at(place: Folder | str) -> Folder:
-    """The folder that a path or a URL names.
-
-    Raises
-    ------
-    StoreError
-        No library knows the protocol of the URL.
+    """The folder that a path or a URL names. A URL of an unknown protocol is a StoreError.
 
     >>> folder_at("file:///srv/store") == folder_at("/srv/store") == Path("/srv/store")
     True
@@ -505,13 +422,7 @@ def storage_at(place: Folder | str) -> Storage:
 
 
 def check_round_name(name: str, what: str = "round") -> str:
-    """`name`, if it is safe as the name of a file or folder.
-
-    Raises
-    ------
-    StoreError
-        The name is no such name.
-    """
+    """`name`, if it is safe as the name of a file or folder. Else it is a StoreError."""
     if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
         raise StoreError(
             f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
@@ -522,10 +433,13 @@ def check_round_name(name: str, what: str = "round") -> str:
 
 
 def table_of(ratings: Ratings) -> Content:
-    """The ratings as a Parquet file. Its metadata hold the scale, and the origin if it is known."""
-    said = {SCALE: _as_json(ratings.scale.to_mapping())}
-    if ratings.origin is not None:
-        said[ORIGIN] = _as_json(ratings.origin.to_mapping())
+    """The ratings as a Parquet file, whose metadata hold the scale and the origin."""
+    known = {SCALE: ratings.scale, ORIGIN: ratings.origin}
+    said = {
+        key: json.dumps(each.to_mapping(), sort_keys=True)
+        for key, each in known.items()
+        if each is not None
+    }
     return parquet_of(RatingsRows(ratings), said)
 
 
@@ -541,10 +455,6 @@ def table_ratings(table: Content, source: str) -> Ratings:
         raise StoreError(
             f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
         ) from None
-
-
-def _as_json(data: object) -> str:
-    return json.dumps(data, sort_keys=True)
 
 
 def _changed(original: Path) -> StoreError:

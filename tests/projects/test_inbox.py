@@ -137,7 +137,7 @@ def test_for_rounds_that_were_asked_for_the_log_is_not_read(project, monkeypatch
     found = project()
     TABLE.to_csv(found.inbox / "w1.csv", index=False)
     asked = {each.round: each.digest for each in found.due()}
-    monkeypatch.setattr(type(found.store), "histories", None)
+    monkeypatch.setattr(type(found.store), "history", None)
     assert found.due(asked) == ()
 
 

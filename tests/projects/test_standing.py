@@ -78,7 +78,14 @@ def test_only_the_latest_standing_is_kept_and_another_process_goes_on_from_it(st
     assert len(store.storage.names(FOLDER)) == 1
     something_happens(store, drawn)
     wanted = round_table(store)
-    monkeypatch.setattr(Store, "history", lambda *_: pytest.fail("the whole log was read"))
+    of_rounds = Store.history
+    monkeypatch.setattr(
+        Store,
+        "history",
+        lambda seen, name=None: (
+            of_rounds(seen, name) if name else pytest.fail("the whole log was read")
+        ),
+    )
     pd.testing.assert_frame_equal(table_of_rows(Standings(Store(store.root)).now().rows), wanted)
 
 

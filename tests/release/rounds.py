@@ -1,13 +1,15 @@
 """Rounds of three raters, and their releases."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.release import (
-    release_round,
-)
+from agreement_pipeline.release import Release, release_round
+from agreement_pipeline.release.contents import contents
+from agreement_pipeline.release.tables import labels_of
 
 SCALE = Scale(("no", "yes", "<b>|maybe|</b>"))
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -61,6 +63,11 @@ def make_ratings(
 
 def released(store, policy=POLICY, name="r1", by=CONTRACT):
     return release_round(store, name, policy, by, project="demo")
+
+
+def contents_of(project, member, policy=POLICY, by=CONTRACT):
+    """The files of a release of one round, which may be held."""
+    return contents(Release(Path(), project, policy, by, (member,), labels_of([member])))
 
 
 def bytes_of(path):

@@ -9,9 +9,9 @@ from agreement_pipeline.errors import RatingsError, ReleaseHeldError, ReleaseInv
 from agreement_pipeline.large_files import parts_of
 from agreement_pipeline.ratings import Adjudicated
 from agreement_pipeline.release import open_release, release_round
-from agreement_pipeline.release.contents import contents
 from agreement_pipeline.release.tables import Member
 from tests.release.forging import CONTRACT, POLICY, forge, make_ratings, refused
+from tests.release.rounds import contents_of
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_forged_release_whose_adjudicator_overrules_all_raters_is_refused(inge
     labels = Adjudicated(digest, flipped(plain, 88))
     with monkeypatch.context() as patched:
         patched.setattr("agreement_pipeline.release.tables.MOST_OVERRULED", 1)
-        forged = contents("demo", [replace(member, adjudicated=labels)], POLICY, CONTRACT)[0]
+        forged = contents_of("demo", replace(member, adjudicated=labels), POLICY, CONTRACT)
     path = plain.path.parent / "forged"
     for name, content in forged.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -24,6 +24,7 @@ from tests.release.rounds import (
     POLICY,
     RATERS,
     STRICTER,
+    contents_of,
     contract,
     make_ratings,
     released,
@@ -141,7 +142,7 @@ def forge_names(path):
     found = verify_release(path)
     ratings = found.ratings["r1"].renamed({found.ratings["r1"].raters[0]: "rater-of-renown"})
     member = Member.assessed("r1", "0" * 64, ratings, POLICY, CONTRACT)
-    for name, data in release_contents.contents("demo", [member], POLICY, CONTRACT)[0].items():
+    for name, data in contents_of("demo", member, POLICY, CONTRACT).items():
         (path / name).write_bytes(data)
 
 

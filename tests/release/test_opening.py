@@ -18,11 +18,11 @@ from agreement_pipeline import (
 )
 from agreement_pipeline.policy.decision import recorded_manner
 from agreement_pipeline.release import release_dataset
-from agreement_pipeline.release.contents import contents
 from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store import Store
 from agreement_pipeline.store.local import LocalStorage
 from tests.release.forging import CONTRACT, POLICY, STRICTER, edit, make_ratings, refused
+from tests.release.rounds import contents_of
 
 
 def test_a_release_proves_itself_wherever_it_is_copied(copy, released):
@@ -54,7 +54,7 @@ def test_what_nothing_in_a_release_gives_is_known_to_the_log_of_its_store(copy, 
 def test_a_release_that_is_consistent_and_not_admitted_is_refused(tmp_path):
     """As somebody would make it who has the code and leaves out the lock."""
     held = Member.assessed("r1", "0" * 64, make_ratings(disagreements=60), POLICY, CONTRACT)
-    LocalStorage(tmp_path).keep_folder("forged", contents("demo", [held], POLICY, CONTRACT)[0])
+    LocalStorage(tmp_path).keep_folder("forged", contents_of("demo", held, POLICY, CONTRACT))
     refused(
         tmp_path / "forged",
         r"found round r1, which is not admitted \(krippendorff_alpha 0\.\d+"

@@ -3,7 +3,6 @@
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.release.contents import contents
 from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store.local import LocalStorage
 from tests.release.forging import (
@@ -17,6 +16,7 @@ from tests.release.forging import (
     make_ratings,
     refused,
 )
+from tests.release.rounds import contents_of
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from tests.release.forging import (
 )
 def test_names_that_no_round_and_no_project_has_are_refused(tmp_path, capsys, project, round_name):
     member = Member.assessed(round_name, "0" * 64, make_ratings(), POLICY, CONTRACT)
-    LocalStorage(tmp_path).keep_folder("forged", contents(project, [member], POLICY, CONTRACT)[0])
+    LocalStorage(tmp_path).keep_folder("forged", contents_of(project, member, POLICY, CONTRACT))
     refused(tmp_path / "forged", "found a name that is not allowed")
     assert main(["verify", str(tmp_path / "forged")]) == 15
     assert len(capsys.readouterr().out.splitlines()) == 1

@@ -10,7 +10,6 @@ import pytest
 from agreement_pipeline import Ratings, ReleaseInvalidError, Rule, Scale, verify_release
 from agreement_pipeline.cli import main
 from agreement_pipeline.policy import Assessment, decide
-from agreement_pipeline.release.contents import contents
 from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store.local import LocalStorage
 from tests.release.forging import (
@@ -23,6 +22,7 @@ from tests.release.forging import (
     make_ratings,
     refused,
 )
+from tests.release.rounds import contents_of
 
 REWORDINGS = {
     "README.md": [
@@ -98,7 +98,7 @@ def test_a_last_digit_that_another_machine_adds_up_otherwise_changes_no_word(tmp
     }
     decision = decide(elsewhere, policy, findings=said.findings, **judged)
     there = replace(here, assessment=Assessment(tuple(elsewhere), decision))
-    LocalStorage(tmp_path).keep_folder("release", contents("demo", [there], policy, CONTRACT)[0])
+    LocalStorage(tmp_path).keep_folder("release", contents_of("demo", there, policy, CONTRACT))
     assert verify_release(tmp_path / "release").decisions["r1"]["verdicts"][1]["value"] == value
 
 
@@ -201,7 +201,7 @@ def test_what_is_worded_or_dated_is_passed_over_where_a_release_has_it_and_nowhe
 def test_a_round_that_is_called_like_a_word_is_compared_like_any(tmp_path):
     """A decision says `code_version` of each round, and a round may have that very name."""
     member = Member.assessed("code_version", "0" * 64, make_ratings(), POLICY, CONTRACT)
-    LocalStorage(tmp_path).keep_folder("release", contents("demo", [member], POLICY, CONTRACT)[0])
+    LocalStorage(tmp_path).keep_folder("release", contents_of("demo", member, POLICY, CONTRACT))
     assert verify_release(tmp_path / "release").rounds == ("code_version",)
     edit(
         tmp_path / "release",
@@ -231,7 +231,7 @@ def test_labels_of_any_size_are_compared_to_the_last_digit(tmp_path):
         pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(None, "interval")
     )
     member = Member.assessed("r1", "0" * 64, ratings, POLICY, CONTRACT)
-    LocalStorage(tmp_path).keep_folder("release", contents("demo", [member], POLICY, CONTRACT)[0])
+    LocalStorage(tmp_path).keep_folder("release", contents_of("demo", member, POLICY, CONTRACT))
     path = tmp_path / "release"
     assert verify_release(path).rounds == ("r1",)
     for forged in (

@@ -320,12 +320,9 @@ def test_rounds_and_releases_are_found_as_by_a_look_at_every_entry(tmp_path):
             if entry["event"] == "withdrawn"
             for called in entry["releases"]
         }
-        assert [entry["number"] for entry in store.in_force(released)] == [
+        assert [entry["number"] for entry in store.in_force(name)] == [
             entry["number"] for entry in released if entry["release"] not in withdrawn
         ]
-    assert {name: tuple(found) for name, found in store.histories(names).items()} == {
-        name: store.history(name) for name in names
-    }
 
 
 def test_an_entry_whose_number_was_freed_by_a_segment_is_refused(tmp_path, monkeypatch):
