@@ -217,7 +217,7 @@ def agreement_history(project: Project) -> Result:
         metadata={
             **rendered(history(rounds, project.policy, chart, why)),
             **link(project, INDEX),
-            **refused_files("files_refused", project.refused()),
+            **refused_files("files_refused", project.look().refused),
             **refused_files("waivers_unused", unused),
         },
     )

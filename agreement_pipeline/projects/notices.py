@@ -82,7 +82,7 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
     held, late = _held(project, project.store.head), overdue(project, now)
     unread = [
         Notice(project.name, name, "not judged", (why,), _digest([why]))
-        for name, why in {**project.refused(), **broken}.items()
+        for name, why in {**project.look().refused, **broken}.items()
     ]
     return [*held, *unread, *([late] if late else [])]
 
