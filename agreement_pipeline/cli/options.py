@@ -232,20 +232,11 @@ def _limit(text: str) -> tuple[str, int]:
     return name, int(most)
 
 
-def _where(text: str) -> tuple[str, str]:
+def _pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not name or not sign:
         raise ValueError(f"found {text}; expected a field and a value, as status=submitted.")
     return name, value
-
-
-PARTS: dict[str, Callable[[str], Any]] = {
-    "at_least": _number,
-    "step": _number,
-    "members": lambda text: tuple(text.split("|")),
-    "sigmas": lambda text: tuple(map(_number, text.split("|"))),
-}
-"""The settings of units that are more than a text."""
 
 
 def _units(text: str) -> "UnitSettings":
@@ -257,10 +248,14 @@ def _units(text: str) -> "UnitSettings":
     from agreement_pipeline.units import UnitSettings
 
     kind, *pairs = _names(text)
-    said = dict(map(_where, pairs))
-    settings: dict[str, Any] = {
-        name: PARTS[name](value) if name in PARTS else value for name, value in said.items()
-    }
+    settings: dict[str, Any] = dict(map(_pair, pairs))
+    for name, value in settings.items():
+        if name in ("at_least", "step"):
+            settings[name] = _number(value)
+        elif name == "members":
+            settings[name] = tuple(value.split("|"))
+        elif name == "sigmas":
+            settings[name] = tuple(map(_number, value.split("|")))
     unknown = sorted({*settings} - {each.name for each in fields(UnitSettings)})
     if unknown or "kind" in settings:
         raise ValueError(
@@ -308,6 +303,7 @@ table_options = together(
     ),
     option(
         "--of-round",
+        "round_name",
         group=INPUT,
         metavar="NAME",
         help="The round to read, if the column `round` of the table names several.",
@@ -329,12 +325,13 @@ table_options = together(
     option(
         "--where",
         group=INPUT,
-        type=ReadBy("field=value", _where),
+        type=ReadBy("field=value", _pair),
         multiple=True,
         help="Only rows with this value count. Repeat for more.",
     ),
     option(
         "--exclude-rater",
+        "exclude_raters",
         group=INPUT,
         metavar="RATER",
         multiple=True,
@@ -380,6 +377,7 @@ table_options = together(
     ),
     column(
         "--classifier",
+        "classifiers",
         metavar="RATER",
         multiple=True,
         help="A rater that is a model. Repeat for more.",
@@ -404,6 +402,7 @@ table_options = together(
     ),
     column(
         "--stratum",
+        "strata",
         multiple=True,
         help="Column that tells strata of items apart, such as the language. Repeat for more.",
     ),
@@ -501,32 +500,21 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
             f"found --layout {reading['layout']}; expected long or wide, since only `measure` "
             "reads tables without raters or items. Give one row a rating."
         )
-    long = ("item", "rater", "label", "occurrence", "confidence", "cluster")
-    columns = Columns(**{name: reading[name] for name in (*long, "gold", "gold_label", "raters")})
-    scale_limits = scale_and_limits(reading)
     where: dict[str, tuple[str, ...]] = {}
     for name, value in reading["where"]:
         where[name] = (*where.get(name, ()), value)
-    rules = Rules(
-        reader=reading["reader"],
-        where=where,
-        exclude_raters=reading["exclude_rater"],
-        replicate_of=reading["replicate_of"],
-        requires=reading["requires"],
-        all_rounds=reading["all_rounds"],
-        strata=reading["stratum"],
-        units=reading["units"],
+    said = {**reading, "where": where}
+    columns, rules = (
+        made(**{each.name: said[each.name] for each in fields(made) if each.name in said})
+        for made in (Columns, Rules)
     )
+    how = ("layout", "classifiers", "round_name", "engine", "memory_limit")
     ratings = read(
         place,
         columns,
-        layout=reading["layout"],
-        classifiers=reading["classifier"],
-        round_name=reading["of_round"],
         rules=rules,
-        engine=reading.get("engine", "auto"),
-        memory_limit=reading.get("memory_limit"),
-        **scale_limits,
+        **{name: reading[name] for name in how if name in reading},
+        **scale_and_limits(reading),
     )
     for name, found in unnamed(place, columns, rules).items():
         told = f"column {found!r} is read as {name}; rename it if it is no {name}"

@@ -128,14 +128,8 @@ def simulate_round(
         labels = _labels(draws, meant, CARELESS if rater in careless else accuracy, occurrences)
         ratings.append(_rows(name, rater, labels, np.where(rated, times, 0)))
     for model, skill in (CLASSIFIERS if classifiers is None else classifiers).items():
-        ratings.append(
-            _rows(
-                name,
-                model,
-                _labels(_stream(seed, name, model), truth, skill, 1),
-                np.ones(n_items, dtype=np.int64),
-            )
-        )
+        labels = _labels(_stream(seed, name, model), truth, skill, 1)
+        ratings.append(_rows(name, model, labels, np.ones(n_items, dtype=np.int64)))
     return pd.concat(ratings).sort_values("item", kind="stable", ignore_index=True)
 
 
@@ -172,8 +166,9 @@ def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
         raise ValueError(f"delivery: found {delivery!r}; expected 1 or 2.")
     rounds = MODERATION | WORSE if delivery == 2 else MODERATION
     return tuple(
-        _written(folder / f"{name}.csv", simulate_round(name, seed=SEED, **settings))
+        write_whole(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n").encode())
         for name, settings in rounds.items()
+        for frame in [simulate_round(name, seed=SEED, **settings)]
     )
 
 
@@ -198,13 +193,17 @@ def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
     """The first `times` labels of each item."""
     item, occurrence = np.nonzero(np.arange(labels.shape[1]) < times[:, None])
     numbers = [int(at) + 1 for at in item]
+    texts = [
+        f"Post {number:03d} about {TOPICS[number % len(TOPICS)]}: {REMARKS[number % len(REMARKS)]}."
+        for number in numbers
+    ]
     return pd.DataFrame(
         {
             "item": [_item(name, number) for number in numbers],
             "rater": rater,
             "label": np.array(CATEGORIES)[labels[item, occurrence]],
             "occurrence": occurrence + 1,
-            "text": [_text(number) for number in numbers],
+            "text": texts,
         }
     )
 
@@ -213,15 +212,10 @@ def _item(name: str, number: int) -> str:
     return f"{name}-{number:03d}"
 
 
-def _text(number: int) -> str:
-    return (
-        f"Post {number:03d} about {TOPICS[number % len(TOPICS)]}: {REMARKS[number % len(REMARKS)]}."
-    )
-
-
-def _written(path: Path, frame: pd.DataFrame) -> Path:
+def write_whole(path: Path, data: bytes) -> Path:
+    """Write a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}")
-    partial.write_bytes(frame.to_csv(index=False, lineterminator="\n").encode())
+    partial.write_bytes(data)
     partial.replace(path)
     return path

@@ -165,6 +165,9 @@ class Inbox:
             error.args = (said,)
             raise
 
+    def _is_file(self) -> bool:
+        return isinstance(self.place, Path) and self.place.is_file()
+
     def _files(self, start: str) -> dict[str, tuple[FileSeen, ...]]:
         """The visible files by the name of the file, or of the folder, that is a round."""
         found: dict[str, list[FileSeen]] = {}
@@ -185,11 +188,10 @@ class Inbox:
         last = max(max(each.modified, each.changed) for each in files)
         at_rest = time.time_ns() / 1e9 - last > AT_REST_SECONDS
         rounds: tuple[str, ...] = (named,)
-        path, said = self.place / name, self.settings
+        path, said = self.place if self._is_file() else self.place / name, self.settings
         in_bucket = not isinstance(path, Path)
         try:
             if isinstance(path, Path):
-                path = self.place if self.place.is_file() else path
                 _refuse_no_files(path)
                 digest = digest_at(path)
                 if said.columns.round:
