@@ -6,18 +6,7 @@ from typing import NamedTuple
 import dagster as dg
 
 from agreement_pipeline.orchestration.compat import AssetJob
-from agreement_pipeline.orchestration.host import Host
-
-BY_ROUND = (
-    "annotations",
-    "rating_patterns",
-    "inter_rater_agreement",
-    "intra_rater_agreement",
-    "classifier_agreement",
-    "disputed_items",
-    "acceptability",
-    "training_data",
-)
+from agreement_pipeline.orchestration.host import ASSETS, Host
 
 
 class Jobs(NamedTuple):
@@ -35,37 +24,34 @@ def build_jobs(host: Host) -> Jobs:
 
     Each job runs in one process. A round is small, so a process for each step would cost more.
     """
-    pages = ("round_page",) if host.project.settings.pages else ()
+    by_round = [name for name in host.assets if ASSETS[name].by_round]
+
+    def job(name: str, assets: Sequence[str], description: str) -> AssetJob:
+        return dg.define_asset_job(
+            f"{host.project.name}_{name}",
+            selection=dg.AssetSelection.assets(*(host.key(asset) for asset in assets)),
+            executor_def=dg.in_process_executor,
+            description=description,
+        )
+
     return Jobs(
-        _job(
-            host,
+        job(
             "round",
-            (*BY_ROUND, *pages),
+            by_round,
             "One round from its export to its training data, or to the reason why there is none.",
         ),
-        _job(
-            host,
+        job(
             "again",
-            (*BY_ROUND[1:], *pages),
+            by_round[1:],
             "One round measured and judged again from the store, whatever became of its file.",
         ),
-        _job(host, "history", ("agreement_history",), "The table of all rounds."),
-        _job(host, "release", ("release",), "The admitted rounds together, each judged again."),
-        _job(
-            host,
+        job("history", ["agreement_history"], "The table of all rounds."),
+        job("release", ["release"], "The admitted rounds together, each judged again."),
+        job(
             "reassessment",
-            ("reassessment",),
+            ["reassessment"],
             "Every round of the store judged again where something changed since.",
         ),
-    )
-
-
-def _job(host: Host, name: str, assets: Sequence[str], description: str) -> AssetJob:
-    return dg.define_asset_job(
-        f"{host.project.name}_{name}",
-        selection=dg.AssetSelection.assets(*(host.key(asset) for asset in assets)),
-        executor_def=dg.in_process_executor,
-        description=description,
     )
 
 

@@ -23,7 +23,7 @@ from agreement_pipeline.orchestration.compat import (
 )
 from agreement_pipeline.orchestration.host import Host, rounds_of
 from agreement_pipeline.orchestration.runs import FAULT, LASTS
-from agreement_pipeline.projects import Delivery, FileSeen, Project, overdue
+from agreement_pipeline.projects import Delivery, Project, overdue
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.store import check_round_name
@@ -117,16 +117,18 @@ class Asked:
             if (known := self._known(each)) and (known["next"] is None or now < known["next"])
         }
 
-    def settle(self, deliveries: Iterable[Delivery], due: Collection[Delivery], now: float) -> None:
+    def settle(
+        self, deliveries: Collection[Delivery], due: Collection[Delivery], now: float
+    ) -> None:
         """Note which of the rounds that were looked at are decided. Forget those that are gone."""
-        found = list(deliveries)
-        not_decided = {*self.resting(found, now), *(each.round for each in due)}
-        decided = [each for each in found if each.round not in not_decided]
+        known = {"tries": 0, "next": None}
+        found = {each.round: {"digest": each.digest, **known} for each in deliveries}
+        waiting = {*self.resting(deliveries, now), *(each.round for each in due)}
         self.rounds = {
-            each.round: self.rounds[each.round] for each in found if each.round in self.rounds
+            name: self.rounds[name] if name in waiting else decided
+            for name, decided in found.items()
+            if name in self.rounds or name not in waiting
         }
-        for each in decided:
-            self.rounds[each.round] = {"digest": each.digest, "tries": 0, "next": None}
 
     def ask(self, delivery: Delivery, now: float) -> None:
         """Note that a round is asked for now."""
@@ -136,8 +138,7 @@ class Asked:
 
     def is_tried(self, delivery: Delivery) -> bool:
         """True if a round was asked for, and its fault is not known to last."""
-        known = self._known(delivery)
-        return known is not None and known["tries"] > 0
+        return bool((known := self._known(delivery)) and known["tries"])
 
     def rest(self, delivery: Delivery, now: float) -> None:
         """Note that the fault of a round lasts."""
@@ -205,10 +206,15 @@ def _ready(
     """The deliveries that can be run. For the others: still being written, or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
-        if any(_unsettled(each, settle_seconds, now) for each in delivery.files):
-            what = "a file that is still being written"
-            if any(each.modified > now for each in delivery.files):
-                what = "a date in the future"
+        early = any(each.modified > now for each in delivery.files)
+        # A date in the future is not believed.
+        unsettled_files = (
+            each.name.endswith(UNFINISHED)
+            or now - (each.modified if each.modified <= now else each.changed) < settle_seconds
+            for each in delivery.files
+        )
+        if any(unsettled_files):
+            what = "a date in the future" if early else "a file that is still being written"
             unsettled.append(
                 f"{delivery.path.name}: found {what}; expected a file at rest for "
                 f"{settle_seconds:g} s. The next tick looks at it again."
@@ -216,17 +222,10 @@ def _ready(
             continue
         try:
             check_round_name(delivery.round)
+            ready.append(delivery)
         except AgreementError as error:
             refused.append(str(error))
-        else:
-            ready.append(delivery)
     return ready, [*unsettled, *refused]
-
-
-def _unsettled(file: FileSeen, settle_seconds: float, now: float) -> bool:
-    """True if a file may still be written. A date in the future is not believed."""
-    changed = file.modified if file.modified <= now else file.changed
-    return file.name.endswith(UNFINISHED) or now - changed < settle_seconds
 
 
 def _worth_a_run(
