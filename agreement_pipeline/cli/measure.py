@@ -139,10 +139,10 @@ def _settings(
     at_each: Sequence[float] | None, reading: Mapping[str, Any]
 ) -> Sequence[dict[str, float]]:
     """What of the units is another one each time: nothing, or the values of `--at-each`."""
-    from agreement_pipeline.units import RULES
-
     if not at_each:
         return [{}]
+    from agreement_pipeline.units import RULES
+
     units = reading["units"]
     moved = [name for name in MOVED if units and name in RULES[units.rule].settings]
     if not moved:

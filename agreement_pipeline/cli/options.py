@@ -303,7 +303,6 @@ table_options = together(
     ),
     option(
         "--of-round",
-        "round_name",
         group=INPUT,
         metavar="NAME",
         help="The round to read, if the column `round` of the table names several.",
@@ -508,10 +507,11 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
         made(**{each.name: said[each.name] for each in fields(made) if each.name in said})
         for made in (Columns, Rules)
     )
-    how = ("layout", "classifiers", "round_name", "engine", "memory_limit")
+    how = ("layout", "classifiers", "engine", "memory_limit")
     ratings = read(
         place,
         columns,
+        round_name=reading["of_round"],
         rules=rules,
         **{name: reading[name] for name in how if name in reading},
         **scale_and_limits(reading),
