@@ -503,10 +503,11 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
     for name, value in reading["where"]:
         where[name] = (*where.get(name, ()), value)
     said = {**reading, "where": where}
-    columns, rules = (
-        made(**{each.name: said[each.name] for each in fields(made) if each.name in said})
-        for made in (Columns, Rules)
+    of_columns, of_rules = (
+        {each.name: said[each.name] for each in fields(record) if each.name in said}
+        for record in (Columns, Rules)
     )
+    columns, rules = Columns(**of_columns), Rules(**of_rules)
     how = ("layout", "classifiers", "engine", "memory_limit")
     ratings = read(
         place,

@@ -165,9 +165,6 @@ class Inbox:
             error.args = (said,)
             raise
 
-    def _is_file(self) -> bool:
-        return isinstance(self.place, Path) and self.place.is_file()
-
     def _files(self, start: str) -> dict[str, tuple[FileSeen, ...]]:
         """The visible files by the name of the file, or of the folder, that is a round."""
         found: dict[str, list[FileSeen]] = {}
@@ -188,8 +185,9 @@ class Inbox:
         last = max(max(each.modified, each.changed) for each in files)
         at_rest = time.time_ns() / 1e9 - last > AT_REST_SECONDS
         rounds: tuple[str, ...] = (named,)
-        path, said = self.place if self._is_file() else self.place / name, self.settings
-        in_bucket = not isinstance(path, Path)
+        place, said = self.place, self.settings
+        in_bucket = not isinstance(place, Path)
+        path: Folder = place if isinstance(place, Path) and place.is_file() else place / name
         try:
             if isinstance(path, Path):
                 _refuse_no_files(path)
