@@ -112,7 +112,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave(ended: Sequence[int]) -> None:
-    """End this process with the status of its command. All that ends with the process was ended.
+    """End this process with the status of its command, after all that ends with the process.
 
     To look for garbage then takes half a second, and DuckDB warns if nobody looks.
     """

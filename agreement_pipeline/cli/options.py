@@ -38,13 +38,7 @@ LIMITED = tuple(each.name for each in fields(Limits))
 
 
 class Option(click.Option):
-    """An option that stands under a heading of the help.
-
-    Attributes
-    ----------
-    group
-        The heading.
-    """
+    """An option that stands under a heading of the help, its `group`."""
 
     def __init__(self, *declarations: Any, group: str, **settings: Any) -> None:
         super().__init__(*declarations, **settings)
@@ -57,26 +51,14 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command with options under headings; an option of one value is given once.
-
-    Attributes
-    ----------
-    examples
-        Command lines that stand at the end of the help.
-    """
+    """A command with options under headings, and examples at the end of its help."""
 
     def __init__(self, *arguments: Any, examples: Sequence[str], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.examples = examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments.
-
-        Raises
-        ------
-        UsageError
-            They do not fit the command, or an option of one value is given twice.
-        """
+        """Read the arguments. An option of one value is given once at most."""
         try:
             given = [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args([*args])[2]
             for param in given:
@@ -131,12 +113,7 @@ def given_options(ctx: click.Context, *groups: str) -> list[str]:
 class ReadBy(click.ParamType[Any]):
     """Text that a function reads. Its `ValueError` says what was found and what was expected.
 
-    Attributes
-    ----------
-    read
-        The function.
-    completes
-        What a shell completes the text to: files, folders, or one of these names.
+    A shell completes the text to files, to folders, or to names.
     """
 
     def __init__(

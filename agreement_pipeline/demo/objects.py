@@ -29,16 +29,9 @@ Part = dict[str, Any]
 class Habits(NamedTuple):
     """How raters differ from the truth.
 
-    Attributes
-    ----------
-    overlooks
-        The probability that a rater does not mark an object.
-    misnames
-        The probability that a rater names an object wrongly.
-    careless
-        Categories that the last rater overlooks every other time.
-    confused
-        True if the last rater names every other object wrongly.
+    A rater overlooks an object, or names it wrongly, with these probabilities. The last rater
+    overlooks every other object of the `careless` categories, and if `confused`, names every other
+    one wrongly.
     """
 
     overlooks: float = 0.01

@@ -81,11 +81,9 @@ def simulate_round(
 ) -> pd.DataFrame:
     """A round of ratings of items whose true categories are known (`true_labels`).
 
-    A rater names the true category with probability `accuracy`. A slip is equally likely to be any
-    other category. The rater decides anew at every occurrence.
-
-    Every rater has their own stream of random numbers. A change to one rater leaves the ratings of
-    the others as they are.
+    A rater names the true category with probability `accuracy`, decided anew at every occurrence. A
+    slip is equally likely to be any other category. Every rater has their own stream of random
+    numbers, so a change to one leaves the others as they are.
 
     Parameters
     ----------
@@ -96,22 +94,21 @@ def simulate_round(
     careless
         The raters who name the true category with probability 0.73.
     split
-        The raters who read the guideline differently. They take offensive items for safe.
+        The raters who take offensive items for safe.
     missing
-        The probability that a rater leaves out an item. Each item has one rater who never does.
-        The raters take turns in this.
+        The probability that a rater leaves out an item. The raters take turns as the one who may
+        not.
     replicated, occurrences
-        The share of items that come back, and how often in all a rater meets each of them.
+        The share of items that come back, and how often in all a rater meets each.
     classifiers
-        Models and their accuracies; two models by default. Each labels every item once.
+        Models and their accuracies. Each labels every item once.
     accuracy, prevalence
-        The probability that a rater names the true category, and the probability of each
-        category: safe, offensive and hateful.
+        The probability of the true category, and of each category: safe, offensive, hateful.
 
     Returns
     -------
     DataFrame
-        Columns item, rater, label, occurrence and text. A rating is a row; sorted by item.
+        A row a rating, with item, rater, label, occurrence and text; sorted by item.
     """
     truth = _truth(name, seed, n_items, prevalence)
     times = np.where(
@@ -146,16 +143,9 @@ def true_labels(
 
 
 def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
-    """Write the six weekly rounds of the moderation project as CSV files.
+    """Write the six weekly rounds of the moderation project as CSV files into a folder.
 
-    Each file is written completely or not at all.
-
-    Parameters
-    ----------
-    folder
-        The folder of the files. It is made if it does not exist.
-    delivery
-        1 or 2. The second delivery has the same rounds, but 2026-W06 is worse.
+    The second `delivery` has the same rounds as the first, but 2026-W06 is worse.
 
     Raises
     ------

@@ -18,9 +18,9 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 def run_demo(root: Path, width: int | None = None) -> str:
     """Run every project of the folder and return the result of every round as text.
 
-    The bundled rounds of spans and boxes are delivered once. The bundled moderation rounds are
-    delivered twice. The last round is admitted at first, and its
-    second delivery is worse. A round is not run again on the same bytes.
+    The bundled rounds of spans and boxes are delivered once, and the moderation rounds twice: the
+    last is admitted at first and held when it comes again. A round is not run again on the same
+    bytes.
     """
     projects = {
         settings.project: Project(settings)
@@ -41,9 +41,9 @@ def run_demo(root: Path, width: int | None = None) -> str:
 
 
 def _deliveries(projects: Mapping[str, Project]) -> tuple[int, ...]:
-    """The deliveries of moderation rounds, each before a look at the inboxes. 0 if there are none.
+    """The deliveries of moderation rounds, each before a look at the inboxes. 0 stands for none.
 
-    There are two of them. If the second has been run before, only that one is made again.
+    If the second has been run before, only that one is made again.
     """
     if "moderation" not in projects:
         return (0,)

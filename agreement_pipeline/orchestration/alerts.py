@@ -82,15 +82,9 @@ def _refuse(why: str) -> NoReturn:
 class Told:
     """The cursor of the sensor: what the team was told, and when it is tried again.
 
-    Attributes
-    ----------
-    states
-        The state of each notice that the webhook took, by what it is about. A notice that no
-        longer holds is forgotten, so the team hears if it comes back.
-    failures
-        How often in a row the webhook did not answer.
-    next
-        No message is tried before this time.
+    `states` has the state of each notice that the webhook took. One that no longer holds is
+    forgotten, so the team hears if it comes back. After `failures` in a row, nothing is tried
+    before `next`.
     """
 
     states: dict[str, str] = field(default_factory=dict)
@@ -131,8 +125,8 @@ class Told:
 def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
     """The sensor, or nothing if the project names no webhook.
 
-    A tick sends one message at most, and its cursor is kept after each tick. So a daemon that is
-    ended and started again repeats no message that an earlier tick sent.
+    A tick sends one message at most and keeps its cursor. So a daemon that starts again repeats
+    none that an earlier tick sent.
     """
     variable = project.settings.alerts_url_from
     if variable is None:

@@ -1,9 +1,8 @@
 """The assets of a project, in the order of the data's way.
 
-Each asset takes the round from the store, which checks its bytes each time. A process that kept or
-read ratings before does not make them again, and `acceptability` takes over what the contract found
-in them there. The lock does neither: it reads the stored bytes and derives the decision from them.
-No asset trusts the event log.
+Each takes the round from the store, which checks its bytes each time. Ratings that this process
+kept or read before are not made again, and `acceptability` takes over what the contract found in
+them. The lock does neither, and no asset trusts the event log.
 """
 
 import time
@@ -67,10 +66,7 @@ FIRST = ("annotations", "acceptability", "training_data")
 
 
 class Judged(NamedTuple):
-    """What an asset shows of a decision. If the round is held, the run ends after it.
-
-    `withdrawn` is true if a release of the round was withdrawn.
-    """
+    """What an asset shows of a decision, and if a release of the round was withdrawn."""
 
     result: Result
     decision: Decision
@@ -221,8 +217,8 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     """Every stored round, judged again where something changed since its last decision.
 
     Ratings, policy, contract, waivers, settings and code are compared by their digests. A release
-    that is no longer admitted is withdrawn, and a round that is admitted now is released. If the
-    run is ended in the middle, the next one goes on from there.
+    that is no longer admitted is withdrawn, and a round that is admitted now is released. A run
+    that is ended in the middle is gone on with by the next one.
     """
     counts = {"rounds": 0, "decided_anew": 0, "withdrawn": 0}
     changed: list[dict[str, str]] = []
@@ -377,8 +373,7 @@ def _judged(
 ) -> Iterator[Result]:
     """Show the decision. If the round is held, the run ends, and its first line says why.
 
-    Each check that was loaded is answered, and no other. The policy may have other rules than when
-    the definitions were loaded. Its decision stands.
+    Each check that was loaded is answered, and no other: the policy may have other rules by now.
     """
     result, decision, withdrawn = found
     answered = [each for each in result.check_results if each.check_name in asked]

@@ -40,9 +40,9 @@ def check_spec(
 ) -> dg.AssetCheckSpec:
     """A check, with a result for every partition if there are some.
 
-    Without partitions on the check of a round, one round's pass would hide another round's
-    failure. Dagster calls them a preview and warns for each check.
-    `tests/orchestration/test_dagster_contract.py` tests the behaviour that this package needs.
+    Else one round's pass would hide another round's failure. Dagster calls such checks a preview
+    and warns. `tests/orchestration/test_dagster_contract.py` tests the behaviour that is needed
+    here.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.PreviewWarning)

@@ -171,12 +171,7 @@ def project_definitions(
 ) -> dg.Definitions:
     """The definitions of one project, however its settings were written.
 
-    Parameters
-    ----------
-    settings
-        The settings of the project.
-    translate
-        Gives an asset another key, group, description, metadata, tags or owners.
+    `translate` gives an asset another key, group, description, metadata, tags or owners.
     """
     project = Project(settings).checked()
     hosted = Host(project, translate)

@@ -20,18 +20,9 @@ TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 
 
 class Asset(NamedTuple):
-    """What is fixed of an asset.
+    """What is fixed of an asset: the kind in its corner, and a tag to filter by.
 
-    Attributes
-    ----------
-    kind
-        What stands in the corner of the asset.
-    shows
-        A tag to filter by.
-    after
-        The asset that it follows.
-    by_round
-        True if it has a partition for every round.
+    Also the asset that it follows, and if it has a partition for every round.
     """
 
     kind: str
@@ -67,12 +58,7 @@ _HOSTED: dict[str, Project] = {}
 class Host:
     """A project, and how its assets are named in the code location around it.
 
-    Parameters
-    ----------
-    project
-        The project.
-    translate
-        Gives an asset another key, group, description, metadata, tags or owners.
+    `translate` gives an asset another key, group, description, metadata, tags or owners.
     """
 
     project: Project
@@ -142,7 +128,7 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     Parameters
     ----------
     context
-        The context of an asset with `partitions_def=rounds_of(project)`. The release is that of
+        The context of an asset. With `partitions_def=rounds_of(project)`, the release is that of
         the partition's round.
     project
         The project of an asset without partitions. The release holds all admitted rounds.
@@ -150,8 +136,7 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     Raises
     ------
     dagster.Failure
-        The round is held, was never delivered, or its bytes were edited. The reason is given, and
-        the asset is not tried again.
+        The round is held or was never delivered, or its bytes were edited. It is not tried again.
     """
     return or_fail(context, lambda: released(*_asked(context, project)))
 

@@ -56,10 +56,10 @@ def build_jobs(host: Host) -> Jobs:
 
 
 def build_schedule(host: Host, jobs: Jobs) -> dg.ScheduleDefinition:
-    """Judge the store again at the project's times, in one run.
+    """Judge every round of the store again at the project's times, in one run.
 
-    The policy, the contract or the code can have changed since. The rounds are those of the store.
-    A round whose partition was deleted is missing from the UI only. It is put back and judged.
+    The policy, the contract or the code can have changed since. A partition that was deleted is put
+    back, since that only hides a round in the UI.
     """
     project, partitions = host.project, str(host.partitions.name)
 

@@ -82,17 +82,18 @@ def last_tags(
 class Asked:
     """The rounds that were asked for, and what they are judged by.
 
-    A round that is not decided yet is asked for again: after 20 seconds, then after twice as long
-    each time, and each day at last. So a full disk or a network that fails is got over. If the
-    fault lasts, the round is asked for again only after a day.
+    A round that is not decided is asked for again: after 20 seconds, then after twice as long each
+    time, at last each day. So a full disk or a network that fails is got over. If the fault lasts,
+    it is only asked for again after a day. If something else judges the rounds, all are asked for
+    anew.
 
     Attributes
     ----------
     judged_by
-        The digest of all that rounds are judged by. If it is another one, all is asked anew.
+        The digest of all that rounds are judged by.
     rounds
-        For each round: the digest of its bytes, how often it was asked for since its fault was
-        known to last, and when it is next looked at. That is None for a round that is decided.
+        For each round: the digest of its bytes, how often it was asked for, and when it is next
+        looked at. That is None for a round that is decided.
     """
 
     judged_by: str
@@ -231,9 +232,9 @@ def _ready(
 def _worth_a_run(
     instance: dg.DagsterInstance, ready: Iterable[Delivery], asked: Asked, now: float
 ) -> list[Delivery]:
-    """The deliveries that another run may judge, and that have no run now.
+    """The deliveries that have no run now, and that another run may judge.
 
-    If nobody but people can mend the fault that the last run found, a delivery is let rest.
+    A delivery whose last run found a fault that only people can mend is let rest.
     """
     found = []
     for each in ready:
@@ -249,10 +250,10 @@ def _worth_a_run(
 def _requests(
     instance: dg.DagsterInstance, project: Project, ready: Sequence[Delivery]
 ) -> list[dg.RunRequest]:
-    """A run for each delivery. Its key counts the arrivals and the runs that there were.
+    """A run for each delivery, with a key that counts the arrivals and the runs that there were.
 
-    A round can come back with bytes that it had before, and a run can fail for a while.
-    Dagster drops a run whose key it has seen.
+    A round can come back with bytes that it had before, and a run can fail for a while. Dagster
+    drops a run whose key it has seen.
     """
     with project.store.reading():
         arrived = {each.round: project.times_arrived(each.round) for each in ready}
@@ -269,10 +270,9 @@ def _requests(
 def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     """A run of the table of all rounds whenever it would say something else.
 
-    That is so after every delivery, decision, release and withdrawal, wherever it was made. A file
-    that is refused changes no asset, so no condition on assets would show it.
-
-    A run that waits shows all that happens until it starts, so no other one is asked for.
+    That is so after every delivery, decision, release and withdrawal, and when a file is refused,
+    which changes no asset. A run that waits will show all that happens until it starts, so no other
+    one is asked for.
     """
     project, table = host.project, host.key("agreement_history")
 

@@ -22,16 +22,8 @@ def read_adjudicated(
 ) -> dict[str, Adjudicated]:
     """The adjudicated labels of each round: a file a round, named after the round.
 
-    A file is a table with the columns in `NEEDED`, or the export of a labelling tool.
-
-    Parameters
-    ----------
-    folder
-        The folder.
-    scale
-        What the labels of an export may be.
-    rounds
-        Whose files to read. If it is not given, all.
+    A file is a table with the columns in `NEEDED`, or the export of a labelling tool whose labels
+    are those of `scale`. If `rounds` are given, no other file is read.
 
     Raises
     ------

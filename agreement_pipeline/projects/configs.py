@@ -99,8 +99,8 @@ def _refuse_unread(folder: Path) -> None:
 def _mistakes(settings: ProjectSettings, data: object, path: Path) -> Iterator[tuple[str, str]]:
     """What is wrong in a file that is well formed, by the key.
 
-    The file must not choose the folder of its policies, since those are reviewed. A store inside
-    the inbox would be delivered as rounds.
+    The folder of its policies is reviewed, so the file must not choose it. A store inside the inbox
+    would be delivered as rounds.
     """
     if path.stem != settings.project:
         yield (

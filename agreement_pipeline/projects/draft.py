@@ -56,20 +56,10 @@ OF_REPLICATES = """  - measure: self_agreement_unbiased
 
 @dataclass(frozen=True)
 class Question:
-    """A question of an export, and the labels that were given.
+    """A question of an export, the labels that were given in order, and their probable level.
 
-    Attributes
-    ----------
-    name
-        The question.
-    labels
-        The different labels, in order.
-    level
-        What level they probably have.
-    sets
-        True if a label is a set of labels.
-    units
-        The kind of its label objects, if the answers are objects.
+    A label can be a set of labels. `units` is the kind of its label objects, if answers are
+    objects.
     """
 
     name: str

@@ -25,10 +25,9 @@ LONGEST_NAME = 255
 
 
 class FileSeen(NamedTuple):
-    """A delivered file by its name in the inbox.
+    """A delivered file by its name in the inbox. Another content has another `mark`.
 
-    It was `modified` at a time in seconds since 1970, which a program can choose, and `changed` at
-    a time that the file system sets. Another content has another `mark`.
+    A program can choose when it was `modified`, in seconds since 1970, but not when it `changed`.
     """
 
     name: str
@@ -39,20 +38,9 @@ class FileSeen(NamedTuple):
 
 @dataclass(frozen=True)
 class Delivery:
-    """A round as it was delivered.
+    """A round as it was delivered: its name, its file or folder, and the digest of its bytes.
 
-    Attributes
-    ----------
-    round
-        Its name.
-    path
-        Its file or folder.
-    digest
-        The digest of its bytes. In a bucket: of the sizes and ETags of its objects.
-    files
-        Its file, or the files in its folder.
-    in_bucket
-        True if it lies in a bucket.
+    In a bucket the digest is that of the sizes and ETags of its objects.
     """
 
     round: str
@@ -92,11 +80,11 @@ class Inbox:
     """A file or folder on a disk where rounds arrive, or the folder of a bucket.
 
     A file of a disk is read again only if its size, its inode or one of its times is another. The
-    file system sets the last of these times, and no program can choose it. A file that changed in
-    the last two seconds is read each time: a clock may give two changes one time.
+    last of these times no program can choose. A file that changed in the last two seconds is read
+    each time, since a clock may give two changes one time.
 
-    No object of a bucket is read to find what is new: its list has the size and the ETag of each.
-    So a list of a thousand objects is one request.
+    No object of a bucket is read to find what is new: one list has the sizes and ETags of a
+    thousand.
     """
 
     place: Folder
@@ -116,8 +104,8 @@ class Inbox:
     def look(self, only: str = "") -> Found:
         """The rounds in the inbox, and what of it cannot be read.
 
-        If `only` one round is looked for, no file of another round is read. A file that names the
-        round of each row has to be.
+        If `only` one round is looked for, no file of another one is read, unless files name the
+        round of each row.
         """
         by_rows = bool(self.settings.columns.round)
         read = {
@@ -142,9 +130,7 @@ class Inbox:
 
     @contextmanager
     def fetched(self, delivery: Delivery) -> Iterator[Delivery]:
-        """A delivery with a path on a disk. The last copy of objects is kept.
-
-        Errors name the object in the bucket, and not its copy.
+        """A delivery with a path on a disk. Errors name the object in the bucket, not its copy.
 
         Raises
         ------

@@ -23,18 +23,10 @@ TOLD = ("decision", "codes", "ratings_digest", "policy_digest")
 
 @dataclass(frozen=True)
 class Notice:
-    """What a team is told once.
+    """What a team is told once: what became of a round, or that the next one is overdue.
 
-    Attributes
-    ----------
-    about
-        The round. Empty if the project itself is overdue.
-    what, why
-        What became of it, and the reasons.
-    state
-        A digest of what is told. A notice in another state is another notice.
-    withdrawn
-        True if a release of the round is withdrawn.
+    `about` is the round, or empty. A notice in another `state`, which is a digest, is another
+    notice.
     """
 
     project: str
@@ -70,14 +62,8 @@ class Notice:
 def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Notice]:
     """All that a team must hear of at this time: what is held, what is broken, what is late.
 
-    Parameters
-    ----------
-    project
-        The project.
-    now
-        The time in seconds since 1970.
-    broken
-        Why each delivery that a run has read cannot be judged, by the round.
+    `now` is in seconds since 1970. `broken` says why deliveries that a run has read cannot be
+    judged.
     """
     held, late = _held(project, project.store.head), overdue(project, now)
     unread = [
@@ -104,7 +90,7 @@ def overdue(project: Project, now: float) -> Notice | None:
 def _held(project: Project, head: str) -> tuple[Notice, ...]:
     """The rounds whose last decision holds them, in the order of these decisions.
 
-    That is what the log says up to its `head`. While nothing is added, it is not read again.
+    That is what the log says up to its `head`, and it is read once for each.
     """
     held = [
         (entry, "withdrawn" in events)

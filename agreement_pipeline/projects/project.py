@@ -78,13 +78,11 @@ class Project:
     def policy(self) -> Policy:
         """The policy that judges its rounds, read again each time: the reviewed file decides.
 
-        It is a file of configs/policies, or a bundled policy.
-
         Raises
         ------
         PolicyError
-            A file has the name of a bundled policy, and decides otherwise. Else a file that is
-            lost would be replaced by the bundled policy without a word.
+            A file has the name of a bundled policy, and decides otherwise. That one would replace
+            the file without a word on the day that the file is lost.
         """
         named = self.settings.policy
         own = self.configs / "policies" / f"{named}.yaml"
@@ -142,7 +140,7 @@ class Project:
         """Why waivers speak of nothing in the project, by the name of their file.
 
         One names a round that never arrived. Or it names another project, and is bound to ratings
-        of this one. The whole log is read only if one does.
+        of this one.
         """
         found: dict[str, str] = {}
         for file, waiver in written_waivers(self.configs).items():
@@ -196,11 +194,10 @@ class Project:
     def due(
         self, asked: Mapping[str, str] = MappingProxyType({}), found: Found | None = None
     ) -> tuple[Delivery, ...]:
-        """The rounds in the inbox whose delivered bytes are not yet decided.
+        """The rounds in the inbox whose delivered bytes are not decided under these settings.
 
-        A round is due again if the settings that it was read under have changed. Rounds that
-        were `asked` for with the same digest are left out. If `found` is given, the inbox is not
-        looked into again.
+        Rounds that were `asked` for with the same digest are left out. If `found` is given, the
+        inbox is not looked into again.
         """
         there = (found or self.look()).deliveries.values()
         waiting = [each for each in there if asked.get(each.round) != each.digest]
@@ -211,8 +208,8 @@ class Project:
     def unjudged(self, due: Iterable[Delivery] | None = None) -> dict[str, str]:
         """The delivered rounds without a decision on what was delivered, and why there is none.
 
-        A file that cannot be read is read once more, since nothing else says what is wrong with it.
-        If what is `due` is given, the inbox is not looked into again.
+        A file that cannot be read is read once more to say why. If what is `due` is given, the
+        inbox is not looked into again.
         """
         waiting = self.due() if due is None else due
         return {each.round: self._why_unjudged(each) for each in waiting}
@@ -359,7 +356,7 @@ def classifiers_among(
     Raises
     ------
     RatingsError
-        A rater of the panel prints like a classifier, or a `named` classifier rated nothing. Its
+        A rater of the panel prints like a classifier, or a `named` classifier rated nothing: its
         name may be misspelt, and the model would count as a rater of the panel.
 
     >>> classifiers_among([1.0, 2.0], "w1.parquet", ["2.0"], "reviews", optional=["gpt"])

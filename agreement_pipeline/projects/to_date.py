@@ -1,11 +1,9 @@
 """The project to date: what was counted in each round, added up.
 
-Each round is counted once. The statistics are kept in the store beside it::
+Each round is counted once. Its statistics are kept in the store beside it, and so are the sums of
+every 32 rounds, and of every 32 such sums. No decision reads them::
 
     counted/<version of the code>/<digest>.npz
-
-So are the sums of every 32 rounds, and of every 32 such sums. A new round is then counted and
-added to a few sums. No decision reads them.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +37,7 @@ def to_date(store: Store) -> CountedRatings:
     StoreError
         The store holds no round, or kept statistics cannot be read.
     RatingsError
-        The rounds do not add up: they have other scales, or items in clusters.
+        The rounds have other scales, or items in clusters.
     """
     sums = [
         _Sum(version.table_digest, partial(_counted, store, version)) for version in _present(store)
