@@ -179,12 +179,12 @@ def project_definitions(
     host(project)
     return dg.Definitions(
         assets=build_assets(hosted),
-        jobs=list(jobs),
+        jobs=list(jobs.values()),
         sensors=[
-            build_round_sensor(project, jobs.rounds),
-            build_history_sensor(hosted, jobs.history),
-            *build_adjudicated_sensor(hosted, jobs.again),
+            build_round_sensor(project, jobs["round"]),
+            build_history_sensor(hosted, jobs["history"]),
+            *build_adjudicated_sensor(hosted, jobs["again"]),
             *build_alert_sensor(project),
         ],
-        schedules=[build_schedule(hosted, jobs)],
+        schedules=[build_schedule(hosted, jobs["reassessment"])],
     )
