@@ -95,7 +95,7 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
 def annotations(project: Project, round_name: str) -> Result:
     """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
-    contract = project.contract
+    contract, said = project.contract, project.settings
     found = tuple(contract.check(ratings))
     findings = (*found, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
@@ -105,7 +105,7 @@ def annotations(project: Project, round_name: str) -> Result:
         check_results=list(checks.contract_results(findings, project.policy)),
         metadata={
             "dagster/row_count": len(ratings),
-            **rendered(delivery(ratings, project.settings.every_classifier)),
+            **rendered(delivery(ratings, (*said.classifiers, *said.optional_classifiers))),
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],

@@ -66,18 +66,14 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
             f"{folder}: found {found}; expected a project's YAML file. "
             "Write one, see docs/guide/project.md."
         )
-    _refuse_unknown_projects(folder, [path.stem for path in files])
-    return tuple(load_project(path) for path in files)
-
-
-def _refuse_unknown_projects(folder: Path, projects: list[str]) -> None:
-    """Refuse a waiver for a project that does not exist: nothing would ever read it."""
+    projects = [path.stem for path in files]
     for name, waiver in written_waivers(folder.parent).items():
-        if waiver.project not in projects:
+        if waiver.project not in projects:  # nothing would ever read it
             raise ProjectError(
                 f"{folder.parent / 'waivers' / name}: project: found {waiver.project!r}; "
                 f"expected one of {listed(projects)}. Correct the name."
             )
+    return tuple(load_project(path) for path in files)
 
 
 def _refuse_unread(folder: Path) -> None:

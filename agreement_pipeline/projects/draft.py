@@ -178,7 +178,8 @@ def _of_tool(path: Path, reader: Reader) -> Seen:
     questions = tuple(
         found
         for name in names
-        if not (name in known and _is_of_the_item(table, name))
+        # A field of the item, and no question: all submissions for an item say the same.
+        if not (name in known and table.groupby("item")[name].nunique().max() <= 1)
         for found in [_question(name, answers(path, name)["label"])]
         if {*found.labels} - {NONE} and len(found.labels) <= MOST
     )
@@ -269,11 +270,6 @@ def _names(table: pd.DataFrame, name: str) -> bool:
         and not pairs["item"].duplicated().any()
         and not pairs[name].duplicated().any()
     )
-
-
-def _is_of_the_item(table: pd.DataFrame, name: str) -> bool:
-    """True if all submissions for an item say the same: a field, and no question."""
-    return bool(table.groupby("item")[name].nunique().max() <= 1)
 
 
 def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:

@@ -308,11 +308,6 @@ class ProjectSettings(BaseModel):
     root: str = "."
 
     @property
-    def every_classifier(self) -> tuple[str, ...]:
-        """The raters that are models, also those that may rate nothing."""
-        return (*self.classifiers, *self.optional_classifiers)
-
-    @property
     def rules(self) -> Rules:
         """Which rows of an export count, and as what."""
         return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})
