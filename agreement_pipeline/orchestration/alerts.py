@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from typing import Any, NoReturn
+from typing import Any
 
 import dagster as dg
 
@@ -67,15 +67,12 @@ def post(url: str, body: Mapping[str, Any]) -> None:
             return
     except urllib.error.HTTPError as error:
         error.close()
-        _refuse(f"the server answered {error.code}")
+        why = f"the server answered {error.code}"
     except urllib.error.URLError as error:
-        _refuse(f"no answer ({type(error.reason).__name__})")
+        why = f"no answer ({type(error.reason).__name__})"
     except (OSError, HTTPException, ValueError) as error:
-        _refuse(f"no answer ({type(error).__name__})")
-
-
-def _refuse(why: str) -> NoReturn:
-    raise NotPostedError(why) from None
+        why = f"no answer ({type(error).__name__})"
+    raise NotPostedError(why)
 
 
 @dataclass

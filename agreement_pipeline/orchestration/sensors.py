@@ -115,7 +115,7 @@ class Asked:
         return {
             each.round: each.digest
             for each in deliveries
-            if (known := self._known(each)) and (known["next"] is None or now < known["next"])
+            if (until := self._known(each)["next"]) is None or now < until
         }
 
     def settle(
@@ -133,13 +133,12 @@ class Asked:
 
     def ask(self, delivery: Delivery, now: float) -> None:
         """Note that a round is asked for now."""
-        known = self._known(delivery)
-        tries = known["tries"] + 1 if known else 1
+        tries = self._known(delivery)["tries"] + 1
         self._wait(delivery, tries, now + min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT))
 
     def is_tried(self, delivery: Delivery) -> bool:
         """True if a round was asked for, and its fault is not known to last."""
-        return bool((known := self._known(delivery)) and known["tries"])
+        return bool(self._known(delivery)["tries"])
 
     def rest(self, delivery: Delivery, now: float) -> None:
         """Note that the fault of a round lasts."""
@@ -148,9 +147,9 @@ class Asked:
     def _wait(self, delivery: Delivery, tries: int, until: float) -> None:
         self.rounds[delivery.round] = {"digest": delivery.digest, "tries": tries, "next": until}
 
-    def _known(self, delivery: Delivery) -> dict[str, Any] | None:
-        known = self.rounds.get(delivery.round)
-        return known if known and known["digest"] == delivery.digest else None
+    def _known(self, delivery: Delivery) -> dict[str, Any]:
+        known = self.rounds.get(delivery.round, {})
+        return known if known.get("digest") == delivery.digest else {"tries": 0, "next": 0.0}
 
 
 def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:

@@ -55,6 +55,16 @@ def test_a_round_in_two_files_is_refused(project):
     assert said in found.look().refused["w1"]
 
 
+def test_a_round_with_a_second_file_that_cannot_be_read_is_refused(project):
+    found = project()
+    TABLE.to_csv(found.inbox / "w1.csv", index=False)
+    (found.inbox / "w1.tsv").symlink_to(found.inbox / "w1.csv")
+    assert found.look().deliveries == {}
+    assert "found a link" in found.look().refused["w1"]
+    with pytest.raises(ProjectError, match="found a link"):
+        found.delivered("w1")
+
+
 def test_a_round_is_due_until_it_is_decided_and_again_when_its_bytes_change(project):
     found = project()
     TABLE.to_csv(found.inbox / "w1.csv", index=False)
