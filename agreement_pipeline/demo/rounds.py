@@ -79,7 +79,7 @@ def simulate_round(
     accuracy: float = 0.97,
     prevalence: Sequence[float] = PREVALENCE,
 ) -> pd.DataFrame:
-    """A round of ratings of items whose true categories are known (`true_labels`).
+    """A round of ratings of items whose true categories are known: those of a rater of accuracy 1.
 
     A rater names the true category with probability `accuracy`, decided anew at every occurrence. A
     slip is equally likely to be any other category. Every rater has their own stream of random
@@ -110,7 +110,8 @@ def simulate_round(
     DataFrame
         A row a rating, with item, rater, label, occurrence and text; sorted by item.
     """
-    truth = _truth(name, seed, n_items, prevalence)
+    drawn = _stream(seed, name, "truth").random(n_items)
+    truth = np.searchsorted(np.cumsum(prevalence)[:-1], drawn, side="right").astype(np.int64)
     times = np.where(
         _stream(seed, name, "replicated").random(n_items).argsort(kind="stable")
         < round(replicated * n_items),
@@ -128,18 +129,6 @@ def simulate_round(
         labels = _labels(_stream(seed, name, model), truth, skill, 1)
         ratings.append(_rows(name, model, labels, np.ones(n_items, dtype=np.int64)))
     return pd.concat(ratings).sort_values("item", kind="stable", ignore_index=True)
-
-
-def true_labels(
-    name: str, *, seed: int, n_items: int = 400, prevalence: Sequence[float] = PREVALENCE
-) -> pd.Series:
-    """The true category of every item of a simulated round, by item."""
-    truth = np.array(CATEGORIES)[_truth(name, seed, n_items, prevalence)]
-    return pd.Series(
-        truth,
-        index=pd.Index([_item(name, number) for number in range(1, n_items + 1)], name="item"),
-        name="label",
-    )
 
 
 def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
@@ -166,11 +155,6 @@ def _stream(seed: int, *names: str) -> np.random.Generator:
     return np.random.default_rng([seed, *"/".join(names).encode()])
 
 
-def _truth(name: str, seed: int, n_items: int, prevalence: Sequence[float]) -> Codes:
-    draws = _stream(seed, name, "truth").random(n_items)
-    return np.searchsorted(np.cumsum(prevalence)[:-1], draws, side="right").astype(np.int64)
-
-
 def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrences: int) -> Codes:
     """The label given for the label meant at each occurrence, shape (items, occurrences)."""
     shape = (len(meant), occurrences)
@@ -189,17 +173,13 @@ def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
     ]
     return pd.DataFrame(
         {
-            "item": [_item(name, number) for number in numbers],
+            "item": [f"{name}-{number:03d}" for number in numbers],
             "rater": rater,
             "label": np.array(CATEGORIES)[labels[item, occurrence]],
             "occurrence": occurrence + 1,
             "text": texts,
         }
     )
-
-
-def _item(name: str, number: int) -> str:
-    return f"{name}-{number:03d}"
 
 
 def write_whole(path: Path, data: bytes) -> Path:
