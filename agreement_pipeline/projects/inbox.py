@@ -111,7 +111,7 @@ class Inbox:
         read = {
             name: self._read(name, named, files)
             for name, files in self._files(only).items()
-            for named in [named_after(name) if files[0].name == name else name]
+            for named in [Path(without_ending(name)).stem if files[0].name == name else name]
             if by_rows or only in ("", named)
         }
         if not only:
@@ -210,15 +210,6 @@ class Inbox:
                 )
             self._copies[delivery.digest] = folder / delivery.path.name
         return self._copies[delivery.digest]
-
-
-def named_after(file: str) -> str:
-    """The name of the round in a file of its own.
-
-    >>> named_after("2026-09.csv"), named_after("2026-09.csv.gz")
-    ('2026-09', '2026-09')
-    """
-    return Path(without_ending(file)).stem
 
 
 def _on_disk(inbox: Path) -> Iterator[FileSeen]:
