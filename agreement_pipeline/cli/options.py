@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
+from click.types import FuncParamType
 
 from agreement_pipeline.cli.output import progress, say_aside
 from agreement_pipeline.intervals import Inference
@@ -110,7 +111,7 @@ def given_options(ctx: click.Context, *groups: str) -> list[str]:
     ]
 
 
-class ReadBy(click.ParamType[Any]):
+class ReadBy(FuncParamType[Any, Any]):
     """Text that a function reads. Its `ValueError` says what was found and what was expected.
 
     A shell completes the text to files, to folders, or to names.
@@ -122,16 +123,9 @@ class ReadBy(click.ParamType[Any]):
         read: Callable[[str], Any],
         completes: Literal["file", "dir"] | Collection[str] = (),
     ) -> None:
+        super().__init__(read)
         self.name = name
-        self.read = read
         self.completes = completes
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value of the text. A default stays as it is."""
-        try:
-            return self.read(value) if isinstance(value, str) else value
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
