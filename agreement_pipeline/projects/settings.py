@@ -340,7 +340,7 @@ class ProjectSettings(BaseModel):
         said = self.model_dump(mode="json", exclude=NOT_OF_READING, exclude_defaults=True)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
-    @field_validator(*sorted({name for names, *_ in FORMS for name in names}))
+    @field_validator("*")
     @classmethod
     def _of_its_form(cls, value: Any, info: ValidationInfo) -> Any:
         for names, meets, expected in FORMS:
