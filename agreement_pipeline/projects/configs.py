@@ -17,17 +17,21 @@ def written_waivers(configs: Path) -> dict[str, Waiver]:
 
 def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
     """The keys that name a file or folder that configs/ does not hold, each with the mistake."""
-    for key, folder, suffix in (("policy", "policies", ".yaml"), ("contract", "contracts", "")):
-        named, place = getattr(settings, key), configs / folder
-        there = sorted(path.name.removesuffix(suffix) for path in place.glob(f"*{suffix}"))
-        bundled = sorted(BUNDLED) if key == "policy" else []
-        if named is not None and named not in (*there, *bundled):
-            also = f", or of the bundled {listed(bundled)}" if bundled else ""
-            yield (
-                key,
-                f"found {named!r}; expected one of {listed(there, 20)}, those in {place}{also}. "
-                f"Correct the name, or write that {key}.",
-            )
+    policies, contracts = configs / "policies", configs / "contracts"
+    there = sorted(path.stem for path in policies.glob("*.yaml"))
+    if settings.policy not in (*there, *BUNDLED):
+        yield (
+            "policy",
+            f"found {settings.policy!r}; expected one of {listed(there, 20)}, those in {policies}, "
+            f"or of the bundled {listed(sorted(BUNDLED))}. Correct the name, or write that policy.",
+        )
+    there = sorted(path.name for path in contracts.glob("*"))
+    if settings.contract not in (None, *there):
+        yield (
+            "contract",
+            f"found {settings.contract!r}; expected one of {listed(there, 20)}, those in "
+            f"{contracts}. Correct the name, or write that contract.",
+        )
 
 
 def load_project(path: Path) -> ProjectSettings:
