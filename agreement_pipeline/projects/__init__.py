@@ -3,7 +3,7 @@
 from agreement_pipeline.projects.inbox import Delivery
 from agreement_pipeline.projects.project import round_before
 from agreement_pipeline.projects.configs import load_project, load_projects
-from agreement_pipeline.projects.notices import Notice, notices, overdue
+from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
 from agreement_pipeline.projects.pages import project_page, round_page
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
@@ -12,6 +12,7 @@ from agreement_pipeline.projects.to_date import to_date
 
 __all__ = [
     "Delivery",
+    "Form",
     "Notice",
     "Project",
     "ProjectSettings",

@@ -23,10 +23,18 @@ TOLD = ("decision", "codes", "ratings_digest", "policy_digest")
 
 @dataclass(frozen=True)
 class Notice:
-    """What a team is told once: what became of a round, or that the next one is overdue.
+    """What a team is told once.
 
-    `about` is the round, or empty. A notice in another `state`, which is a digest, is another
-    notice.
+    Attributes
+    ----------
+    about
+        The round. Empty if the project itself is overdue.
+    what, why
+        What became of it, and the reasons.
+    state
+        A digest of what is told. A notice in another state is another notice.
+    withdrawn
+        True if a release of the round is withdrawn.
     """
 
     project: str

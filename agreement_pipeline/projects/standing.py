@@ -69,9 +69,7 @@ class Standing:
     def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
         """The standing after more entries. The rounds in them are looked up again."""
         arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
-        # An entry can change the rows of its own round, and of those whose releases it names.
-        named = {called.split("/")[0] for entry in later for called in entry.get("releases", ())}
-        changed = {*named, *(entry["round"] for entry in later)} & {*self.rows, *arrived}
+        changed = {name for entry in later for name in _rounds_of(entry)} & {*self.rows, *arrived}
         entries = [entry for found in store.histories(changed).values() for entry in found]
         released = [entry["release"] for entry in entries if entry["event"] == "released"]
         rows = rows_by_round(entries, store.withdrawn(released))
@@ -140,6 +138,11 @@ def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
     for entry in history:
         last.setdefault(entry["round"], {})[entry["event"]] = entry
     return last
+
+
+def _rounds_of(entry: Entry) -> set[str]:
+    """The rounds whose rows an entry can change: its own, and those whose releases it names."""
+    return {entry["round"], *(called.split("/")[0] for called in entry.get("releases", ()))}
 
 
 def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:
