@@ -183,7 +183,7 @@ def taken_through(settings: ProjectSettings, folder: Path) -> None:
     project = Project(settings)
     if not Path(str(project.store.root)).resolve().is_relative_to(folder.resolve()):
         return  # nothing is written elsewhere
-    for delivery in project.deliveries().values():
+    for delivery in project.look().deliveries.values():
         project.keep(*project.delivered(delivery.round))
         release_round(
             project.store,

@@ -6,12 +6,7 @@ from agreement_pipeline.errors import crashed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status.
-
-    Parameters
-    ----------
-    arguments
-        The words after the program's name. By default, those of this process.
+    """Run a command with the words after the program's name, by default those of this process.
 
     Returns
     -------

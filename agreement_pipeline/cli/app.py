@@ -99,31 +99,27 @@ for name, purpose in PURPOSES.items():
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
-    left = _Leaving()
+    ended: list[int] = []
     if arguments is None:
-        atexit.register(left)
+        atexit.register(_leave, ended)
     try:
-        left.status = int(program.main(arguments, prog_name=NAME, standalone_mode=False))
+        ended.append(program.main(arguments, prog_name=NAME, standalone_mode=False))
     except click.UsageError as error:
-        left.status = _refused(_usage(error))
+        ended.append(_refused(_usage(error)))
     except click.Abort as error:
         raise error.__cause__ or error from None
-    return left.status
+    return ended[0]
 
 
-class _Leaving:
-    """The end of this process. It is called when all that ends with the process was ended.
+def _leave(ended: Sequence[int]) -> None:
+    """End this process with the status of its command, after all that ends with the process.
 
     To look for garbage then takes half a second, and DuckDB warns if nobody looks.
     """
-
-    status: int | None = None
-
-    def __call__(self) -> None:
-        if self.status is not None:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(self.status)
+    if ended:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ended[0])
 
 
 def _refused(why: str) -> int:

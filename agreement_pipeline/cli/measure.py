@@ -1,7 +1,7 @@
 """The command `measure`."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,8 @@ import click
 
 from agreement_pipeline.cli.options import (
     AGGREGATED,
+    COLUMNS,
+    INPUT,
     INTERVALS,
     MEASURES,
     SHARES,
@@ -17,6 +19,7 @@ from agreement_pipeline.cli.options import (
     OneOf,
     command,
     engine_options,
+    given_options,
     interval_options,
     measure_option,
     on_disk,
@@ -43,21 +46,8 @@ from agreement_pipeline.report import estimate_rows
 
 MOVED = ("at_least", "step")
 """The settings of units that a value moves with."""
-OF_RATINGS = (
-    "of_round",
-    "reader",
-    "where",
-    "exclude_rater",
-    "replicate_of",
-    "requires",
-    "all_rounds",
-    "raters",
-    "classifier",
-    "occurrence",
-    "confidence",
-    "cluster",
-)
-"""Options that say how single ratings are read."""
+OF_COUNTS = ("--layout", "--limit", "--item")
+"""The options of a table that a table of counts can have."""
 HEADLINES = ("round", "classifier", "stratum")
 
 
@@ -118,70 +108,49 @@ def measure(
     """Print the agreement in a table, with intervals: a line a measure, or more with --all."""
     if scope and everything:
         raise click.UsageError(f"found --all with --scope {scope[0]}; expected one of them.")
-    if "stratum" in scope and not reading["stratum"]:
+    if "stratum" in scope and not reading["strata"]:
         raise click.UsageError(
             "found --scope stratum without --stratum; expected the column that tells strata apart."
         )
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
         inference.refuse_too_few()
-    if at_each:
-        say_found(list(_at_each(file, at_each, measure, scope, inference, reading)), _rows, output)
-        return 0
-    ratings = _open(file, reading)
-    names = measure or _possible(ratings)
-    for name in names:
-        require_defined(ratings.scale, name)
-    shown = Shown.of(ratings) if everything else None
-    scopes = SCOPE_KINDS if everything else scope or HEADLINES
-    found = survey(ratings, names, inference, scopes=scopes, shown=shown)
-    say_found(found, estimate_rows, output)
+    source, settings = on_disk(file), _settings(at_each, reading)
+    found: list[Estimate] = []
+    before: list[dict[str, Any]] = []
+    for each in settings:
+        units = replace(reading["units"], **each) if each else reading["units"]
+        ratings = _open(source, {**reading, "units": units})
+        names = measure or _possible(ratings)
+        for name in names:
+            require_defined(ratings.scale, name)
+        shown = Shown.of(ratings) if everything else None
+        scopes = SCOPE_KINDS if everything else scope or HEADLINES
+        found += survey(ratings, names, inference, scopes=scopes, shown=shown)
+        told = {name: at if output == "json" else f"{at:g}" for name, at in each.items()}
+        before += [told] * (len(found) - len(before))
+    say_found(found, estimate_rows, output, before)
     if shown and (left_out := shown.left_out()):
         say_aside(left_out)
     return 0
 
 
-@dataclass(frozen=True)
-class _At:
-    """An estimate at one setting of the units."""
-
-    setting: str
-    at: float
-    estimate: Estimate
-
-    def to_mapping(self) -> dict[str, Any]:
-        """The estimate as plain data, with the setting."""
-        return {self.setting: self.at, **self.estimate.to_mapping()}
-
-
-def _at_each(
-    file: str | Path,
-    values: Sequence[float],
-    measure: Sequence[str],
-    scope: Sequence[str],
-    inference: Inference,
-    reading: Mapping[str, Any],
-) -> Iterator[_At]:
-    """The estimates at each value of the setting that the rule of the units reads."""
+def _settings(
+    at_each: Sequence[float] | None, reading: Mapping[str, Any]
+) -> Sequence[dict[str, float]]:
+    """What of the units is another one each time: nothing, or the values of `--at-each`."""
+    if not at_each:
+        return [{}]
     from agreement_pipeline.units import RULES
 
-    units, source = reading["units"], on_disk(file)
+    units = reading["units"]
     moved = [name for name in MOVED if units and name in RULES[units.rule].settings]
     if not moved:
         raise click.UsageError(
             "found --at-each without units that have a similarity or a step; expected --units "
             "with a rule that does, as boxes."
         )
-    for value in values:
-        ratings = _open(source, {**reading, "units": replace(units, **{moved[0]: value})})
-        names = measure or _possible(ratings)
-        for found in survey(ratings, names, inference, scopes=scope or HEADLINES, shown=None):
-            yield _At(moved[0], value, found)
-
-
-def _rows(found: Sequence[_At]) -> list[dict[str, str]]:
-    rows = estimate_rows([each.estimate for each in found])
-    return [{at.setting: f"{at.at:g}", **row} for at, row in zip(found, rows, strict=True)]
+    return [{moved[0]: value} for value in at_each]
 
 
 def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
@@ -189,15 +158,15 @@ def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
     layout = reading["layout"]
     if layout not in AGGREGATED:
         return read_table(source, reading)
-    given = [name for name in OF_RATINGS if reading[name]]
-    if given:
+    given = given_options(click.get_current_context(), INPUT, COLUMNS)
+    if of_ratings := [name for name in given if name not in OF_COUNTS]:
         raise click.UsageError(
-            f"found --{given[0].replace('_', '-')} with --layout {layout}; expected it for ratings "
-            "only. Leave it out."
+            f"found {of_ratings[0]} with --layout {layout}; expected it for ratings only. "
+            "Leave it out."
         )
     name = None if reading["item"] == "item" else reading["item"]
     count = read_counts if layout == "counts" else read_contingency
-    return count(Path(on_disk(source)), name, **scale_and_limits(reading))
+    return count(Path(source), name, **scale_and_limits(reading))
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
+from click.types import FuncParamType
 
 from agreement_pipeline.cli.output import progress, say_aside
 from agreement_pipeline.intervals import Inference
@@ -38,13 +39,7 @@ LIMITED = tuple(each.name for each in fields(Limits))
 
 
 class Option(click.Option):
-    """An option that stands under a heading of the help.
-
-    Attributes
-    ----------
-    group
-        The heading.
-    """
+    """An option that stands under a heading of the help, its `group`."""
 
     def __init__(self, *declarations: Any, group: str, **settings: Any) -> None:
         super().__init__(*declarations, **settings)
@@ -57,26 +52,14 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command with options under headings; an option of one value is given once.
-
-    Attributes
-    ----------
-    examples
-        Command lines that stand at the end of the help.
-    """
+    """A command with options under headings, and examples at the end of its help."""
 
     def __init__(self, *arguments: Any, examples: Sequence[str], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.examples = examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments.
-
-        Raises
-        ------
-        UsageError
-            They do not fit the command, or an option of one value is given twice.
-        """
+        """Read the arguments. An option of one value is given once at most."""
         try:
             given = [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args([*args])[2]
             for param in given:
@@ -128,15 +111,10 @@ def given_options(ctx: click.Context, *groups: str) -> list[str]:
     ]
 
 
-class ReadBy(click.ParamType[Any]):
+class ReadBy(FuncParamType[Any, Any]):
     """Text that a function reads. Its `ValueError` says what was found and what was expected.
 
-    Attributes
-    ----------
-    read
-        The function.
-    completes
-        What a shell completes the text to: files, folders, or one of these names.
+    A shell completes the text to files, to folders, or to names.
     """
 
     def __init__(
@@ -145,16 +123,9 @@ class ReadBy(click.ParamType[Any]):
         read: Callable[[str], Any],
         completes: Literal["file", "dir"] | Collection[str] = (),
     ) -> None:
+        super().__init__(read)
         self.name = name
-        self.read = read
         self.completes = completes
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value of the text. A default stays as it is."""
-        try:
-            return self.read(value) if isinstance(value, str) else value
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -232,20 +203,11 @@ def _limit(text: str) -> tuple[str, int]:
     return name, int(most)
 
 
-def _where(text: str) -> tuple[str, str]:
+def _pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not name or not sign:
         raise ValueError(f"found {text}; expected a field and a value, as status=submitted.")
     return name, value
-
-
-PARTS: dict[str, Callable[[str], Any]] = {
-    "at_least": _number,
-    "step": _number,
-    "members": lambda text: tuple(text.split("|")),
-    "sigmas": lambda text: tuple(map(_number, text.split("|"))),
-}
-"""The settings of units that are more than a text."""
 
 
 def _units(text: str) -> "UnitSettings":
@@ -257,10 +219,14 @@ def _units(text: str) -> "UnitSettings":
     from agreement_pipeline.units import UnitSettings
 
     kind, *pairs = _names(text)
-    said = dict(map(_where, pairs))
-    settings: dict[str, Any] = {
-        name: PARTS[name](value) if name in PARTS else value for name, value in said.items()
-    }
+    settings: dict[str, Any] = dict(map(_pair, pairs))
+    for name, value in settings.items():
+        if name in ("at_least", "step"):
+            settings[name] = _number(value)
+        elif name == "members":
+            settings[name] = tuple(value.split("|"))
+        elif name == "sigmas":
+            settings[name] = tuple(map(_number, value.split("|")))
     unknown = sorted({*settings} - {each.name for each in fields(UnitSettings)})
     if unknown or "kind" in settings:
         raise ValueError(
@@ -329,12 +295,13 @@ table_options = together(
     option(
         "--where",
         group=INPUT,
-        type=ReadBy("field=value", _where),
+        type=ReadBy("field=value", _pair),
         multiple=True,
         help="Only rows with this value count. Repeat for more.",
     ),
     option(
         "--exclude-rater",
+        "exclude_raters",
         group=INPUT,
         metavar="RATER",
         multiple=True,
@@ -380,6 +347,7 @@ table_options = together(
     ),
     column(
         "--classifier",
+        "classifiers",
         metavar="RATER",
         multiple=True,
         help="A rater that is a model. Repeat for more.",
@@ -404,6 +372,7 @@ table_options = together(
     ),
     column(
         "--stratum",
+        "strata",
         multiple=True,
         help="Column that tells strata of items apart, such as the language. Repeat for more.",
     ),
@@ -501,32 +470,23 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
             f"found --layout {reading['layout']}; expected long or wide, since only `measure` "
             "reads tables without raters or items. Give one row a rating."
         )
-    long = ("item", "rater", "label", "occurrence", "confidence", "cluster")
-    columns = Columns(**{name: reading[name] for name in (*long, "gold", "gold_label", "raters")})
-    scale_limits = scale_and_limits(reading)
     where: dict[str, tuple[str, ...]] = {}
     for name, value in reading["where"]:
         where[name] = (*where.get(name, ()), value)
-    rules = Rules(
-        reader=reading["reader"],
-        where=where,
-        exclude_raters=reading["exclude_rater"],
-        replicate_of=reading["replicate_of"],
-        requires=reading["requires"],
-        all_rounds=reading["all_rounds"],
-        strata=reading["stratum"],
-        units=reading["units"],
+    said = {**reading, "where": where}
+    of_columns, of_rules = (
+        {each.name: said[each.name] for each in fields(record) if each.name in said}
+        for record in (Columns, Rules)
     )
+    columns, rules = Columns(**of_columns), Rules(**of_rules)
+    how = ("layout", "classifiers", "engine", "memory_limit")
     ratings = read(
         place,
         columns,
-        layout=reading["layout"],
-        classifiers=reading["classifier"],
         round_name=reading["of_round"],
         rules=rules,
-        engine=reading.get("engine", "auto"),
-        memory_limit=reading.get("memory_limit"),
-        **scale_limits,
+        **{name: reading[name] for name in how if name in reading},
+        **scale_and_limits(reading),
     )
     for name, found in unnamed(place, columns, rules).items():
         told = f"column {found!r} is read as {name}; rename it if it is no {name}"

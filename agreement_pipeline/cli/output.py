@@ -7,7 +7,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -74,17 +74,22 @@ def _coloured(text: str) -> str:
 
 
 def say_found(
-    found: Sequence[Any], rows: Callable[[Sequence[Any]], list[dict[str, str]]], output: str
+    found: Sequence[Any],
+    rows: Callable[[Sequence[Any]], list[dict[str, str]]],
+    output: str,
+    before: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Print results as a table of text or as JSON."""
+    """Print results as a table of text or as JSON. A setting may stand `before` each."""
+    said = [each.to_mapping() for each in found] if output == "json" else rows(found)
+    if before:
+        said = [{**at, **each} for at, each in zip(before, said, strict=True)]
     if output == "json":
-        say(as_json([each.to_mapping() for each in found]))
+        say(as_json(said))
     else:
         from agreement_pipeline.report import aligned
 
-        cells = rows(found)
-        header = list(cells[0]) if cells else []
-        say(aligned(header, (each.values() for each in cells), width=terminal_width()))
+        header = list(said[0]) if said else []
+        say(aligned(header, (each.values() for each in said), width=terminal_width()))
 
 
 def as_json(data: object) -> str:

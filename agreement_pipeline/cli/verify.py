@@ -135,12 +135,6 @@ def _rule(text: str) -> Rule:
     name, _, scope = subject.strip().partition(" of ")
     try:
         reliable = float(cutoff)
-    except ValueError:
-        raise PolicyError(
-            f"--require {text}: found no cut-off; expected MEASURE>=NUMBER, as alpha>=0.8. "
-            "Correct it."
-        ) from None
-    try:
         return Rule(
             full_name(name.strip()),
             scope=scope.strip() or "round",  # type: ignore[arg-type]  # the rule refuses others
@@ -149,6 +143,11 @@ def _rule(text: str) -> Rule:
         )
     except PolicyError as error:
         raise PolicyError(f"--require {text}: {error}") from None
+    except ValueError:
+        raise PolicyError(
+            f"--require {text}: found no cut-off; expected MEASURE>=NUMBER, as alpha>=0.8. "
+            "Correct it."
+        ) from None
 
 
 def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, Any]:

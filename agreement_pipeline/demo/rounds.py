@@ -79,13 +79,11 @@ def simulate_round(
     accuracy: float = 0.97,
     prevalence: Sequence[float] = PREVALENCE,
 ) -> pd.DataFrame:
-    """A round of ratings of items whose true categories are known (`true_labels`).
+    """A round of ratings of items whose true categories are known: those of a rater of accuracy 1.
 
-    A rater names the true category with probability `accuracy`. A slip is equally likely to be any
-    other category. The rater decides anew at every occurrence.
-
-    Every rater has their own stream of random numbers. A change to one rater leaves the ratings of
-    the others as they are.
+    A rater names the true category with probability `accuracy`, decided anew at every occurrence. A
+    slip is equally likely to be any other category. Every rater has their own stream of random
+    numbers, so a change to one leaves the others as they are.
 
     Parameters
     ----------
@@ -96,24 +94,24 @@ def simulate_round(
     careless
         The raters who name the true category with probability 0.73.
     split
-        The raters who read the guideline differently. They take offensive items for safe.
+        The raters who take offensive items for safe.
     missing
-        The probability that a rater leaves out an item. Each item has one rater who never does.
-        The raters take turns in this.
+        The probability that a rater leaves out an item. The raters take turns as the one who may
+        not.
     replicated, occurrences
-        The share of items that come back, and how often in all a rater meets each of them.
+        The share of items that come back, and how often in all a rater meets each.
     classifiers
-        Models and their accuracies; two models by default. Each labels every item once.
+        Models and their accuracies. Each labels every item once.
     accuracy, prevalence
-        The probability that a rater names the true category, and the probability of each
-        category: safe, offensive and hateful.
+        The probability of the true category, and of each category: safe, offensive, hateful.
 
     Returns
     -------
     DataFrame
-        Columns item, rater, label, occurrence and text. A rating is a row; sorted by item.
+        A row a rating, with item, rater, label, occurrence and text; sorted by item.
     """
-    truth = _truth(name, seed, n_items, prevalence)
+    drawn = _stream(seed, name, "truth").random(n_items)
+    truth = np.searchsorted(np.cumsum(prevalence)[:-1], drawn, side="right").astype(np.int64)
     times = np.where(
         _stream(seed, name, "replicated").random(n_items).argsort(kind="stable")
         < round(replicated * n_items),
@@ -128,40 +126,15 @@ def simulate_round(
         labels = _labels(draws, meant, CARELESS if rater in careless else accuracy, occurrences)
         ratings.append(_rows(name, rater, labels, np.where(rated, times, 0)))
     for model, skill in (CLASSIFIERS if classifiers is None else classifiers).items():
-        ratings.append(
-            _rows(
-                name,
-                model,
-                _labels(_stream(seed, name, model), truth, skill, 1),
-                np.ones(n_items, dtype=np.int64),
-            )
-        )
+        labels = _labels(_stream(seed, name, model), truth, skill, 1)
+        ratings.append(_rows(name, model, labels, np.ones(n_items, dtype=np.int64)))
     return pd.concat(ratings).sort_values("item", kind="stable", ignore_index=True)
 
 
-def true_labels(
-    name: str, *, seed: int, n_items: int = 400, prevalence: Sequence[float] = PREVALENCE
-) -> pd.Series:
-    """The true category of every item of a simulated round, by item."""
-    truth = np.array(CATEGORIES)[_truth(name, seed, n_items, prevalence)]
-    return pd.Series(
-        truth,
-        index=pd.Index([_item(name, number) for number in range(1, n_items + 1)], name="item"),
-        name="label",
-    )
-
-
 def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
-    """Write the six weekly rounds of the moderation project as CSV files.
+    """Write the six weekly rounds of the moderation project as CSV files into a folder.
 
-    Each file is written completely or not at all.
-
-    Parameters
-    ----------
-    folder
-        The folder of the files. It is made if it does not exist.
-    delivery
-        1 or 2. The second delivery has the same rounds, but 2026-W06 is worse.
+    The second `delivery` has the same rounds as the first, but 2026-W06 is worse.
 
     Raises
     ------
@@ -172,18 +145,14 @@ def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
         raise ValueError(f"delivery: found {delivery!r}; expected 1 or 2.")
     rounds = MODERATION | WORSE if delivery == 2 else MODERATION
     return tuple(
-        _written(folder / f"{name}.csv", simulate_round(name, seed=SEED, **settings))
+        write_whole(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n").encode())
         for name, settings in rounds.items()
+        for frame in [simulate_round(name, seed=SEED, **settings)]
     )
 
 
 def _stream(seed: int, *names: str) -> np.random.Generator:
     return np.random.default_rng([seed, *"/".join(names).encode()])
-
-
-def _truth(name: str, seed: int, n_items: int, prevalence: Sequence[float]) -> Codes:
-    draws = _stream(seed, name, "truth").random(n_items)
-    return np.searchsorted(np.cumsum(prevalence)[:-1], draws, side="right").astype(np.int64)
 
 
 def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrences: int) -> Codes:
@@ -198,30 +167,25 @@ def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
     """The first `times` labels of each item."""
     item, occurrence = np.nonzero(np.arange(labels.shape[1]) < times[:, None])
     numbers = [int(at) + 1 for at in item]
+    texts = [
+        f"Post {number:03d} about {TOPICS[number % len(TOPICS)]}: {REMARKS[number % len(REMARKS)]}."
+        for number in numbers
+    ]
     return pd.DataFrame(
         {
-            "item": [_item(name, number) for number in numbers],
+            "item": [f"{name}-{number:03d}" for number in numbers],
             "rater": rater,
             "label": np.array(CATEGORIES)[labels[item, occurrence]],
             "occurrence": occurrence + 1,
-            "text": [_text(number) for number in numbers],
+            "text": texts,
         }
     )
 
 
-def _item(name: str, number: int) -> str:
-    return f"{name}-{number:03d}"
-
-
-def _text(number: int) -> str:
-    return (
-        f"Post {number:03d} about {TOPICS[number % len(TOPICS)]}: {REMARKS[number % len(REMARKS)]}."
-    )
-
-
-def _written(path: Path, frame: pd.DataFrame) -> Path:
+def write_whole(path: Path, data: bytes) -> Path:
+    """Write a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}")
-    partial.write_bytes(frame.to_csv(index=False, lineterminator="\n").encode())
+    partial.write_bytes(data)
     partial.replace(path)
     return path

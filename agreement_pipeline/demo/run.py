@@ -1,10 +1,8 @@
 """Run the projects of a folder with the jobs that their sensors would start."""
 
 import os
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import dagster as dg
 
@@ -20,9 +18,9 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 def run_demo(root: Path, width: int | None = None) -> str:
     """Run every project of the folder and return the result of every round as text.
 
-    The bundled rounds of spans and boxes are delivered once. The bundled moderation rounds are
-    delivered twice. The last round is admitted at first, and its
-    second delivery is worse. A round is not run again on the same bytes.
+    The bundled rounds of spans and boxes are delivered once, and the moderation rounds twice: the
+    last is admitted at first and held when it comes again. A round is not run again on the same
+    bytes.
     """
     projects = {
         settings.project: Project(settings)
@@ -31,8 +29,10 @@ def run_demo(root: Path, width: int | None = None) -> str:
     for name in WRITTEN.keys() & projects.keys():
         WRITTEN[name](root / projects[name].settings.inbox)
     with _instance(root) as instance:
-        for deliver in _deliveries(projects):
-            deliver()
+        for delivery in _deliveries(projects):
+            if delivery:
+                moderation = projects["moderation"]
+                write_moderation_rounds(moderation.root / moderation.settings.inbox, delivery)
             for project in projects.values():
                 _run_project(project, instance)
     return "\n\n".join(
@@ -40,51 +40,35 @@ def run_demo(root: Path, width: int | None = None) -> str:
     )
 
 
-def _deliveries(projects: Mapping[str, Project]) -> tuple[Callable[[], object], ...]:
-    """The deliveries of moderation rounds, each before a look at the inboxes.
+def _deliveries(projects: Mapping[str, Project]) -> tuple[int, ...]:
+    """The deliveries of moderation rounds, each before a look at the inboxes. 0 stands for none.
 
-    There are two of them. If the second has been run before, only that one is made again.
+    If the second has been run before, only that one is made again.
     """
-    moderation = projects.get("moderation")
-    if moderation is None:
-        return (lambda: None,)
-    inbox = moderation.root / moderation.settings.inbox
-    again = any(len(moderation.store.versions(name)) > 1 for name in moderation.store.rounds())
-    return tuple(
-        partial(write_moderation_rounds, inbox, delivery)
-        for delivery in ((2,) if again else (1, 2))
-    )
+    if "moderation" not in projects:
+        return (0,)
+    store = projects["moderation"].store
+    return (2,) if any(len(store.versions(name)) > 1 for name in store.rounds()) else (1, 2)
 
 
 def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
+    """Run the jobs of a project. A failed run is no error here: the store says why it failed."""
     definitions = project_definitions(project.settings)
     new = [delivery.round for delivery in project.due()]
     if not new:
         return
     instance.add_dynamic_partitions(f"{project.name}_rounds", new)
-    run = _Runner(project.name, definitions, instance)
+
+    def run(job: str, round_name: str | None = None) -> None:
+        definitions.resolve_job_def(f"{project.name}_{job}").execute_in_process(
+            instance=instance, partition_key=round_name, raise_on_error=False, run_config=QUIET
+        )
+
     for name in new:
         run("round", name)
     run("history")
     if admitted_rounds(project.store):
         run("release")
-
-
-class _Runner(NamedTuple):
-    """Runs a project's jobs on an instance.
-
-    A failed run is no error here. The store and the event log say why it failed.
-    """
-
-    project: str
-    definitions: dg.Definitions
-    instance: dg.DagsterInstance
-
-    def __call__(self, job: str, round_name: str | None = None) -> None:
-        definition = self.definitions.resolve_job_def(f"{self.project}_{job}")
-        definition.execute_in_process(
-            instance=self.instance, partition_key=round_name, raise_on_error=False, run_config=QUIET
-        )
 
 
 def _instance(root: Path) -> dg.DagsterInstance:

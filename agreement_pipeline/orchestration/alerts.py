@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from typing import Any, NoReturn
+from typing import Any
 
 import dagster as dg
 
@@ -67,30 +67,21 @@ def post(url: str, body: Mapping[str, Any]) -> None:
             return
     except urllib.error.HTTPError as error:
         error.close()
-        _refuse(f"the server answered {error.code}")
+        why = f"the server answered {error.code}"
     except urllib.error.URLError as error:
-        _refuse(f"no answer ({type(error.reason).__name__})")
+        why = f"no answer ({type(error.reason).__name__})"
     except (OSError, HTTPException, ValueError) as error:
-        _refuse(f"no answer ({type(error).__name__})")
-
-
-def _refuse(why: str) -> NoReturn:
-    raise NotPostedError(why) from None
+        why = f"no answer ({type(error).__name__})"
+    raise NotPostedError(why)
 
 
 @dataclass
 class Told:
     """The cursor of the sensor: what the team was told, and when it is tried again.
 
-    Attributes
-    ----------
-    states
-        The state of each notice that the webhook took, by what it is about. A notice that no
-        longer holds is forgotten, so the team hears if it comes back.
-    failures
-        How often in a row the webhook did not answer.
-    next
-        No message is tried before this time.
+    `states` has the state of each notice that the webhook took. One that no longer holds is
+    forgotten, so the team hears if it comes back. After `failures` in a row, nothing is tried
+    before `next`.
     """
 
     states: dict[str, str] = field(default_factory=dict)
@@ -131,8 +122,8 @@ class Told:
 def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
     """The sensor, or nothing if the project names no webhook.
 
-    A tick sends one message at most, and its cursor is kept after each tick. So a daemon that is
-    ended and started again repeats no message that an earlier tick sent.
+    A tick sends one message at most and keeps its cursor. So a daemon that starts again repeats
+    none that an earlier tick sent.
     """
     variable = project.settings.alerts_url_from
     if variable is None:

@@ -1,16 +1,14 @@
 """The assets of a project, in the order of the data's way.
 
-Each asset takes the round from the store, which checks its bytes each time. A process that kept or
-read ratings before does not make them again, and `acceptability` takes over what the contract found
-in them there. The lock does neither: it reads the stored bytes and derives the decision from them.
-No asset trusts the event log.
+Each takes the round from the store, which checks its bytes each time. Ratings that this process
+kept or read before are not made again, and `acceptability` takes over what the contract found in
+them. The lock does neither, and no asset trusts the event log.
 """
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from inspect import getdoc
 from typing import Any, NamedTuple
 
@@ -22,7 +20,7 @@ from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.compat import DATA_VERSION
-from agreement_pipeline.orchestration.host import Host, released
+from agreement_pipeline.orchestration.host import ASSETS, Host, released
 from agreement_pipeline.orchestration.metadata import (
     INDEX,
     decision_metadata,
@@ -63,15 +61,12 @@ from agreement_pipeline.report import (
     table_of_rows,
 )
 
-FIRST = {"dagster/priority": "1"}
+FIRST = ("annotations", "acceptability", "training_data")
 """What leads to a decision comes before what is only shown."""
 
 
 class Judged(NamedTuple):
-    """What an asset shows of a decision. If the round is held, the run ends after it.
-
-    `withdrawn` is true if a release of the round was withdrawn.
-    """
+    """What an asset shows of a decision, and if a release of the round was withdrawn."""
 
     result: Result
     decision: Decision
@@ -80,37 +75,27 @@ class Judged(NamedTuple):
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
     """The assets of one project, with their checks."""
-    by_round, overall = partial(_of_each_round, host), partial(_of_all_rounds, host)
-    settings = host.project.settings
-    days = settings.overdue_after_days
-    overdue_after = dg.FreshnessPolicy.time_window(
-        fail_window=timedelta(days=days), warn_window=timedelta(days=days * 7 / 8)
+    steps = (
+        annotations,
+        rating_patterns,
+        inter_rater_agreement,
+        intra_rater_agreement,
+        classifier_agreement,
+        disputed_items,
+        acceptability,
+        training_data,
+        agreement_history,
+        release,
+        reassessment,
+        round_page,
     )
-    return [
-        by_round(
-            annotations,
-            checks=checks.of_contract(host),
-            op_tags=FIRST,
-            freshness_policy=overdue_after,
-        ),
-        by_round(rating_patterns, ["annotations"]),
-        by_round(inter_rater_agreement, ["rating_patterns"]),
-        by_round(intra_rater_agreement, ["rating_patterns"]),
-        by_round(classifier_agreement, ["rating_patterns"]),
-        by_round(disputed_items, ["annotations"]),
-        by_round(acceptability, ["annotations"], checks.of_policy(host), op_tags=FIRST),
-        by_round(training_data, ["acceptability"], checks.of_release(host), op_tags=FIRST),
-        overall(agreement_history, ["acceptability"], checks.of_history(host)),
-        overall(release, ["training_data"]),
-        _of_the_store(host, reassessment, ["annotations"], checks.of_reassessment(host)),
-        *([by_round(round_page, ["annotations"])] if settings.pages else []),
-    ]
+    return [_asset(host, step) for step in steps if step.__name__ in host.assets]
 
 
 def annotations(project: Project, round_name: str) -> Result:
     """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
-    contract = project.contract
+    contract, said = project.contract, project.settings
     found = tuple(contract.check(ratings))
     findings = (*found, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
@@ -120,7 +105,7 @@ def annotations(project: Project, round_name: str) -> Result:
         check_results=list(checks.contract_results(findings, project.policy)),
         metadata={
             "dagster/row_count": len(ratings),
-            **rendered(delivery(ratings, project.settings.every_classifier)),
+            **rendered(delivery(ratings, (*said.classifiers, *said.optional_classifiers))),
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
@@ -217,7 +202,7 @@ def agreement_history(project: Project) -> Result:
         metadata={
             **rendered(history(rounds, project.policy, chart, why)),
             **link(project, INDEX),
-            **refused_files("files_refused", project.refused()),
+            **refused_files("files_refused", project.look().refused),
             **refused_files("waivers_unused", unused),
         },
     )
@@ -232,8 +217,8 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     """Every stored round, judged again where something changed since its last decision.
 
     Ratings, policy, contract, waivers, settings and code are compared by their digests. A release
-    that is no longer admitted is withdrawn, and a round that is admitted now is released. If the
-    run is ended in the middle, the next one goes on from there.
+    that is no longer admitted is withdrawn, and a round that is admitted now is released. A run
+    that is ended in the middle is gone on with by the next one.
     """
     counts = {"rounds": 0, "decided_anew": 0, "withdrawn": 0}
     changed: list[dict[str, str]] = []
@@ -346,82 +331,41 @@ def _row(each: Reassessed, decision: Decision) -> dict[str, str]:
     }
 
 
-def _of_each_round(
-    host: Host,
-    step: Callable[[Project, str], Result | Judged],
-    after: Sequence[str] = (),
-    checks: Sequence[dg.AssetCheckSpec] = (),
-    **more: Any,
-) -> dg.AssetsDefinition:
-    """An asset with a partition for every round."""
-
-    def of_round(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
-        what = f"{step.__name__} of {context.partition_key}"
-        with progress(context.log.info, what):
-            found = or_fail(context, lambda: step(host.project, context.partition_key))
-        if isinstance(found, Judged):
-            yield from _judged(host, context, found, {spec.name for spec in checks})
-        else:
-            yield found
-
-    return _asset(host, step, of_round, after, checks, partitions_def=host.partitions, **more)
-
-
-def _of_all_rounds(
-    host: Host,
-    step: Callable[[Project], Result],
-    after: Sequence[str],
-    checks: Sequence[dg.AssetCheckSpec] = (),
-) -> dg.AssetsDefinition:
-    """An asset over all rounds."""
-
-    def of_all(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
-        with progress(context.log.info, step.__name__):
-            return or_fail(context, lambda: step(host.project))
-
-    return _asset(host, step, of_all, after, checks)
-
-
-def _of_the_store(
-    host: Host,
-    step: Callable[[Host, dg.AssetExecutionContext], Iterator[Result]],
-    after: Sequence[str],
-    checks: Sequence[dg.AssetCheckSpec],
-) -> dg.AssetsDefinition:
-    """An asset over all rounds that shows events of other assets while it is at work."""
-
-    def of_the_store(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
-        with progress(context.log.info, step.__name__):
-            yield from step(host, context)
-
-    return _asset(host, step, of_the_store, after, checks)
-
-
-def _asset(
-    host: Host,
-    step: Callable[..., Any],
-    compute: Callable[..., Any],
-    after: Sequence[str],
-    checks: Sequence[dg.AssetCheckSpec],
-    **more: Any,
-) -> dg.AssetsDefinition:
+def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
     """A step as an asset. Its name is the function's, and its description the docstring."""
-    spec = host.spec(step.__name__, getdoc(step))
-    decorate = dg.asset(
+    name, days = step.__name__, timedelta(days=host.project.settings.overdue_after_days)
+    spec, asset, asked = host.spec(name, getdoc(step)), ASSETS[name], checks.specs(host, name)
+    overdue_after = dg.FreshnessPolicy.time_window(fail_window=days, warn_window=days * 7 / 8)
+
+    @dg.asset(
         key=spec.key,
         description=spec.description,
-        deps=[host.key(name) for name in after],
-        check_specs=list(checks),
+        deps=[host.key(asset.after)] if asset.after else [],
+        check_specs=asked,
         group_name=spec.group_name,
         owners=spec.owners,
         tags=spec.tags,
         metadata=spec.metadata,
         code_version=spec.code_version,
-        pool=host.pool,
-        **more,
+        # An instance may limit how many steps of a pool run at a time.
+        pool=str(host.partitions.name),
+        partitions_def=host.partitions if asset.by_round else None,
+        op_tags={"dagster/priority": "1"} if name in FIRST else None,
+        freshness_policy=overdue_after if name == "annotations" else None,
     )
-    asset: dg.AssetsDefinition = decorate(compute)
-    return asset
+    def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        of_round = [context.partition_key] if asset.by_round else []
+        with progress(context.log.info, " of ".join([name, *of_round])):
+            if step is reassessment:
+                yield from reassessment(host, context)
+                return
+            found = or_fail(context, lambda: step(host.project, *of_round))
+        if isinstance(found, Judged):
+            yield from _judged(host, context, found, {each.name for each in asked})
+        else:
+            yield found
+
+    return compute
 
 
 def _judged(
@@ -429,8 +373,7 @@ def _judged(
 ) -> Iterator[Result]:
     """Show the decision. If the round is held, the run ends, and its first line says why.
 
-    Each check that was loaded is answered, and no other. The policy may have other rules than when
-    the definitions were loaded. Its decision stands.
+    Each check that was loaded is answered, and no other: the policy may have other rules by now.
     """
     result, decision, withdrawn = found
     answered = [each for each in result.check_results if each.check_name in asked]

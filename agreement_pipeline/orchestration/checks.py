@@ -11,8 +11,8 @@ import pandas as pd
 
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.estimates import Charted, registered
-from agreement_pipeline.orchestration.compat import partitioned_check
-from agreement_pipeline.orchestration.host import Host
+from agreement_pipeline.orchestration.compat import check_spec
+from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
     first_of,
     number,
@@ -30,58 +30,63 @@ KEPT, ADVICE = "contract_kept", "contract_advice"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
 
+ASKS = {
+    KEPT: ("annotations", "Does the round keep every critical check of the data contract?"),
+    ADVICE: (
+        "annotations",
+        "Does the round follow the advice of the data contract? It holds nothing.",
+    ),
+    IN_FORCE: ("training_data", "Is the latest release of this round in force?"),
+    NO_ROUND_HELD: ("agreement_history", "Is every round admitted?"),
+    IN_TIME: ("agreement_history", "Did a round come in the last {days} days?"),
+    LIKE_BEFORE: ("agreement_history", "Is the latest round like those before?"),
+    EVERY_ROUND_JUDGED: (
+        "reassessment",
+        "Does every stored round have a decision by today's policy?",
+    ),
+}
+"""The asset of each check, and what it asks."""
 ONLY_WITH = {"replicated_items": "replicates"}
 """Advice that applies only if the policy judges measures that need this."""
 
 
-def of_contract(host: Host) -> list[dg.AssetCheckSpec]:
-    """Is the delivery a round, and does it follow the advice?"""
-    asks = (
-        (KEPT, "Does the round keep every critical check of the data contract?"),
-        (ADVICE, "Does the round follow the advice of the data contract? It holds nothing."),
-    )
-    return _of_each_round(host, "annotations", asks)
+def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
+    """The checks of an asset. What follows in the same run waits for `admitted`.
 
-
-def of_policy(host: Host) -> list[dg.AssetCheckSpec]:
-    """A blocking check for the decision, and one for each rule."""
-    policy = host.project.policy
-    admits = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
-    rules = [(rule.name, rule.question) for rule in _with_check(policy)]
-    return _of_each_round(host, "acceptability", [(ADMITTED, admits), *rules])
-
-
-def of_release(host: Host) -> list[dg.AssetCheckSpec]:
-    """Was the latest release withdrawn?"""
-    asks = ((IN_FORCE, "Is the latest release of this round in force?"),)
-    return _of_each_round(host, "training_data", asks)
-
-
-def of_history(host: Host) -> list[dg.AssetCheckSpec]:
-    """Checks over all rounds: are all admitted, did the last come in time, is it like before?"""
-    asks = {
-        NO_ROUND_HELD: "Is every round admitted?",
-        IN_TIME: f"Did a round come in the last {host.project.settings.overdue_after_days} days?",
-        LIKE_BEFORE: "Is the latest round like those before?",
-    }
-    asset = host.key("agreement_history")
-    return [dg.AssetCheckSpec(name, asset=asset, description=asked) for name, asked in asks.items()]
-
-
-def of_reassessment(host: Host) -> list[dg.AssetCheckSpec]:
-    """Could every round of the store be judged again?"""
-    asked = "Does every stored round have a decision by today's policy?"
-    asset = host.key("reassessment")
-    return [dg.AssetCheckSpec(EVERY_ROUND_JUDGED, asset=asset, description=asked)]
+    Of the decision there is a check, and one for each rule.
+    """
+    asks = {name: asked for name, (of, asked) in ASKS.items() if of == asset}
+    if asset == "acceptability":
+        policy = host.project.policy
+        asks[ADMITTED] = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
+        asks |= {rule.name: rule.question for rule in _with_check(policy)}
+    by_round = ASSETS[asset].by_round
+    return [
+        check_spec(
+            name,
+            asset=host.key(asset),
+            description=asked.format(days=host.project.settings.overdue_after_days),
+            partitions=host.partitions if by_round else None,
+            blocking=name == ADMITTED,
+        )
+        for name, asked in asks.items()
+    ]
 
 
 def contract_results(findings: Sequence[Finding], policy: Policy) -> Iterator[dg.AssetCheckResult]:
-    """One result for what holds a round, and one for what is only advice."""
-    holding = [finding for finding in findings if finding.severity == "error"]
-    advice = [finding for finding in findings if finding.severity != "error"]
-    yield _contract_result(KEPT, ERROR, holding, holding)
-    applying = [finding for finding in advice if _applies(finding, policy)]
-    yield _contract_result(ADVICE, WARN, advice, applying)
+    """One result for what holds a round, and one for what is only advice.
+
+    Advice of replicates applies only if the policy judges a measure of them.
+    """
+    needed = {registered(name).needs for name in policy.measures}
+    for name, severity in ((KEPT, ERROR), (ADVICE, WARN)):
+        found = [each for each in findings if (each.severity == "error") is (name == KEPT)]
+        failed = [
+            each.description
+            for each in found
+            if not each.passed and (name == KEPT or ONLY_WITH.get(each.check) in (None, *needed))
+        ]
+        yield _result(name, not failed, _answer(not failed, failed), severity, _findings(found))
 
 
 def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheckResult]:
@@ -143,22 +148,6 @@ def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
     return _result(LIKE_BEFORE, not found, "; ".join(found) or usual)
 
 
-def _of_each_round(
-    host: Host, asset: str, asks: Iterable[tuple[str, str]]
-) -> list[dg.AssetCheckSpec]:
-    """A check with an answer for every round. What follows in the same run waits for `admitted`."""
-    return [
-        partitioned_check(
-            name,
-            asset=host.key(asset),
-            description=asked,
-            partitions=host.partitions,
-            blocking=name == ADMITTED,
-        )
-        for name, asked in asks
-    ]
-
-
 def _result(
     name: str,
     passed: bool,
@@ -171,13 +160,7 @@ def _result(
     )
 
 
-def _contract_result(
-    name: str,
-    severity: dg.AssetCheckSeverity,
-    findings: Sequence[Finding],
-    applying: Sequence[Finding],
-) -> dg.AssetCheckResult:
-    failed = [finding.description for finding in applying if not finding.passed]
+def _findings(findings: Sequence[Finding]) -> dict[str, Any]:
     rows = pd.DataFrame(
         {
             "check": finding.check,
@@ -187,13 +170,7 @@ def _contract_result(
         }
         for finding in findings
     )
-    shown = table("findings", rows)
-    return _result(name, not failed, _answer(not failed, failed), severity, shown)
-
-
-def _applies(finding: Finding, policy: Policy) -> bool:
-    needed = ONLY_WITH.get(finding.check)
-    return needed is None or any(registered(name).needs == needed for name in policy.measures)
+    return table("findings", rows)
 
 
 def _with_check(policy: Policy) -> Sequence[Rule]:

@@ -18,7 +18,7 @@ __all__ = [
     "AssetJob",
     "TranslationFn",
     "TranslationFnResolver",
-    "partitioned_check",
+    "check_spec",
 ]
 
 IN_PROGRESS = [dg.DagsterRunStatus.QUEUED, *IN_PROGRESS_RUN_STATUSES]
@@ -30,19 +30,19 @@ WAITING = [
 ENDED = FINISHED_STATUSES
 
 
-def partitioned_check(
+def check_spec(
     name: str,
     *,
     asset: dg.AssetKey,
     description: str,
-    partitions: dg.PartitionsDefinition[str],
+    partitions: dg.PartitionsDefinition[str] | None,
     blocking: bool = False,
 ) -> dg.AssetCheckSpec:
-    """A check with a result for every partition.
+    """A check, with a result for every partition if there are some.
 
-    Without partitions on the check, one round's pass would hide another round's failure. Dagster
-    calls them a preview and warns for each check. `tests/orchestration/test_dagster_contract.py`
-    tests the behaviour that this package needs.
+    Else one round's pass would hide another round's failure. Dagster calls such checks a preview
+    and warns. `tests/orchestration/test_dagster_contract.py` tests the behaviour that is needed
+    here.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.PreviewWarning)

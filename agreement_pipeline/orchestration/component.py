@@ -11,7 +11,7 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration.alerts import build_alert_sensor
 from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.compat import TranslationFn, TranslationFnResolver
-from agreement_pipeline.orchestration.host import Host, Translate, host, unchanged
+from agreement_pipeline.orchestration.host import Host, Translate, host
 from agreement_pipeline.orchestration.schedules import build_jobs, build_schedule
 from agreement_pipeline.orchestration.sensors import (
     build_adjudicated_sensor,
@@ -158,28 +158,20 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """The definitions of the project."""
-        settings = (
-            self
-            if "root" in self.model_fields_set
-            else self.model_copy(update={"root": str(context.project_root)})
+        settings, translation = self, self.translation
+        if "root" not in self.model_fields_set:
+            settings = self.model_copy(update={"root": str(context.project_root)})
+        return project_definitions(
+            settings, translation and (lambda spec: translation(spec, settings))
         )
-        translation = self.translation
-        if translation is None:
-            return project_definitions(settings)
-        return project_definitions(settings, lambda spec: translation(spec, settings))
 
 
 def project_definitions(
-    settings: ProjectSettings, translate: Translate = unchanged
+    settings: ProjectSettings, translate: Translate | None = None
 ) -> dg.Definitions:
     """The definitions of one project, however its settings were written.
 
-    Parameters
-    ----------
-    settings
-        The settings of the project.
-    translate
-        Gives an asset another key, group, description, metadata, tags or owners.
+    `translate` gives an asset another key, group, description, metadata, tags or owners.
     """
     project = Project(settings).checked()
     hosted = Host(project, translate)
@@ -187,12 +179,12 @@ def project_definitions(
     host(project)
     return dg.Definitions(
         assets=build_assets(hosted),
-        jobs=list(jobs),
+        jobs=list(jobs.values()),
         sensors=[
-            build_round_sensor(project, jobs.rounds),
-            build_history_sensor(hosted, jobs.history),
-            *build_adjudicated_sensor(hosted, jobs.again),
+            build_round_sensor(project, jobs["round"]),
+            build_history_sensor(hosted, jobs["history"]),
+            *build_adjudicated_sensor(hosted, jobs["again"]),
             *build_alert_sensor(project),
         ],
-        schedules=[build_schedule(hosted, jobs)],
+        schedules=[build_schedule(hosted, jobs["reassessment"])],
     )

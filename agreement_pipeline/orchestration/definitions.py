@@ -16,10 +16,10 @@ from agreement_pipeline.projects import load_projects
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """The definitions of all projects.
+    """The definitions of all projects. Every policy and contract in configs/ is read too.
 
-    Every policy and contract in configs/ is read, also if no project uses it. Each run is a new
-    process, and nothing in it uses Great Expectations but our contracts. So little of it is loaded.
+    Each run is a new process that uses Great Expectations for contracts alone, so little of it is
+    loaded.
     """
     load_lightly_when_needed()
     configs = Path(os.environ.get("AGREEMENT_ROOT", ".")).resolve() / "configs"

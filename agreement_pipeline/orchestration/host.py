@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 
@@ -18,33 +18,34 @@ Translate = Callable[[dg.AssetSpec], dg.AssetSpec]
 TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 """What a translation may change."""
 
-KINDS = {
-    "annotations": {"table"},
-    "rating_patterns": {"table"},
-    "inter_rater_agreement": {"numpy"},
-    "intra_rater_agreement": {"numpy"},
-    "classifier_agreement": {"numpy"},
-    "disputed_items": {"table"},
-    "acceptability": {"python"},
-    "training_data": {"parquet"},
-    "agreement_history": {"dashboard"},
-    "reassessment": {"python"},
-    "round_page": {"dashboard"},
-    "release": {"parquet"},
-}
-"""What stands in the corner of each asset."""
 
-SHOWS = {
-    "annotations": "ratings",
-    "rating_patterns": "ratings",
-    "acceptability": "decision",
-    "agreement_history": "decision",
-    "reassessment": "decision",
-    "round_page": "decision",
-    "training_data": "training-data",
-    "release": "training-data",
+class Asset(NamedTuple):
+    """What is fixed of an asset: the kind in its corner, and a tag to filter by.
+
+    Also the asset that it follows, and if it has a partition for every round.
+    """
+
+    kind: str
+    shows: str
+    after: str = ""
+    by_round: bool = True
+
+
+ASSETS = {
+    "annotations": Asset("table", "ratings"),
+    "rating_patterns": Asset("table", "ratings", "annotations"),
+    "inter_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
+    "intra_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
+    "classifier_agreement": Asset("numpy", "evidence", "rating_patterns"),
+    "disputed_items": Asset("table", "evidence", "annotations"),
+    "acceptability": Asset("python", "decision", "annotations"),
+    "training_data": Asset("parquet", "training-data", "acceptability"),
+    "agreement_history": Asset("dashboard", "decision", "acceptability", by_round=False),
+    "release": Asset("parquet", "training-data", "training_data", by_round=False),
+    "reassessment": Asset("python", "decision", "annotations", by_round=False),
+    "round_page": Asset("dashboard", "decision", "annotations"),
 }
-"""What an asset shows, as a tag to filter by. All others show evidence."""
+"""The assets of a project. It has the last one only if it keeps pages."""
 
 FIXED = ("deps", "skippable", "partitions_def", "freshness_policy", "automation_condition")
 
@@ -53,25 +54,15 @@ _HOSTED: dict[str, Project] = {}
 """The projects of this code location. Their settings come from reviewed files, not from a run."""
 
 
-def unchanged(spec: dg.AssetSpec) -> dg.AssetSpec:
-    """The asset as it is."""
-    return spec
-
-
 @dataclass(frozen=True, eq=False)
 class Host:
     """A project, and how its assets are named in the code location around it.
 
-    Parameters
-    ----------
-    project
-        The project.
-    translate
-        Gives an asset another key, group, description, metadata, tags or owners.
+    `translate` gives an asset another key, group, description, metadata, tags or owners.
     """
 
     project: Project
-    translate: Translate = unchanged
+    translate: Translate | None = None
 
     def spec(self, name: str, description: str | None = None) -> dg.AssetSpec:
         """What an asset is called, and how it is described.
@@ -87,10 +78,10 @@ class Host:
             group_name=self.project.name,
             owners=list(self.project.settings.owners),
             code_version=__version__,
-            kinds=KINDS[name],
-            tags={"agreement_pipeline/shows": SHOWS.get(name, "evidence")},
+            kinds={ASSETS[name].kind},
+            tags={"agreement_pipeline/shows": ASSETS[name].shows},
         )
-        translated = self.translate(spec)
+        translated = self.translate(spec) if self.translate else spec
         changed = [each for each in FIXED if getattr(translated, each) != getattr(spec, each)]
         if changed:
             raise ProjectError(
@@ -109,9 +100,9 @@ class Host:
         return rounds_of(self.project.name)
 
     @property
-    def pool(self) -> str:
-        """The pool of its steps. An instance may limit how many of a pool run at a time."""
-        return f"{self.project.name}_rounds"
+    def assets(self) -> list[str]:
+        """The names of the assets that the project has."""
+        return [name for name in ASSETS if name != "round_page" or self.project.settings.pages]
 
 
 def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:
@@ -137,7 +128,7 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     Parameters
     ----------
     context
-        The context of an asset with `partitions_def=rounds_of(project)`. The release is that of
+        The context of an asset. With `partitions_def=rounds_of(project)`, the release is that of
         the partition's round.
     project
         The project of an asset without partitions. The release holds all admitted rounds.
@@ -145,8 +136,7 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     Raises
     ------
     dagster.Failure
-        The round is held, was never delivered, or its bytes were edited. The reason is given, and
-        the asset is not tried again.
+        The round is held or was never delivered, or its bytes were edited. It is not tried again.
     """
     return or_fail(context, lambda: released(*_asked(context, project)))
 

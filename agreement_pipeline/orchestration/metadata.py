@@ -67,7 +67,7 @@ def number(value: float) -> Any:
 
 def refused_files(name: str, refused: Mapping[str, str]) -> dict[str, Any]:
     """A table of files that are not used, each with the reason. No files: no table."""
-    found = pd.DataFrame({"file": list(refused), "why": list(refused.values())})
+    found = pd.DataFrame(refused.items(), columns=["file", "why"])
     return table(name, found) if refused else {}
 
 

@@ -1,6 +1,6 @@
 """How a run says what became of its round: in its first line, and in its tags.
 
-A round that is held and a file that is broken both end a run. Their tags and words differ.
+A round that is held and a file that is broken both end a run, with other tags and words.
 """
 
 import threading
@@ -26,7 +26,7 @@ T = TypeVar("T")
 def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
     """Run a step. An error of this package fails the asset with its reason, without retries.
 
-    A full disk or a network that fails may pass, so such a step may be tried again.
+    A step that meets a full disk or a network that fails may be tried again.
     """
     try:
         return step()
@@ -67,7 +67,7 @@ def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: st
 def progress(say: Callable[[str], object], what: str) -> Iterator[None]:
     """Say after five seconds, and then every half minute, that a step is at work.
 
-    At the end of a step that took so long, its time is said.
+    If it took so long, its time is said at the end.
     """
     done, start = threading.Event(), time.monotonic()
     speaker = threading.Thread(target=_speak, args=(say, what, done, start), daemon=True)

@@ -1,85 +1,55 @@
 """When a project's rounds are measured: the jobs, and the weekly schedule."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import dagster as dg
 
 from agreement_pipeline.orchestration.compat import AssetJob
-from agreement_pipeline.orchestration.host import Host
-
-BY_ROUND = (
-    "annotations",
-    "rating_patterns",
-    "inter_rater_agreement",
-    "intra_rater_agreement",
-    "classifier_agreement",
-    "disputed_items",
-    "acceptability",
-    "training_data",
-)
+from agreement_pipeline.orchestration.host import ASSETS, Host
 
 
-class Jobs(NamedTuple):
-    """The jobs of a project: one round from its file, one from the store, and three over all."""
-
-    rounds: AssetJob
-    again: AssetJob
-    history: AssetJob
-    release: AssetJob
-    reassessment: AssetJob
-
-
-def build_jobs(host: Host) -> Jobs:
-    """The jobs of one project.
+def build_jobs(host: Host) -> dict[str, AssetJob]:
+    """The jobs of one project: one round from its file or from the store, and three over all.
 
     Each job runs in one process. A round is small, so a process for each step would cost more.
     """
-    pages = ("round_page",) if host.project.settings.pages else ()
-    return Jobs(
-        _job(
-            host,
-            "round",
-            (*BY_ROUND, *pages),
+    by_round = [name for name in host.assets if ASSETS[name].by_round]
+    jobs = {
+        "round": (
+            by_round,
             "One round from its export to its training data, or to the reason why there is none.",
         ),
-        _job(
-            host,
-            "again",
-            (*BY_ROUND[1:], *pages),
+        "again": (
+            by_round[1:],
             "One round measured and judged again from the store, whatever became of its file.",
         ),
-        _job(host, "history", ("agreement_history",), "The table of all rounds."),
-        _job(host, "release", ("release",), "The admitted rounds together, each judged again."),
-        _job(
-            host,
-            "reassessment",
-            ("reassessment",),
+        "history": (["agreement_history"], "The table of all rounds."),
+        "release": (["release"], "The admitted rounds together, each judged again."),
+        "reassessment": (
+            ["reassessment"],
             "Every round of the store judged again where something changed since.",
         ),
-    )
+    }
+    return {
+        name: dg.define_asset_job(
+            f"{host.project.name}_{name}",
+            selection=dg.AssetSelection.assets(*map(host.key, assets)),
+            executor_def=dg.in_process_executor,
+            description=description,
+        )
+        for name, (assets, description) in jobs.items()
+    }
 
 
-def _job(host: Host, name: str, assets: Sequence[str], description: str) -> AssetJob:
-    return dg.define_asset_job(
-        f"{host.project.name}_{name}",
-        selection=dg.AssetSelection.assets(*(host.key(asset) for asset in assets)),
-        executor_def=dg.in_process_executor,
-        description=description,
-    )
+def build_schedule(host: Host, job: AssetJob) -> dg.ScheduleDefinition:
+    """Judge every round of the store again at the project's times, in one run.
 
-
-def build_schedule(host: Host, jobs: Jobs) -> dg.ScheduleDefinition:
-    """Judge the store again at the project's times, in one run.
-
-    The policy, the contract or the code can have changed since. The rounds are those of the store.
-    A round whose partition was deleted is missing from the UI only. It is put back and judged.
+    The policy, the contract or the code can have changed since. A partition that was deleted is put
+    back, since that only hides a round in the UI.
     """
     project, partitions = host.project, str(host.partitions.name)
 
     @dg.schedule(
         name=f"{project.name}_schedule",
-        job=jobs.reassessment,
+        job=job,
         cron_schedule=project.settings.schedule,
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="Judges every round of the store again, by today's policy, in one run.",

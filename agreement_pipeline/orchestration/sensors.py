@@ -23,7 +23,7 @@ from agreement_pipeline.orchestration.compat import (
 )
 from agreement_pipeline.orchestration.host import Host, rounds_of
 from agreement_pipeline.orchestration.runs import FAULT, LASTS
-from agreement_pipeline.projects import Delivery, FileSeen, Project, overdue
+from agreement_pipeline.projects import Delivery, Project, overdue
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.store import check_round_name
@@ -82,17 +82,18 @@ def last_tags(
 class Asked:
     """The rounds that were asked for, and what they are judged by.
 
-    A round that is not decided yet is asked for again: after 20 seconds, then after twice as long
-    each time, and each day at last. So a full disk or a network that fails is got over. If the
-    fault lasts, the round is asked for again only after a day.
+    A round that is not decided is asked for again: after 20 seconds, then after twice as long each
+    time, at last each day. So a full disk or a network that fails is got over. If the fault lasts,
+    it is only asked for again after a day. If something else judges the rounds, all are asked for
+    anew.
 
     Attributes
     ----------
     judged_by
-        The digest of all that rounds are judged by. If it is another one, all is asked anew.
+        The digest of all that rounds are judged by.
     rounds
-        For each round: the digest of its bytes, how often it was asked for since its fault was
-        known to last, and when it is next looked at. That is None for a round that is decided.
+        For each round: the digest of its bytes, how often it was asked for, and when it is next
+        looked at. That is None for a round that is decided.
     """
 
     judged_by: str
@@ -114,30 +115,30 @@ class Asked:
         return {
             each.round: each.digest
             for each in deliveries
-            if (known := self._known(each)) and (known["next"] is None or now < known["next"])
+            if (until := self._known(each)["next"]) is None or now < until
         }
 
-    def settle(self, deliveries: Iterable[Delivery], due: Collection[Delivery], now: float) -> None:
+    def settle(
+        self, deliveries: Collection[Delivery], due: Collection[Delivery], now: float
+    ) -> None:
         """Note which of the rounds that were looked at are decided. Forget those that are gone."""
-        found = list(deliveries)
-        not_decided = {*self.resting(found, now), *(each.round for each in due)}
-        decided = [each for each in found if each.round not in not_decided]
+        known = {"tries": 0, "next": None}
+        found = {each.round: {"digest": each.digest, **known} for each in deliveries}
+        waiting = {*self.resting(deliveries, now), *(each.round for each in due)}
         self.rounds = {
-            each.round: self.rounds[each.round] for each in found if each.round in self.rounds
+            name: self.rounds[name] if name in waiting else decided
+            for name, decided in found.items()
+            if name in self.rounds or name not in waiting
         }
-        for each in decided:
-            self.rounds[each.round] = {"digest": each.digest, "tries": 0, "next": None}
 
     def ask(self, delivery: Delivery, now: float) -> None:
         """Note that a round is asked for now."""
-        known = self._known(delivery)
-        tries = known["tries"] + 1 if known else 1
+        tries = self._known(delivery)["tries"] + 1
         self._wait(delivery, tries, now + min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT))
 
     def is_tried(self, delivery: Delivery) -> bool:
         """True if a round was asked for, and its fault is not known to last."""
-        known = self._known(delivery)
-        return known is not None and known["tries"] > 0
+        return bool(self._known(delivery)["tries"])
 
     def rest(self, delivery: Delivery, now: float) -> None:
         """Note that the fault of a round lasts."""
@@ -146,9 +147,9 @@ class Asked:
     def _wait(self, delivery: Delivery, tries: int, until: float) -> None:
         self.rounds[delivery.round] = {"digest": delivery.digest, "tries": tries, "next": until}
 
-    def _known(self, delivery: Delivery) -> dict[str, Any] | None:
-        known = self.rounds.get(delivery.round)
-        return known if known and known["digest"] == delivery.digest else None
+    def _known(self, delivery: Delivery) -> dict[str, Any]:
+        known = self.rounds.get(delivery.round, {})
+        return known if known.get("digest") == delivery.digest else {"tries": 0, "next": 0.0}
 
 
 def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
@@ -205,10 +206,15 @@ def _ready(
     """The deliveries that can be run. For the others: still being written, or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
-        if any(_unsettled(each, settle_seconds, now) for each in delivery.files):
-            what = "a file that is still being written"
-            if any(each.modified > now for each in delivery.files):
-                what = "a date in the future"
+        early = any(each.modified > now for each in delivery.files)
+        # A date in the future is not believed.
+        unsettled_files = (
+            each.name.endswith(UNFINISHED)
+            or now - (each.modified if each.modified <= now else each.changed) < settle_seconds
+            for each in delivery.files
+        )
+        if any(unsettled_files):
+            what = "a date in the future" if early else "a file that is still being written"
             unsettled.append(
                 f"{delivery.path.name}: found {what}; expected a file at rest for "
                 f"{settle_seconds:g} s. The next tick looks at it again."
@@ -216,25 +222,18 @@ def _ready(
             continue
         try:
             check_round_name(delivery.round)
+            ready.append(delivery)
         except AgreementError as error:
             refused.append(str(error))
-        else:
-            ready.append(delivery)
     return ready, [*unsettled, *refused]
-
-
-def _unsettled(file: FileSeen, settle_seconds: float, now: float) -> bool:
-    """True if a file may still be written. A date in the future is not believed."""
-    changed = file.modified if file.modified <= now else file.changed
-    return file.name.endswith(UNFINISHED) or now - changed < settle_seconds
 
 
 def _worth_a_run(
     instance: dg.DagsterInstance, ready: Iterable[Delivery], asked: Asked, now: float
 ) -> list[Delivery]:
-    """The deliveries that another run may judge, and that have no run now.
+    """The deliveries that have no run now, and that another run may judge.
 
-    If nobody but people can mend the fault that the last run found, a delivery is let rest.
+    A delivery whose last run found a fault that only people can mend is let rest.
     """
     found = []
     for each in ready:
@@ -250,10 +249,10 @@ def _worth_a_run(
 def _requests(
     instance: dg.DagsterInstance, project: Project, ready: Sequence[Delivery]
 ) -> list[dg.RunRequest]:
-    """A run for each delivery. Its key counts the arrivals and the runs that there were.
+    """A run for each delivery, with a key that counts the arrivals and the runs that there were.
 
-    A round can come back with bytes that it had before, and a run can fail for a while.
-    Dagster drops a run whose key it has seen.
+    A round can come back with bytes that it had before, and a run can fail for a while. Dagster
+    drops a run whose key it has seen.
     """
     with project.store.reading():
         arrived = {each.round: project.times_arrived(each.round) for each in ready}
@@ -270,10 +269,9 @@ def _requests(
 def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     """A run of the table of all rounds whenever it would say something else.
 
-    That is so after every delivery, decision, release and withdrawal, wherever it was made. A file
-    that is refused changes no asset, so no condition on assets would show it.
-
-    A run that waits shows all that happens until it starts, so no other one is asked for.
+    That is so after every delivery, decision, release and withdrawal, and when a file is refused,
+    which changes no asset. A run that waits will show all that happens until it starts, so no other
+    one is asked for.
     """
     project, table = host.project, host.key("agreement_history")
 

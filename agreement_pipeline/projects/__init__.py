@@ -1,6 +1,6 @@
 """One annotation project: its settings and its steps from the inbox to the store."""
 
-from agreement_pipeline.projects.inbox import Delivery, FileSeen
+from agreement_pipeline.projects.inbox import Delivery
 from agreement_pipeline.projects.project import round_before
 from agreement_pipeline.projects.configs import load_project, load_projects
 from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
@@ -12,7 +12,6 @@ from agreement_pipeline.projects.to_date import to_date
 
 __all__ = [
     "Delivery",
-    "FileSeen",
     "Form",
     "Notice",
     "Project",

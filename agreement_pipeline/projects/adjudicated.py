@@ -22,16 +22,8 @@ def read_adjudicated(
 ) -> dict[str, Adjudicated]:
     """The adjudicated labels of each round: a file a round, named after the round.
 
-    A file is a table with the columns in `NEEDED`, or the export of a labelling tool.
-
-    Parameters
-    ----------
-    folder
-        The folder.
-    scale
-        What the labels of an export may be.
-    rounds
-        Whose files to read. If it is not given, all.
+    A file is a table with the columns in `NEEDED`, or the export of a labelling tool whose labels
+    are those of `scale`. If `rounds` are given, no other file is read.
 
     Raises
     ------
@@ -65,7 +57,7 @@ def _of_round(path: Path, scale: Scale | None) -> Adjudicated:
 
 def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows whose label is filled in."""
-    header, given = _cells(path)
+    header, *rows = _cells(path) or [[]]
     wrong = [name for name in NEEDED if header.count(name) != 1]
     if wrong:
         absent = [name for name in wrong if name not in header]
@@ -74,33 +66,30 @@ def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
             f"{path}: found {found}; expected each of {listed(NEEDED)} once. Fill in the column "
             "label of what the command disputed writes."
         )
-    rows = ((f"row {number}", _row(path, number, header, cells)) for number, cells in given)
-    yield from ((place, row) for place, row in rows if row["label"])
+    for number, cells in enumerate(rows, 2):
+        if cells and len(cells) != len(header):
+            raise ProjectError(
+                f"{path}: row {number}: found {counted(len(cells), 'cell')}; expected "
+                f"{len(header)}, as in the header. Complete the row, or quote the cell that holds "
+                "a comma."
+            )
+        row = dict(zip(header, cells, strict=False))
+        if row.get("label"):
+            yield f"row {number}", row
 
 
-def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The header, and the cells of each row with the number of the row."""
+def _cells(path: Path) -> list[list[str]]:
+    """The cells of each row, the header first."""
     try:
         if not path.is_file():
             raise OSError("no file")
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.reader(file, strict=True))
+            return list(csv.reader(file, strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ProjectError(
             f"{path}: found no readable table ({error}); expected CSV in UTF-8, with quotes that "
             "close. Save the file again."
         ) from None
-    header = rows[0] if rows else []
-    return header, [(at, row) for at, row in enumerate(rows[1:], 2) if row]
-
-
-def _row(path: Path, number: int, header: list[str], cells: list[str]) -> dict[str, str]:
-    if len(cells) != len(header):
-        raise ProjectError(
-            f"{path}: row {number}: found {counted(len(cells), 'cell')}; expected {len(header)}, "
-            "as in the header. Complete the row, or quote the cell that holds a comma."
-        )
-    return dict(zip(header, cells, strict=True))
 
 
 def _of_export(path: Path, scale: Scale | None) -> Iterator[tuple[str, Mapping[str, str]]]:

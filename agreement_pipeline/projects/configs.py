@@ -3,34 +3,11 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from agreement_pipeline.errors import PolicyError, ProjectError
-from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, load_waiver
-from agreement_pipeline.projects.inbox import times_arrived
+from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.policy import BUNDLED, Waiver, load_waiver
 from agreement_pipeline.projects.settings import ProjectSettings
-from agreement_pipeline.store import Store
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
-
-
-def policy_of(settings: ProjectSettings, configs: Path) -> Policy:
-    """The policy that a project names: a file of configs/policies, or a bundled policy.
-
-    Raises
-    ------
-    PolicyError
-        A file has the name of a bundled policy, and decides otherwise. Else a file that is lost
-        would be replaced by the bundled policy without a word.
-    """
-    own = configs / "policies" / f"{settings.policy}.yaml"
-    if not own.exists() and settings.policy in BUNDLED:
-        return load_policy(settings.policy)
-    policy = load_policy(own)
-    if settings.policy in BUNDLED and policy.digest != load_policy(settings.policy).digest:
-        raise PolicyError(
-            f"{own}: found a policy that decides otherwise than the bundled policy "
-            f"{settings.policy!r}; expected another name. Rename the file and the policy."
-        )
-    return policy
 
 
 def written_waivers(configs: Path) -> dict[str, Waiver]:
@@ -38,57 +15,23 @@ def written_waivers(configs: Path) -> dict[str, Waiver]:
     return {path.name: load_waiver(path) for path in sorted((configs / "waivers").glob("*.yaml"))}
 
 
-def unused_waivers(settings: ProjectSettings, configs: Path, store: Store) -> dict[str, str]:
-    """Why waivers speak of nothing in a project, by the name of their file.
-
-    The whole log is read only if one does.
-
-    One names a round that never arrived. Or it names another project, and is bound to ratings of
-    this one.
-    """
-    written = {
-        name: waiver
-        for name, waiver in written_waivers(configs).items()
-        if (
-            store.has(waiver.ratings_digest)
-            if waiver.project != settings.project
-            else not times_arrived(waiver.round, store)
-        )
-    }
-    arrived = {
-        entry["ratings_digest"]: entry["round"]
-        for entry in (store.history() if written else ())
-        if entry["event"] == "ingested"
-    }
-    found: dict[str, str] = {}
-    for name, waiver in written.items():
-        bound, mine = waiver.ratings_digest in arrived, waiver.project == settings.project
-        if bound and not mine:
-            found[name] = (
-                f"found project {waiver.project!r}; expected {settings.project!r}, whose round "
-                f"{arrived[waiver.ratings_digest]} has these ratings. Correct the waiver."
-            )
-        elif mine and waiver.round not in arrived.values():
-            found[name] = (
-                f"found round {waiver.round!r}; expected one of "
-                f"{listed(sorted(set(arrived.values())))}. Correct the waiver."
-            )
-    return found
-
-
 def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
     """The keys that name a file or folder that configs/ does not hold, each with the mistake."""
-    for key, folder, suffix in (("policy", "policies", ".yaml"), ("contract", "contracts", "")):
-        named, place = getattr(settings, key), configs / folder
-        there = sorted(path.name.removesuffix(suffix) for path in place.glob(f"*{suffix}"))
-        bundled = sorted(BUNDLED) if key == "policy" else []
-        if named is not None and named not in (*there, *bundled):
-            also = f", or of the bundled {listed(bundled)}" if bundled else ""
-            yield (
-                key,
-                f"found {named!r}; expected one of {listed(there, 20)}, those in {place}{also}. "
-                f"Correct the name, or write that {key}.",
-            )
+    policies, contracts = configs / "policies", configs / "contracts"
+    there = sorted(path.stem for path in policies.glob("*.yaml"))
+    if settings.policy not in (*there, *BUNDLED):
+        yield (
+            "policy",
+            f"found {settings.policy!r}; expected one of {listed(there, 20)}, those in {policies}, "
+            f"or of the bundled {listed(sorted(BUNDLED))}. Correct the name, or write that policy.",
+        )
+    there = sorted(path.name for path in contracts.glob("*"))
+    if settings.contract not in (None, *there):
+        yield (
+            "contract",
+            f"found {settings.contract!r}; expected one of {listed(there, 20)}, those in "
+            f"{contracts}. Correct the name, or write that contract.",
+        )
 
 
 def load_project(path: Path) -> ProjectSettings:
@@ -127,18 +70,14 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
             f"{folder}: found {found}; expected a project's YAML file. "
             "Write one, see docs/guide/project.md."
         )
-    _refuse_unknown_projects(folder, [path.stem for path in files])
-    return tuple(load_project(path) for path in files)
-
-
-def _refuse_unknown_projects(folder: Path, projects: list[str]) -> None:
-    """Refuse a waiver for a project that does not exist: nothing would ever read it."""
+    projects = [path.stem for path in files]
     for name, waiver in written_waivers(folder.parent).items():
-        if waiver.project not in projects:
+        if waiver.project not in projects:  # nothing would ever read it
             raise ProjectError(
                 f"{folder.parent / 'waivers' / name}: project: found {waiver.project!r}; "
                 f"expected one of {listed(projects)}. Correct the name."
             )
+    return tuple(load_project(path) for path in files)
 
 
 def _refuse_unread(folder: Path) -> None:
@@ -160,8 +99,8 @@ def _refuse_unread(folder: Path) -> None:
 def _mistakes(settings: ProjectSettings, data: object, path: Path) -> Iterator[tuple[str, str]]:
     """What is wrong in a file that is well formed, by the key.
 
-    The file must not choose the folder of its policies, since those are reviewed. A store inside
-    the inbox would be delivered as rounds.
+    The folder of its policies is reviewed, so the file must not choose it. A store inside the inbox
+    would be delivered as rounds.
     """
     if path.stem != settings.project:
         yield (

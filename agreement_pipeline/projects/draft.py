@@ -37,24 +37,29 @@ ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 FEW, MOST, NONE = 10, 30, "|"
 NEEDED = ("item", "rater", "label")
+POLICY = """# The rules that judge {name}. docs/guide/policy.md explains every key.
+policy: {name}
+version: 1
+description: The usual cut-offs. Please write what a wrong label costs.
+admit: [reliable]
+rules:
+  - measure: {measure}
+    reliable: 0.800
+    tentative: 0.667
+    min_items: 30
+{of_replicates}"""
+OF_REPLICATES = """  - measure: self_agreement_unbiased
+    min_items: 20
+    effect: warn
+"""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question of an export, and the labels that were given.
+    """A question of an export, the labels that were given in order, and their probable level.
 
-    Attributes
-    ----------
-    name
-        The question.
-    labels
-        The different labels, in order.
-    level
-        What level they probably have.
-    sets
-        True if a label is a set of labels.
-    units
-        The kind of its label objects, if the answers are objects.
+    A label can be a set of labels. `units` is the kind of its label objects, if answers are
+    objects.
     """
 
     name: str
@@ -87,15 +92,20 @@ def first_files(export: Path, name: str, inbox: str) -> dict[str, str]:
         Nothing can be read of the export.
     """
     with unpacked(export) as path:
-        seen = look(path)
+        reader = reader_of(path)
+        seen = _of_table(path, reader) if reader.submissions is None else _of_tool(path, reader)
     files: dict[str, str] = {}
-    several = len(seen.questions) > 1
     for question in seen.questions:
+        several = len(seen.questions) > 1
         project = f"{name}_{plain_name(question.name)}" if several else name
         files[f"projects/{project}.yaml"] = "\n".join(
             [*_project(project, question, seen, inbox), ""]
         )
-        files[f"policies/{project}.yaml"] = _policy(project, question, bool(seen.replicates))
+        files[f"policies/{project}.yaml"] = POLICY.format(
+            name=project,
+            measure="alpha_masi" if question.sets else "krippendorff_alpha",
+            of_replicates=OF_REPLICATES if seen.replicates else "",
+        )
     return files
 
 
@@ -111,33 +121,28 @@ def plain_name(text: str) -> str:
 
 def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
     """The lines of a project file."""
-    yield from _head(name, seen)
+    reader, numbers = seen.reader, question.level == "interval"
+    yield f"# {name}: written by `agreement-pipeline init`. {GUIDE} explains every key."
+    yield from (f"# Please check: {guess}." for guess in seen.unsure)
+    for lacking, why in reader.needs.items():
+        yield f"# FILL IN `requires`: {reader.title} cannot show {lacking}. {why}"
     yield f"project: {name}"
     yield f"inbox: {json.dumps(inbox)}"
-    yield f"reader: {seen.reader.name}  # {seen.reader.title}"
+    yield f"reader: {reader.name}  # {reader.title}"
     columns = {**seen.columns, **({} if question.units else {"label": question.name})}
     if columns:
         named = ", ".join(f"{key}: {json.dumps(value)}" for key, value in columns.items())
         yield f"columns: {{{named}}}"
     if question.units:
         yield f"units: {{kind: {question.units}}}  # docs/guide/units.md says what a unit is"
-    if question.units and "none" in seen.reader.lacks:
+    if question.units and "none" in reader.lacks:
         yield "requires: []  # every item of the file was opened by its rater: please check"
     yield "scale:"
     yield f"  level: {question.level}  # {DOUBTS[question.level]}"
-    numbers = question.level == "interval"
     categories = [float(each) if numbers else each for each in question.labels]
     yield f"  categories: {json.dumps(categories, ensure_ascii=False)}  # those seen"
     yield from _of_items_and_raters(seen, "round" in columns)
     yield f"policy: {name}"
-
-
-def _head(name: str, seen: Seen) -> Iterator[str]:
-    yield f"# {name}: written by `agreement-pipeline init`. {GUIDE} explains every key."
-    for guess in seen.unsure:
-        yield f"# Please check: {guess}."
-    for lacking, why in seen.reader.needs.items():
-        yield f"# FILL IN `requires`: {seen.reader.title} cannot show {lacking}. {why}"
 
 
 def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
@@ -157,37 +162,6 @@ def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
     yield "# where: {FIELD: [VALUE]}  # only rows with these values count"
 
 
-def _policy(name: str, question: Question, replicates: bool) -> str:
-    measure = "alpha_masi" if question.sets else "krippendorff_alpha"
-    lines = [
-        f"# The rules that judge {name}. docs/guide/policy.md explains every key.",
-        f"policy: {name}",
-        "version: 1",
-        "description: The usual cut-offs. Please write what a wrong label costs.",
-        "admit: [reliable]",
-        "rules:",
-        f"  - measure: {measure}",
-        "    reliable: 0.800",
-        "    tentative: 0.667",
-        "    min_items: 30",
-    ]
-    if replicates:
-        lines += ["  - measure: self_agreement_unbiased", "    min_items: 20", "    effect: warn"]
-    return "\n".join([*lines, ""])
-
-
-def look(path: Path) -> Seen:
-    """Look at an export or a table.
-
-    Raises
-    ------
-    RatingsError
-        Nothing can be read of it.
-    """
-    reader = reader_of(path)
-    return _of_table(path, reader) if reader.submissions is None else _of_tool(path, reader)
-
-
 def _of_tool(path: Path, reader: Reader) -> Seen:
     assert reader.submissions is not None
     names: dict[str, None] = {}
@@ -204,8 +178,9 @@ def _of_tool(path: Path, reader: Reader) -> Seen:
     questions = tuple(
         found
         for name in names
-        if not (name in known and _is_of_the_item(table, name))
-        for found in [_question(name, answers(path, name))]
+        # A field of the item, and no question: all submissions for an item say the same.
+        if not (name in known and table.groupby("item")[name].nunique().max() <= 1)
+        for found in [_question(name, answers(path, name)["label"])]
         if {*found.labels} - {NONE} and len(found.labels) <= MOST
     )
     if not questions:
@@ -260,7 +235,7 @@ def _of_table(path: Path, reader: Reader) -> Seen:
         if name != column
     )
     labels = pd.Series([row.value.get(columns["label"]) for row in Export(path).records()])
-    question = _question(columns["label"], pd.DataFrame({"label": labels, "kind": "human"}))
+    question = _question(columns["label"], labels)
     named = Columns(columns["item"], columns["rater"], columns["label"])
     unsure += tuple(
         f"column {column!r} is read as {name}"
@@ -297,11 +272,6 @@ def _names(table: pd.DataFrame, name: str) -> bool:
     )
 
 
-def _is_of_the_item(table: pd.DataFrame, name: str) -> bool:
-    """True if all submissions for an item say the same: a field, and no question."""
-    return bool(table.groupby("item")[name].nunique().max() <= 1)
-
-
 def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
     named = [name for name in fields if REPLICATE.fullmatch(name.lower())]
     if named:
@@ -311,8 +281,8 @@ def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
     return {"replicates_share": shared[0]} if shared else {}
 
 
-def _question(name: str, table: pd.DataFrame) -> Question:
-    labels = sorted({str(each) for each in table["label"].dropna()})
+def _question(name: str, given: pd.Series) -> Question:
+    labels = sorted({str(each) for each in given.dropna()})
     sets = any("|" in label for label in labels)
     try:
         numbers = sorted({float(label) for label in labels})

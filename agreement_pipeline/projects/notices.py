@@ -70,19 +70,13 @@ class Notice:
 def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Notice]:
     """All that a team must hear of at this time: what is held, what is broken, what is late.
 
-    Parameters
-    ----------
-    project
-        The project.
-    now
-        The time in seconds since 1970.
-    broken
-        Why each delivery that a run has read cannot be judged, by the round.
+    `now` is in seconds since 1970. `broken` says why deliveries that a run has read cannot be
+    judged.
     """
     held, late = _held(project, project.store.head), overdue(project, now)
     unread = [
         Notice(project.name, name, "not judged", (why,), _digest([why]))
-        for name, why in {**project.refused(), **broken}.items()
+        for name, why in {**project.look().refused, **broken}.items()
     ]
     return [*held, *unread, *([late] if late else [])]
 
@@ -104,7 +98,7 @@ def overdue(project: Project, now: float) -> Notice | None:
 def _held(project: Project, head: str) -> tuple[Notice, ...]:
     """The rounds whose last decision holds them, in the order of these decisions.
 
-    That is what the log says up to its `head`. While nothing is added, it is not read again.
+    That is what the log says up to its `head`, and it is read once for each.
     """
     held = [
         (entry, "withdrawn" in events)

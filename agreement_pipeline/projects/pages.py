@@ -33,8 +33,6 @@ def round_page(
 
     Parameters
     ----------
-    project, round_name
-        The round.
     on
         The day on which a waiver must hold.
     names
@@ -76,8 +74,6 @@ def project_page(
 
     Parameters
     ----------
-    project
-        The project.
     pages
         The address of each round's page, if the page shall link to it.
     rounds

@@ -8,16 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
-from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver
+from agreement_pipeline.errors import AgreementError, PolicyError, ProjectError, RatingsError
+from agreement_pipeline.policy import BUNDLED, OF_THE_GATE, Policy, Waiver, load_policy
 from agreement_pipeline.projects.adjudicated import read_adjudicated
-from agreement_pipeline.projects.configs import (
-    absent_configs,
-    policy_of,
-    unused_waivers,
-    written_waivers,
-)
-from agreement_pipeline.projects.inbox import BucketInbox, Delivery, Found, Inbox, times_arrived
+from agreement_pipeline.projects.configs import absent_configs, written_waivers
+from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.ratings import (
@@ -56,9 +51,8 @@ class Project:
         return self._at(self.settings.inbox)
 
     @cached_property
-    def _inbox(self) -> Inbox | BucketInbox:
-        inbox = self.inbox
-        return Inbox(inbox, self.settings) if isinstance(inbox, Path) else BucketInbox(inbox)
+    def _inbox(self) -> Inbox:
+        return Inbox(self.inbox, self.settings)
 
     @cached_property
     def store(self) -> Store:
@@ -82,8 +76,25 @@ class Project:
 
     @property
     def policy(self) -> Policy:
-        """The policy that judges its rounds, read again each time: the reviewed file decides."""
-        return policy_of(self.settings, self.configs)
+        """The policy that judges its rounds, read again each time: the reviewed file decides.
+
+        Raises
+        ------
+        PolicyError
+            A file has the name of a bundled policy, and decides otherwise. That one would replace
+            the file without a word on the day that the file is lost.
+        """
+        named = self.settings.policy
+        own = self.configs / "policies" / f"{named}.yaml"
+        if not own.exists() and named in BUNDLED:
+            return load_policy(named)
+        policy = load_policy(own)
+        if named in BUNDLED and policy.digest != load_policy(named).digest:
+            raise PolicyError(
+                f"{own}: found a policy that decides otherwise than the bundled policy "
+                f"{named!r}; expected another name. Rename the file and the policy."
+            )
+        return policy
 
     @property
     def contract(self) -> Contract:
@@ -126,8 +137,28 @@ class Project:
         return {} if folder is None else read_adjudicated(self.root / folder, scale, rounds)
 
     def unused_waivers(self) -> dict[str, str]:
-        """Why waivers speak of nothing in the project, by the name of their file."""
-        return unused_waivers(self.settings, self.configs, self.store)
+        """Why waivers speak of nothing in the project, by the name of their file.
+
+        One names a round that never arrived. Or it names another project, and is bound to ratings
+        of this one.
+        """
+        found: dict[str, str] = {}
+        for file, waiver in written_waivers(self.configs).items():
+            digest = waiver.ratings_digest
+            if waiver.project == self.name and not self.times_arrived(waiver.round):
+                found[file] = (
+                    f"found round {waiver.round!r}; expected one of {listed(self.store.rounds())}. "
+                    "Correct the waiver."
+                )
+            elif waiver.project != self.name and self.store.has(digest):
+                arrived = [each for each in self.store.history() if each["event"] == "ingested"]
+                bound = [each["round"] for each in arrived if each["ratings_digest"] == digest]
+                if bound:
+                    found[file] = (
+                        f"found project {waiver.project!r}; expected {self.name!r}, whose round "
+                        f"{bound[-1]} has these ratings. Correct the waiver."
+                    )
+        return found
 
     def checked(self) -> "Project":
         """Read the policy, the waivers and the contract, look for the inbox, return the project.
@@ -160,22 +191,13 @@ class Project:
         """The rounds in the inbox, and what of it cannot be read."""
         return self._inbox.look()
 
-    def deliveries(self) -> dict[str, Delivery]:
-        """The rounds in the inbox, by name."""
-        return self.look().deliveries
-
-    def refused(self) -> dict[str, str]:
-        """Why a round or a file in the inbox cannot be read, by its name."""
-        return self.look().refused
-
     def due(
         self, asked: Mapping[str, str] = MappingProxyType({}), found: Found | None = None
     ) -> tuple[Delivery, ...]:
-        """The rounds in the inbox whose delivered bytes are not yet decided.
+        """The rounds in the inbox whose delivered bytes are not decided under these settings.
 
-        A round is due again if the settings that it was read under have changed. Rounds that
-        were `asked` for with the same digest are left out. If `found` is given, the inbox is not
-        looked into again.
+        Rounds that were `asked` for with the same digest are left out. If `found` is given, the
+        inbox is not looked into again.
         """
         there = (found or self.look()).deliveries.values()
         waiting = [each for each in there if asked.get(each.round) != each.digest]
@@ -186,8 +208,8 @@ class Project:
     def unjudged(self, due: Iterable[Delivery] | None = None) -> dict[str, str]:
         """The delivered rounds without a decision on what was delivered, and why there is none.
 
-        A file that cannot be read is read once more, since nothing else says what is wrong with it.
-        If what is `due` is given, the inbox is not looked into again.
+        A file that cannot be read is read once more to say why. If what is `due` is given, the
+        inbox is not looked into again.
         """
         waiting = self.due() if due is None else due
         return {each.round: self._why_unjudged(each) for each in waiting}
@@ -202,7 +224,7 @@ class Project:
 
     def times_arrived(self, round_name: str) -> int:
         """How often a round has come, each time with other bytes than the time before."""
-        return times_arrived(round_name, self.store)
+        return sum(entry["event"] == "ingested" for entry in self.store.history(round_name))
 
     def delivered(self, round_name: str) -> tuple[Delivery, Ratings]:
         """A round in the inbox, and its checked ratings.
@@ -211,15 +233,20 @@ class Project:
         ------
         RatingsError
             The round is not in the inbox, or is not what it must be.
+        ProjectError
+            Two files hold the round, or its file cannot be read.
         """
-        delivery = self._inbox.delivery(check_round_name(round_name))
-        if delivery is None:
+        found = self._inbox.look(check_round_name(round_name))
+        if round_name in found.refused:
+            raise ProjectError(found.refused[round_name], may_pass=True)
+        if round_name not in found.deliveries:
+            there = listed(self.look().deliveries)
             raise RatingsError(
-                f"{self.inbox}: found no round {round_name!r} among {listed(self.deliveries())}; "
+                f"{self.inbox}: found no round {round_name!r} among {there}; "
                 "expected a delivered round. Put its file into the inbox.",
                 may_pass=True,
             )
-        return self._fetched(delivery)
+        return self._fetched(found.deliveries[round_name])
 
     def left_out(self, delivery: Delivery) -> list[Finding]:
         """Columns of a wide delivery that hold labels and are not read, as a warning."""
@@ -258,8 +285,7 @@ class Project:
 
     def _fetched(self, delivery: Delivery) -> tuple[Delivery, Ratings]:
         """A delivery that can be read here, and its checked ratings."""
-        here = self._inbox.fetched(delivery)
-        with self._inbox.naming(here):
+        with self._inbox.fetched(delivery) as here:
             return here, self._read(here)
 
     def _read(self, delivery: Delivery) -> Ratings:
@@ -330,7 +356,7 @@ def classifiers_among(
     Raises
     ------
     RatingsError
-        A rater of the panel prints like a classifier, or a `named` classifier rated nothing. Its
+        A rater of the panel prints like a classifier, or a `named` classifier rated nothing: its
         name may be misspelt, and the model would count as a rater of the panel.
 
     >>> classifiers_among([1.0, 2.0], "w1.parquet", ["2.0"], "reviews", optional=["gpt"])

@@ -3,9 +3,9 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
@@ -18,30 +18,16 @@ from agreement_pipeline.units import UnitSettings
 NICKNAMES = ("@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+STEP = re.compile(r"[0-9]?[1-9]|[1-9]0")
 LONGEST_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-LAST_DAY = range(28, 32)
-PART = re.compile(
-    r"(?:\*|(?P<first>[a-z]{3}|[0-9]{1,2})(?:-(?P<last>[a-z]{3}|[0-9]{1,2}))?)"
-    r"(?:/(?P<step>[0-9]{1,2}))?"
+FIELDS: tuple[tuple[range, tuple[str, ...], dict[str, range]], ...] = (
+    (range(60), (), {}),
+    (range(24), (), {}),
+    (range(1, 32), (), {"?": range(1, 32), "l": range(28, 32)}),
+    (range(1, 13), MONTHS, {}),
+    (range(8), DAYS, {"?": range(8)}),
 )
-
-
-class Field(NamedTuple):
-    """The least and the greatest number of a field, its names, and signs for some numbers."""
-
-    least: int
-    greatest: int
-    names: dict[str, int]
-    signs: dict[str, range]
-
-
-FIELDS = (
-    Field(0, 59, {}, {}),
-    Field(0, 23, {}, {}),
-    Field(1, 31, {}, {"?": range(1, 32), "l": LAST_DAY}),
-    Field(1, 12, {name: number for number, name in enumerate(MONTHS, 1)}, {}),
-    Field(0, 7, {name: number for number, name in enumerate(DAYS)}, {"?": range(8)}),
-)
+"""The numbers of each field, the names of the first of them, and signs for several of them."""
 
 
 def is_cron_expression(text: str) -> bool:
@@ -56,42 +42,39 @@ def is_cron_expression(text: str) -> bool:
     >>> is_cron_expression("@daily"), is_cron_expression("0 6 30 2 *")
     (True, False)
     """
-    if text.lower() in NICKNAMES:
-        return True
     fields = text.lower().split()
-    if not (text.isascii() and text.isprintable()) or len(fields) != len(FIELDS):
+    if len(fields) != len(FIELDS) or not (text.isascii() and text.isprintable()):
+        return text.lower() in NICKNAMES
+    numbers = [
+        [_numbers(part, *field) for part in said.split(",")]
+        for said, field in zip(fields, FIELDS, strict=True)
+    ]
+    if not all(each for parts in numbers for each in parts):
         return False
-    numbers = [_numbers(text, field) for text, field in zip(fields, FIELDS, strict=True)]
-    longest = max((LONGEST_MONTH[month - 1] for month in numbers[3]), default=0)
-    return all(numbers) and min(numbers[2]) <= longest
+    _, _, days, months, _ = (set().union(*parts) for parts in numbers)
+    return min(days) <= max(LONGEST_MONTH[month - 1] for month in months)
 
 
-def _numbers(text: str, field: Field) -> set[int]:
-    """The numbers that the text of a field stands for; none if one of its parts is wrong."""
-    parts = [_part(part, field) for part in text.split(",")]
-    return set().union(*parts) if all(parts) else set()
-
-
-def _part(part: str, field: Field) -> set[int]:
-    match = PART.fullmatch(part)
-    if match is None:
-        return set(field.signs.get(part, ()))
-    first, last, step = match["first"], match["last"], match["step"]
-    begin = field.least if first is None else _number(first, field)
-    end = _number(last, field) if last else begin if first and not step else field.greatest
-    known = field.least <= min(begin, end) and max(begin, end) <= field.greatest
-    if not known or step in ("0", "00"):
-        return set()
-    beyond = 0 if begin <= end else field.greatest + 1 - field.least
+def _numbers(
+    part: str, every: range, names: tuple[str, ...], signs: dict[str, range]
+) -> Iterable[int]:
+    """The numbers that a part of a field stands for. None if it is wrong."""
+    known = {f"{each:{form}}": each for each in every for form in ("", "02")}
+    known |= dict(zip(names, every, strict=False))
+    span, sign, step = part.partition("/")
+    first, dash, last = span.partition("-")
+    if span == "*":
+        begin, end = every[0], every[-1]
+    elif first in known and (last in known or not dash):
+        begin = known[first]
+        end = known[last] if dash else every[-1] if sign else begin
+    else:
+        return signs.get(part, ())
+    if sign and not STEP.fullmatch(step):
+        return ()
+    beyond = len(every) if begin > end else 0
     numbers = range(begin, end + beyond + 1, int(step or 1))
-    return {
-        (each - field.least) % (field.greatest + 1 - field.least) + field.least for each in numbers
-    }
-
-
-def _number(text: str, field: Field) -> int:
-    """The number of a name or of digits; -1 for an unknown name."""
-    return int(text) if text.isdigit() else field.names.get(text, -1)
+    return {(each - every[0]) % len(every) + every[0] for each in numbers}
 
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
@@ -100,10 +83,6 @@ SIGN = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
 PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
 UNMEANT = re.compile(r"~|[A-Za-z0-9+]+:/(?!/)")
 E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
-NAMED_IN_CONFIGS = (
-    "a name in configs/: letters, digits, dots, hyphens and underscores, 100 at most. Correct the "
-    "name."
-)
 SERVED = re.compile(r"https?://[!-~]{1,2000}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 TEAM = re.compile(r"team:.+", re.DOTALL)
@@ -133,29 +112,67 @@ NOT_OF_READING = {
 """The settings that do not change what is read of a file. All others do, also later ones."""
 
 SIZE = re.compile(r"\d{1,9}(\.\d{1,3})? ?[KMGT]i?B")
-SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
+PLACES = ("inbox", "store", "root", "adjudicated", "pages", "images")
 
-
-FORMS: dict[str, tuple[Callable[[str], object], str]] = {
-    "project": (
+FORMS: tuple[tuple[tuple[str, ...], Callable[[Any], object], str], ...] = (
+    (
+        ("project",),
         NAME.fullmatch,
         "a lower case letter, then letters, digits or underscores, 50 at most. Rename the project "
         "and its file.",
     ),
-    "policy": (IN_CONFIGS.fullmatch, NAMED_IN_CONFIGS),
-    "contract": (IN_CONFIGS.fullmatch, NAMED_IN_CONFIGS),
-    "schedule": (
+    (
+        ("policy", "contract"),
+        IN_CONFIGS.fullmatch,
+        "a name in configs/: letters, digits, dots, hyphens and underscores, 100 at most. Correct "
+        "the name.",
+    ),
+    (
+        ("inbox",),
+        lambda place: "://" not in place or place.startswith("s3://"),
+        "a folder, a file, or a URL such as s3://bucket/folder. Correct the inbox.",
+    ),
+    (
+        PLACES,
+        PLACE.fullmatch,
+        "a path or a URL of signs that print, 200 at most between slashes and 2000 at most in all. "
+        "Correct the path.",
+    ),
+    (
+        PLACES,
+        lambda place: not UNMEANT.match(place),
+        "a path without ~, or a URL with two slashes, as s3://bucket/folder. Write the place in "
+        "full.",
+    ),
+    (
+        ("reader",),
+        READERS.__contains__,
+        f"one of {listed(sorted(READERS), 40)}. Correct the name, or leave the reader out.",
+    ),
+    (
+        ("schedule",),
         is_cron_expression,
         "a cron expression of five fields for a day that exists, as 0 6 * * 1. Correct the "
         "schedule.",
     ),
-    "pages_url": (
+    (
+        ("overdue_after_days",),
+        lambda days: 1 <= days <= 10_000,
+        "a number from 1 to 10000. Correct the value.",
+    ),
+    (
+        ("settle_seconds",),
+        lambda seconds: 0 <= seconds <= 86_400,
+        "a number from 0 to 86400. Correct the value.",
+    ),
+    (
+        ("pages_url",),
         SERVED.fullmatch,
         "a URL that begins with http:// or https://, without spaces. Correct the URL.",
     ),
-    "memory_limit": (SIZE.fullmatch, "a size such as 500MB or 4GB. Correct the size."),
-}
-"""What the text of a setting must be, and the words for it."""
+    (("memory_limit",), SIZE.fullmatch, "a size such as 500MB or 4GB. Correct the size."),
+)
+"""What the value of a setting must be, and the words for it."""
 
 
 @dataclass(frozen=True)
@@ -291,42 +308,25 @@ class ProjectSettings(BaseModel):
     root: str = "."
 
     @property
-    def every_classifier(self) -> tuple[str, ...]:
-        """The raters that are models, also those that may rate nothing."""
-        return (*self.classifiers, *self.optional_classifiers)
-
-    @property
     def rules(self) -> Rules:
         """Which rows of an export count, and as what."""
         return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})
 
     @model_validator(mode="after")
-    def _rules_agree(self) -> "ProjectSettings":
-        """The rules are checked when the project is read."""
+    def _settings_agree(self) -> "ProjectSettings":
+        """Settings that exclude each other, and the rules, are checked when the file is read."""
         _ = self.rules
-        return self
-
-    @model_validator(mode="after")
-    def _units_of_an_export(self) -> "ProjectSettings":
         if self.units is not None and self.layout == "wide":
             raise ValueError(
                 "found units beside a wide layout; expected the export of a tool, since a table "
                 "has no label objects. Leave layout out."
             )
-        return self
-
-    @model_validator(mode="after")
-    def _rounds_of_a_bucket(self) -> "ProjectSettings":
-        """A list of a bucket names the rounds. So none of its objects is read to find them."""
         if "://" in self.inbox and self.columns.round:
+            # A list of a bucket names the rounds. So none of its objects is read to find them.
             raise ValueError(
                 "found columns.round beside an inbox in a bucket; expected an object or a folder "
                 "of objects for each round. Leave columns.round out, or use an inbox on a disk."
             )
-        return self
-
-    @model_validator(mode="after")
-    def _limit_of_duckdb(self) -> "ProjectSettings":
         if self.memory_limit is not None and self.engine == "spark":
             raise ValueError(
                 "found memory_limit for the engine spark; expected the engine duckdb, since Spark "
@@ -334,38 +334,18 @@ class ProjectSettings(BaseModel):
             )
         return self
 
-    @field_validator("inbox")
-    @classmethod
-    def _folder_or_bucket(cls, value: str) -> str:
-        if "://" in value and not value.startswith("s3://"):
-            raise ValueError(
-                f"found {shown(value)}; expected a folder, a file, or a URL such as "
-                "s3://bucket/folder. Correct the inbox."
-            )
-        return value
-
-    @field_validator("reader")
-    @classmethod
-    def _registered(cls, value: str | None) -> str | None:
-        if value is not None and value not in READERS:
-            raise ValueError(
-                f"found {value!r}; expected one of {listed(sorted(READERS), 40)}. "
-                "Correct the name, or leave the reader out."
-            )
-        return value
-
     @property
     def reading_digest(self) -> str:
         """SHA-256 of the settings that files are read under. Settings left alone do not count."""
         said = self.model_dump(mode="json", exclude=NOT_OF_READING, exclude_defaults=True)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
-    @field_validator(*FORMS)
+    @field_validator("*")
     @classmethod
-    def _of_its_form(cls, value: str | None, info: ValidationInfo) -> str | None:
-        has_form, expected = FORMS[str(info.field_name)]
-        if value is not None and not has_form(value):
-            raise ValueError(f"found {shown(value)}; expected {expected}")
+    def _of_its_form(cls, value: Any, info: ValidationInfo) -> Any:
+        for names, meets, expected in FORMS:
+            if info.field_name in names and value is not None and not meets(value):
+                raise ValueError(f"found {shown(value)}; expected {expected}")
         return value
 
     @field_validator("alerts_url_from")
@@ -376,21 +356,6 @@ class ProjectSettings(BaseModel):
             raise ValueError(
                 "found something else than the name of an environment variable; expected letters, "
                 "digits and underscores, as REVIEWS_WEBHOOK. Put the URL into the variable."
-            )
-        return value
-
-    @field_validator("inbox", "store", "root", "adjudicated", "pages", "images")
-    @classmethod
-    def _path_or_url(cls, value: str | None) -> str | None:
-        if value is not None and not PLACE.fullmatch(value):
-            raise ValueError(
-                f"found {shown(value)}; expected a path or a URL of signs that print, 200 at most "
-                "between slashes and 2000 at most in all. Correct the path."
-            )
-        if value is not None and UNMEANT.match(value):
-            raise ValueError(
-                f"found {shown(value)}; expected a path without ~, or a URL with two slashes, as "
-                "s3://bucket/folder. Write the place in full."
             )
         return value
 
@@ -410,16 +375,6 @@ class ProjectSettings(BaseModel):
     def _no_truth_value(cls, value: object) -> object:
         if isinstance(value, bool):
             raise ValueError(f"found {value}; expected a number. Correct the value.")
-        return value
-
-    @field_validator("overdue_after_days", "settle_seconds")
-    @classmethod
-    def _span(cls, value: float, info: ValidationInfo) -> float:
-        least, most = SPANS[str(info.field_name)]
-        if not least <= value <= most:
-            raise ValueError(
-                f"found {value!r}; expected a number from {least} to {most}. Correct the value."
-            )
         return value
 
     @field_validator("scale", mode="before")

@@ -1,11 +1,11 @@
 """What became of each round of a store, brought up to date instead of being read anew.
 
-What the log says of every round is kept in the store beside it::
+What the log says is kept in the store beside it, and after more entries only their rounds are
+looked up again::
 
     standing/<version of the code>/<number of an entry>-<its digest>-<digest of the content>
 
-After more entries, only the rounds that these speak of are looked up again. No decision and no
-release reads it: it is there to be shown, and to tell which deliveries are decided.
+No decision and no release reads it: it is there to be shown, and to tell what is decided.
 """
 
 import json
@@ -35,8 +35,7 @@ class Standing:
     rows
         The rows of each round, as `rows_by_round` gives them.
     decided
-        For each round whose last delivery is decided: the digest of that delivery, and the digest
-        of the settings it was read under.
+        For each round that is decided: the digests of its delivery, and of the settings of reading.
     chart
         The control chart that was kept with it.
     """

@@ -1,16 +1,13 @@
 """The project to date: what was counted in each round, added up.
 
-Each round is counted once. The statistics are kept in the store beside it::
+Each round is counted once. Its statistics are kept in the store beside it, and so are the sums of
+every 32 rounds, and of every 32 such sums. No decision reads them::
 
     counted/<version of the code>/<digest>.npz
-
-So are the sums of every 32 rounds, and of every 32 such sums. A new round is then counted and
-added to a few sums. No decision reads them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from zipfile import BadZipFile
 
@@ -23,11 +20,11 @@ MOST_ADDED = 32
 
 
 @dataclass(frozen=True)
-class _Sum:
-    """Rounds that are counted together, and how to count them if nothing was kept."""
+class _Part:
+    """A round, or parts that are counted together. A part that may still grow is not kept."""
 
     name: str
-    count: Callable[[], CountedRatings]
+    of: "RoundVersion | Sequence[_Part]"
     kept: bool = True
 
 
@@ -39,54 +36,42 @@ def to_date(store: Store) -> CountedRatings:
     StoreError
         The store holds no round, or kept statistics cannot be read.
     RatingsError
-        The rounds do not add up: they have other scales, or items in clusters.
+        The rounds have other scales, or items in clusters.
     """
-    sums = [
-        _Sum(version.table_digest, partial(_counted, store, version)) for version in _present(store)
-    ]
-    if not sums:
-        raise StoreError(f"{store.root}: found no round; expected one at least. Ingest it first.")
-    while len(sums) > MOST_ADDED:
-        starts = range(0, len(sums), MOST_ADDED)
-        sums = [_together(store, sums[start : start + MOST_ADDED]) for start in starts]
-    return _added(store, sums)
-
-
-def _present(store: Store) -> list[RoundVersion]:
-    """The present version of each round, in the order of their names."""
     fields = RoundVersion.__dataclass_fields__
     ingested = [entry for entry in store.history() if entry["event"] == "ingested"]
     last = {entry["round"]: {name: entry[name] for name in fields} for entry in ingested}
-    return [RoundVersion(**last[name]) for name in sorted(last)]
+    versions = [RoundVersion(**last[name]) for name in sorted(last)]
+    if not versions:
+        raise StoreError(f"{store.root}: found no round; expected one at least. Ingest it first.")
+    parts = [_Part(version.table_digest, version) for version in versions]
+    while len(parts) > MOST_ADDED:
+        starts = range(0, len(parts), MOST_ADDED)
+        parts = [_together(parts[start : start + MOST_ADDED]) for start in starts]
+    return summed([_counted(store, part) for part in parts])
 
 
-def _counted(store: Store, version: RoundVersion) -> CountedRatings:
-    """What is counted of the round's own ratings. Those of earlier rounds are counted there."""
-    return CountedRatings.of(store.ratings_of(version).without_earlier)
+def _together(parts: Sequence[_Part]) -> _Part:
+    name = sha256("\n".join(part.name for part in parts).encode()).hexdigest()
+    return _Part(name, parts, len(parts) == MOST_ADDED and all(part.kept for part in parts))
 
 
-def _together(store: Store, sums: Sequence[_Sum]) -> _Sum:
-    """Some sums as one. A sum that may still grow is not kept."""
-    name = sha256("\n".join(each.name for each in sums).encode()).hexdigest()
-    full = len(sums) == MOST_ADDED and all(each.kept for each in sums)
-    return _Sum(name, partial(_added, store, sums), full)
+def _counted(store: Store, part: _Part) -> CountedRatings:
+    """What was kept of a part. If nothing was, it is counted and kept.
 
-
-def _added(store: Store, sums: Sequence[_Sum]) -> CountedRatings:
-    return summed([_read(store, each) for each in sums])
-
-
-def _read(store: Store, part: _Sum) -> CountedRatings:
-    """What was kept. If nothing was, it is counted and kept."""
-    if not part.kept:
-        return part.count()
+    Of a round these are its own ratings, since those of earlier rounds are counted there.
+    """
     name = f"counted/{__version__}/{part.name}.npz"
-    data = store.storage.read(name)
+    data = store.storage.read(name) if part.kept else None
     if data is not None:
         return _opened(data, f"{store.root / name}")
-    counted = part.count()
-    with store.locked():
-        store.storage.keep(name, counted.to_bytes())
+    if isinstance(part.of, RoundVersion):
+        counted = CountedRatings.of(store.ratings_of(part.of).without_earlier)
+    else:
+        counted = summed([_counted(store, each) for each in part.of])
+    if part.kept:
+        with store.locked():
+            store.storage.keep(name, counted.to_bytes())
     return counted
 
 

@@ -234,3 +234,15 @@ def test_by_default_a_measure_has_one_line_and_all_is_asked_for(capsys):
     assert len(lines[True]) > 2 * len(lines[False])
     assert main(["measure", str(SEROLOGY), *WIDE, "--all", "--scope", "round"]) == 2
     assert "found --all with --scope round; expected one of them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "option",
+    [["--rater", "who"], ["--units", "spans"], ["--stratum", "language"], ["--all-rounds"]],
+)
+def test_a_table_of_counts_refuses_options_of_single_ratings(tmp_path, capsys, option):
+    path = tmp_path / "counts.csv"
+    path.write_text("item,no,yes\ni1,2,1\ni2,0,3\n")
+    assert main(["measure", str(path), "--layout", "counts", *option]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"found {option[0]} with --layout counts; expected it for ratings only." in said

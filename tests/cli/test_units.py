@@ -64,6 +64,11 @@ def test_measure_at_each_shows_how_a_value_moves(path, units, setting, values, c
     ]
     assert together == alone
     assert len({each["n_items"] for each in together}) == 2
+    every = measured("--units", units, "--at-each", str(values[0]), "--all")
+    assert [
+        {setting: values[0], **each}
+        for each in measured("--units", f"{units},{setting}={values[0]}", "--all")
+    ] == every
     assert main(["measure", path, "--units", units, *asked, "--at-each", "0.5"]) == 0
     assert capsys.readouterr().out.split()[0] == setting
 

@@ -13,7 +13,6 @@ from agreement_pipeline.demo.rounds import (
     CLASSIFIERS,
     RATERS,
     simulate_round,
-    true_labels,
     write_moderation_rounds,
 )
 from agreement_pipeline.estimates import measure_ratings
@@ -50,6 +49,13 @@ def large():
     return ratings.merge(
         true_labels("r", **settings).rename("truth"), left_on="item", right_index=True
     )
+
+
+def true_labels(name, **settings):
+    """The labels of a rater who never slips, by item."""
+    never = {"missing": 0.0, "replicated": 0.0, "classifiers": {}, "accuracy": 1.0}
+    truth = simulate_round(name, raters=("truth",), **settings, **never)
+    return truth.set_index("item")["label"]
 
 
 @pytest.fixture(scope="module")

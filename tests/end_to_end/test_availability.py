@@ -34,7 +34,7 @@ def test_a_file_that_cannot_be_read_holds_up_only_itself(tmp_path):
         for name in ("bad", "none"):
             at_rest(line.root / f"inbox/{name}.csv")
         assert asked_for(tick(line)) == ["w1", "w2"]
-        assert set(line.project.refused()) == {"bad", "none"}
+        assert set(line.project.look().refused) == {"bad", "none"}
         assert line.run("w1", "annotations").success
         assert line.run("w1", "training_data").success
         assert current_release(line.project.store, "w1")

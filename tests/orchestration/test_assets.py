@@ -216,7 +216,7 @@ def test_one_table_may_hold_many_rounds(make_line):
     both = pd.concat([GOOD.assign(week="w1"), BAD.assign(week="w2")])
     both.to_csv(line.root / "inbox" / "all.csv", index=False)
 
-    assert set(line.project.deliveries()) == {"w1", "w2"}
+    assert set(line.project.look().deliveries) == {"w1", "w2"}
     assert line.run("w1").success
     assert not line.run("w2").success
 

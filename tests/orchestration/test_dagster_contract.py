@@ -12,7 +12,7 @@ from dagster._serdes import serialize_value
 from dagster_shared.serdes.errors import SerializationError
 from sqlalchemy.exc import IntegrityError
 
-from agreement_pipeline.orchestration.compat import partitioned_check
+from agreement_pipeline.orchestration.compat import check_spec
 
 ROUNDS = dg.DynamicPartitionsDefinition(name="rounds")
 NUMBERS, DATA, REPORT = dg.AssetKey("numbers"), dg.AssetKey("data"), dg.AssetKey("report")
@@ -143,7 +143,7 @@ def test_a_failure_that_forbids_retries_is_tried_once(instance, allow_retries, a
 
 
 def partitioned(verdicts, partitions=ROUNDS):
-    spec = partitioned_check(
+    spec = check_spec(
         "admitted", asset=NUMBERS, description="", partitions=partitions, blocking=True
     )
 

@@ -64,7 +64,7 @@ def test_an_object_is_a_round_and_a_hidden_one_or_the_mark_of_a_folder_is_none(i
         inbox.put(name)
     inbox.files.pipe_file(f"{inbox.url}/w5/", b"")
     inbox.files.pipe_file(f"{inbox.url}elsewhere/w6.csv", CSV)
-    found = inbox.project().deliveries()
+    found = inbox.project().look().deliveries
     assert list(found) == ["w1", "w2", "w4"]
     assert str(found["w2"].path) == f"{inbox.url}/w2.csv"
     assert [each.name for each in found["w4"].files] == ["w4/a.csv", "w4/deeper/b.csv"]
@@ -177,8 +177,8 @@ def test_a_round_in_two_objects_is_refused(inbox):
     for name in ("w1.csv", "w1.tsv", "w2.csv"):
         inbox.put(name)
     project = inbox.project()
-    assert list(project.deliveries()) == ["w2"]
-    assert "found round 'w1' in more than one file" in project.refused()["w1"]
+    assert list(project.look().deliveries) == ["w2"]
+    assert "found round 'w1' in more than one file" in project.look().refused["w1"]
     with pytest.raises(ProjectError, match="found round 'w1' in more than one file"):
         project.delivered("w1")
 
@@ -191,14 +191,15 @@ def test_a_name_that_leads_elsewhere_is_refused_before_anything_is_written(names
     """The server of the tests cannot be made to hold all of these."""
     from upath import UPath
 
-    from agreement_pipeline.projects.inbox import BucketInbox
+    from agreement_pipeline.projects.inbox import Inbox
     from agreement_pipeline.store import Listed
 
     class Lists:
         def listed(self, start):
             return dict.fromkeys([*names, "w3.csv"], Listed(1, "tag", 0.0))
 
-    inbox = BucketInbox(UPath("s3://bucket/inbox"))
+    url = "s3://bucket/inbox"
+    inbox = Inbox(UPath(url), ProjectSettings(**SAID, inbox=url))
     inbox.__dict__["_bucket"] = Lists()
     found = inbox.look()
     assert list(found.deliveries) == ["w3"]
@@ -207,7 +208,7 @@ def test_a_name_that_leads_elsewhere_is_refused_before_anything_is_written(names
 
 def test_a_name_that_is_too_long_for_a_file_is_refused(inbox):
     inbox.put(f"w1/{'x' * 256}")
-    assert "expected no empty part" in inbox.project().refused()["w1"]
+    assert "expected no empty part" in inbox.project().look().refused["w1"]
 
 
 def test_a_bucket_that_is_not_there_is_a_missing_inbox(inbox):
@@ -215,7 +216,7 @@ def test_a_bucket_that_is_not_there_is_a_missing_inbox(inbox):
     words = "inbox: s3://no-such-bucket-at-all/inbox: found no such bucket; expected the inbox of p"
     with pytest.raises(ProjectError, match=words):
         project.checked()
-    assert inbox.project().checked().deliveries() == {}
+    assert inbox.project().checked().look().deliveries == {}
 
 
 def test_without_credentials_one_error_says_so(inbox, monkeypatch):

@@ -35,14 +35,14 @@ def test_a_file_is_a_round_and_a_hidden_file_or_folder_is_none(project):
     TABLE.to_csv(found.inbox / "w1.csv", index=False)
     (found.inbox / ".w3.csv").touch()
     (found.inbox / "w4").mkdir()
-    assert list(found.deliveries()) == ["w1", "w2"]
+    assert list(found.look().deliveries) == ["w1", "w2"]
 
 
 def test_an_inbox_may_be_one_file_or_absent(project):
     found = project(columns={"round": "week"}, inbox="all.csv")
-    assert found.deliveries() == {}
+    assert found.look().deliveries == {}
     TABLE.assign(week=["w1"] * 4 + ["w2"] * 4).to_csv(found.inbox, index=False)
-    assert list(found.deliveries()) == ["w1", "w2"]
+    assert list(found.look().deliveries) == ["w1", "w2"]
 
 
 def test_a_round_in_two_files_is_refused(project):
@@ -50,9 +50,19 @@ def test_a_round_in_two_files_is_refused(project):
     TABLE.to_csv(found.inbox / "w1.csv", index=False)
     TABLE.to_csv(found.inbox / "w1.tsv", index=False, sep="\t")
     TABLE.to_csv(found.inbox / "w2.csv", index=False)
-    assert list(found.deliveries()) == ["w2"]
+    assert list(found.look().deliveries) == ["w2"]
     said = "inbox: found round 'w1' in more than one file; expected one file a round"
-    assert said in found.refused()["w1"]
+    assert said in found.look().refused["w1"]
+
+
+def test_a_round_with_a_second_file_that_cannot_be_read_is_refused(project):
+    found = project()
+    TABLE.to_csv(found.inbox / "w1.csv", index=False)
+    (found.inbox / "w1.tsv").symlink_to(found.inbox / "w1.csv")
+    assert found.look().deliveries == {}
+    assert "found a link" in found.look().refused["w1"]
+    with pytest.raises(ProjectError, match="found a link"):
+        found.delivered("w1")
 
 
 def test_a_round_is_due_until_it_is_decided_and_again_when_its_bytes_change(project):
@@ -86,11 +96,11 @@ def test_a_file_is_digested_again_only_if_it_has_changed(project, digested, monk
     for name in ("w1", "w2"):
         TABLE.to_csv(found.inbox / f"{name}.csv", index=False)
     later(monkeypatch, 3)
-    first = found.deliveries()
-    assert found.deliveries() == first
+    first = found.look().deliveries
+    assert found.look().deliveries == first
     assert digested == ["w1.csv", "w2.csv"]
     TABLE.assign(label="a").to_csv(found.inbox / "w2.csv", index=False)
-    again = found.deliveries()
+    again = found.look().deliveries
     assert digested == ["w1.csv", "w2.csv", "w2.csv"]
     assert again["w2"].digest == hashlib.sha256(again["w2"].path.read_bytes()).hexdigest()
     assert again["w1"] == first["w1"]
@@ -102,13 +112,13 @@ def test_a_file_of_the_same_size_and_time_is_digested_again(project, digested, m
     path = found.inbox / "w1.csv"
     path.write_text("item,rater,label\ni,a,a\n")
     later(monkeypatch, 3)
-    found.deliveries()
+    found.look()
     before = path.stat()
     time.sleep(0.02)
     path.write_text("item,rater,label\ni,a,b\n")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
-    digest = found.deliveries()["w1"].digest
+    digest = found.look().deliveries["w1"].digest
     assert digest == hashlib.sha256(path.read_bytes()).hexdigest()
     assert len(digested) == 2
 
@@ -116,8 +126,8 @@ def test_a_file_of_the_same_size_and_time_is_digested_again(project, digested, m
 def test_a_file_that_has_just_changed_is_digested_each_time(project, digested):
     found = project()
     TABLE.to_csv(found.inbox / "w1.csv", index=False)
-    found.deliveries()
-    found.deliveries()
+    found.look()
+    found.look()
     assert digested == ["w1.csv", "w1.csv"]
 
 
@@ -185,14 +195,14 @@ def test_a_change_within_a_folder_is_seen(project, monkeypatch):
     found = project()
     folder = found.inbox / "w1"
     (folder / "deep").mkdir(parents=True)
-    assert found.deliveries() == {}
+    assert found.look().deliveries == {}
     TABLE.to_csv(folder / "deep" / "a.csv", index=False)
     later(monkeypatch, 3)
-    first = found.deliveries()["w1"].digest
+    first = found.look().deliveries["w1"].digest
     TABLE.to_csv(folder / "deep" / "b.csv", index=False)
-    second = found.deliveries()["w1"].digest
+    second = found.look().deliveries["w1"].digest
     (folder / "deep" / "b.csv").rename(folder / "c.csv")
-    assert len({first, second, found.deliveries()["w1"].digest}) == 3
+    assert len({first, second, found.look().deliveries["w1"].digest}) == 3
 
 
 def test_a_round_that_nobody_judged_yet_says_so(project):
@@ -219,7 +229,7 @@ def test_a_link_within_a_folder_is_refused(project, tmp_path):
     found = project()
     (found.inbox / "w1").mkdir()
     (found.inbox / "w1" / "a.csv").symlink_to(tmp_path / "elsewhere.csv")
-    assert "found a link" in found.refused()["w1"]
+    assert "found a link" in found.look().refused["w1"]
 
 
 @pytest.mark.parametrize("name", ["w1.csv", "w1/a.csv"])
@@ -229,8 +239,8 @@ def test_nobody_waits_for_a_pipe_in_the_inbox(project, name):
     pipe.parent.mkdir(exist_ok=True)
     os.mkfifo(pipe)
     TABLE.to_csv(found.inbox / "w2.csv", index=False)
-    assert list(found.deliveries()) == ["w2"]
-    assert "found a device, pipe or socket" in found.refused()["w1"]
+    assert list(found.look().deliveries) == ["w2"]
+    assert "found a device, pipe or socket" in found.look().refused["w1"]
 
 
 def test_a_compressed_file_is_the_round_of_its_plain_name(project):
