@@ -115,7 +115,7 @@ def _items_for_power(admits: Callable[[int], float], least: int) -> int:
     """The number of items at which a gate has the power, between two numbers 1 % apart."""
     low, high = least, least
     while admits(high) < POWER:
-        high = math.ceil(1.2 * high)
+        low, high = high, math.ceil(1.2 * high)
     while high > 1.01 * low:
         middle = round(math.sqrt(low * high))
         low, high = (low, middle) if admits(middle) >= POWER else (middle, high)
