@@ -1,6 +1,6 @@
 """Measure what a round of many raters costs to measure, judge and display.
 
-`python benchmarks/many_raters.py [CSV]` prints one line for each round, in CPU seconds.
+`python -m benchmarks.many_raters [CSV]` prints one line for each round, in CPU seconds.
 A CSV with the columns item, rater and label is a further round.
 `--every` also times the scopes by rater and by pair when nothing is left out.
 
@@ -9,10 +9,8 @@ In the crowd, three of a thousand raters rate each item.
 """
 
 import argparse
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,8 +23,8 @@ from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.report import details, disputed, patterns
+from benchmarks.measuring import seconds
 
-T = TypeVar("T")
 QUESTIONS: tuple[Question, ...] = ("inter-rater", "intra-rater", "classifier")
 POLICY = Policy.from_mapping(
     {"policy": "many-raters", "version": 1, "rules": [{"measure": "krippendorff_alpha"}]}
@@ -53,13 +51,6 @@ def simulated(raters: int, items: int, share: float) -> pd.DataFrame:
     )
 
 
-def seconds(work: Callable[[], T]) -> tuple[float, T]:
-    """The CPU seconds of some work on all threads, and its result."""
-    start = time.process_time()
-    done = work()
-    return time.process_time() - start, done
-
-
 def measured(ratings: Ratings) -> object:
     """What the command `measure` estimates if no scope is asked for."""
     return survey(ratings, applicable(ratings), Inference(), shown=Shown.of(ratings))
@@ -83,7 +74,7 @@ def everybody(ratings: Ratings, kind: str) -> object:
 
 def line(name: str, frame: pd.DataFrame, every: bool) -> str:
     """The CPU seconds of one round."""
-    read, ratings = seconds(lambda: read_ratings(frame))
+    read, _, ratings = seconds(lambda: read_ratings(frame))
     spent = {
         "read": read,
         "measure": seconds(lambda: measured(ratings))[0],
