@@ -234,7 +234,7 @@ SHORT = {"cells": range(2), "populations": 3, "draws": 100}
 
 
 def test_a_run_that_was_stopped_is_taken_up_where_it_stopped(tmp_path):
-    methods = list(study.STUDIED)
+    methods = ["bayesian_bootstrap", "jackknife_t", "item_bootstrap"]
     whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
     study.study(whole, passes=range(2), methods=methods, **SHORT)
     study.study(parts, passes=range(1), methods=methods[:1], **SHORT)
