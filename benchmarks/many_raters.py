@@ -2,13 +2,12 @@
 
 `python -m benchmarks.many_raters [CSV]` prints one line for each round, in CPU seconds.
 A CSV with the columns item, rater and label is a further round.
-`--every` also times the scopes by rater and by pair when nothing is left out.
 
 The simulated rounds have three categories. A rater gives the true one four times in five.
 In the crowd, three of a thousand raters rate each item.
 """
 
-import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,12 +66,7 @@ def displayed(ratings: Ratings) -> object:
     return [rendered(section) for section in sections]
 
 
-def everybody(ratings: Ratings, kind: str) -> object:
-    """One kind of scope with nothing left out."""
-    return survey(ratings, applicable(ratings), Inference(), scopes=(kind,))
-
-
-def line(name: str, frame: pd.DataFrame, every: bool) -> str:
+def line(name: str, frame: pd.DataFrame) -> str:
     """The CPU seconds of one round."""
     read, _, ratings = seconds(lambda: read_ratings(frame))
     spent = {
@@ -81,29 +75,20 @@ def line(name: str, frame: pd.DataFrame, every: bool) -> str:
         "judge": seconds(lambda: assess(ratings, POLICY, Contract.default()))[0],
         "display": seconds(lambda: displayed(ratings))[0],
     }
-    for kind in ("rater", "without", "pair") if every else ():
-        spent[f"every {kind}"] = seconds(lambda kind=kind: everybody(ratings, kind))[0]
     figures = "  ".join(f"{what} {cost:6.1f}" for what, cost in spent.items())
     return f"{name:28}  {len(frame):7} ratings  {figures}"
 
 
 def main() -> None:
     """Print one line for each round."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path)
-    parser.add_argument("--every", action="store_true")
-    asked = parser.parse_args()
     rounds: dict[str, Callable[[], pd.DataFrame]] = {
-        name: lambda size=size: simulated(*size) for name, size in ROUNDS.items()
+        Path(file).stem: lambda file=file: pd.read_csv(file, dtype=str)[["item", "rater", "label"]]
+        for file in sys.argv[1:]
     }
-    if asked.file:
-        path = asked.file
-        rounds = {
-            path.stem: lambda: pd.read_csv(path, dtype=str)[["item", "rater", "label"]]
-        } | rounds
+    rounds |= {name: lambda size=size: simulated(*size) for name, size in ROUNDS.items()}
     assess(read_ratings(simulated(3, 30, 1.0)), POLICY, Contract.default())
     for name, frame in rounds.items():
-        print(line(name, frame(), asked.every), flush=True)
+        print(line(name, frame()), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,12 @@ and in a bucket. The bucket is a server on this machine. It prints:
 
 - the CPU time of ingest, judge and release of one more round, and the ratio to an empty store;
 - the requests to the bucket for it, the median and the largest number;
-- what it costs to read and check the whole log, and to judge a round again;
-- what a look of the sensor at 10,000 files costs.
+- what it costs to read and check the whole log, and to judge a round again.
 
 Each round is handled by a store that was opened anew. CPU time is that of this process alone.
 """
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -21,15 +19,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import aiobotocore.httpsession
-import dagster as dg
 import fsspec
 
-from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.release import judge_round
 from agreement_pipeline.store import Store
 from benchmarks.grown_store import CONTRACT, POLICY, SALT, grown, one_more
@@ -57,7 +51,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{kind}: {options.rounds} rounds made in {time.perf_counter() - start:.0f} s")
             _added(place, empty, original, options.more)
             _whole(place)
-        _ticks(root, options.rounds)
 
 
 def _added(place: str, empty: str, original: Path, n_more: int) -> None:
@@ -91,39 +84,6 @@ def _whole(place: str) -> None:
     ):
         cpu, wall, sent = _measured(work)
         print(f"  {name}: {cpu:.2f} CPU s, {wall:.2f} s, {sent} requests")
-
-
-def _ticks(root: Path, n_files: int) -> None:
-    """The sensor's look at files that it has asked for, first in a new process, then again."""
-    inbox = root / "inbox"
-    inbox.mkdir()
-    settings = ProjectSettings(
-        project="p",
-        inbox="inbox",
-        policy="own",
-        scale={"categories": ["no", "yes"]},
-        root=str(root),
-    )
-    (root / "configs/policies").mkdir(parents=True)
-    own = {**POLICY.to_mapping(), "policy": "own"}
-    (root / "configs/policies/own.yaml").write_text(json.dumps(own))
-    rows = "".join(f"i{item},{rater},no\n" for item in range(90) for rater in "abc")
-    for number in range(n_files):
-        path = inbox / f"round-{number:05}.csv"
-        path.write_text(f"item,rater,label\n{rows}x{number},a,no\n")
-    time.sleep(2.1)
-    definitions = project_definitions(settings)
-    sensor = definitions.resolve_sensor_def("p_new_rounds")
-    cursor = None
-    with dg.DagsterInstance.ephemeral() as instance:
-        for name in ("new", "unchanged", "unchanged"):
-            context = dg.build_sensor_context(
-                instance=instance, definitions=definitions, cursor=cursor
-            )
-            cpu, wall, result = seconds(partial(sensor, context))
-            asked = len(getattr(result, "run_requests", None) or ())
-            cursor = getattr(result, "cursor", None) or context.cursor
-            print(f"tick over {n_files} {name} files: {asked} runs, {cpu:.2f} CPU s, {wall:.2f} s")
 
 
 def _measured(work: Callable[[], object]) -> tuple[float, float, int]:

@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with ThreadPoolExecutor(options.jobs) as pool:
             said = list(pool.map(lambda name: ask(versions[name], listed, folder / name), versions))
     kinds = {each.name: each.kind for each in cases}
-    found = compared(kinds, *said, explanations(options.explained))
+    old, new = said
+    found = compared(kinds, old, new, explanations(options.explained))
     sys.stdout.writelines(f"{line}\n" for line in report(found, options.all))
     return int(bool(found.unexplained))
 
