@@ -68,52 +68,25 @@ def test_such_a_reason_is_given_only_where_the_denominator_is_0(record, data):
         assert float(found.greatest - found.expected) <= 1e-9
 
 
-AB = scale_of("nominal", 2)
+def small(codes, labels, cells=(), weight=1.0):
+    """A table of two categories: what raters said of each item, and what two classifiers said."""
+    weights = np.full(len(codes), weight)
+    return Table(np.array(codes), np.array(labels), dict(cells), weights, scale_of("nominal", 2))
+
+
 DEGENERATE = {
-    "one category": Table(
-        np.zeros((3, 2), int),
-        np.zeros((3, 2), int),
-        {(0, 0): [2, 0], (0, 1): [2, 0]},
-        np.ones(3),
-        AB,
+    "one category": small([[0, 0]] * 3, [[0, 0]] * 3, {(0, 0): [2, 0], (0, 1): [2, 0]}),
+    "one rater": small([[0], [1]], [[0, 0], [1, 1]], {(0, 0): [1, 1]}),
+    "no pairs": small([[0, -1], [-1, 1]], [[0, -1], [1, 1]], {(0, 0): [1, 1], (1, 1): [1, 1]}),
+    "pairs of one category": small([[0, 0], [-1, 1]], [[0, 0], [1, 0]], {(0, 0): [2, 0]}),
+    "a pair of one category": small(
+        [[0, 0, -1], [1, -1, 0], [-1, 1, 1]], [[0, 0], [0, 0], [-1, 1]], {(0, 0): [1, 1]}
     ),
-    "one rater": Table(
-        np.array([[0], [1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.ones(2), AB
-    ),
-    "no pairs": Table(
-        np.array([[0, -1], [-1, 1]]),
-        np.array([[0, -1], [1, 1]]),
-        {(0, 0): [1, 1], (1, 1): [1, 1]},
-        np.ones(2),
-        AB,
-    ),
-    "pairs of one category": Table(
-        np.array([[0, 0], [-1, 1]]), np.array([[0, 0], [1, 0]]), {(0, 0): [2, 0]}, np.ones(2), AB
-    ),
-    "a pair of one category": Table(
-        np.array([[0, 0, -1], [1, -1, 0], [-1, 1, 1]]),
-        np.array([[0, 0], [0, 0], [-1, 1]]),
-        {(0, 0): [1, 1]},
-        np.ones(3),
-        AB,
-    ),
-    "a silent rater": Table(
-        np.array([[0, 1, -1], [1, 1, -1]]),
-        np.array([[0, -1], [1, -1]]),
-        {(0, 2): [1, 1]},
-        np.ones(2),
-        AB,
-    ),
-    "classifier never met": Table(
-        np.array([[0, 1], [-1, -1]]), np.array([[-1, -1], [1, 0]]), {}, np.ones(2), AB
-    ),
-    "no replicates": Table(
-        np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 0]]), {}, np.ones(2), AB
-    ),
-    "nothing at all": Table(np.full((2, 2), -1), np.full((2, 2), -1), {}, np.ones(2), AB),
-    "weightless": Table(
-        np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.zeros(2), AB
-    ),
+    "a silent rater": small([[0, 1, -1], [1, 1, -1]], [[0, -1], [1, -1]], {(0, 2): [1, 1]}),
+    "classifier never met": small([[0, 1], [-1, -1]], [[-1, -1], [1, 0]]),
+    "no replicates": small([[0, 1], [1, 1]], [[0, 0], [1, 0]]),
+    "nothing at all": small([[-1, -1]] * 2, [[-1, -1]] * 2),
+    "weightless": small([[0, 1], [1, 1]], [[0, 0], [1, 1]], {(0, 0): [1, 1]}, weight=0.0),
 }
 
 
