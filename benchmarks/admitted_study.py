@@ -3,13 +3,12 @@
 Each population keeps its items, raters, categories, prevalence, model and missing ratings. Only the
 share of what raters know is changed, for each measure, until the true value of it is 0.79.
 
-`python benchmarks/admitted_study.py [--rounds 300] [--share I/N]` adds a row to
+`python -m benchmarks.admitted_study [--rounds 300] [--share I/N]` adds a row to
 benchmarks/admitted.csv for each population and measure. Rows that are already there are skipped.
-`python benchmarks/admitted_study.py --page` writes the table of docs/proofs/coverage.md.
+`--page` writes the table of docs/proofs/coverage.md.
 """
 
 import argparse
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -18,21 +17,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from coverage_report import PAGE, SURE
-from coverage_study import GROUPS, statistic_of
-from populations import CELLS, CELLS_AT_LARGE, Population, design
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.policy import RELIABLE
+from benchmarks.coverage_report import PAGE, SURE
+from benchmarks.coverage_study import GROUPS, append, rows_in, share_of, statistic_of
+from benchmarks.populations import CELLS, CELLS_AT_LARGE, Population, design
+from benchmarks.studies.study import limits
+from tools.pages.generated import between_marks
 
 TABLE = Path(__file__).parent / "admitted.csv"
-START, END = (
-    "<!-- admitted: written by benchmarks/admitted_study.py -->",
-    "<!-- end of admitted -->",
-)
 TRUTH = 0.79
 OF_RATERS_AT_LARGE = "two_way_jackknife_log"
 MOST_ITEMS = 1000
@@ -79,39 +75,22 @@ def row_of(cell: int, measure: str, population: Population, rounds: int, draws: 
     """Draw rounds, and count those whose lower limit is 0.8 or more."""
     group, registered = GROUP_OF[measure]
     method = OF_RATERS_AT_LARGE if population.spread else DEFAULT_METHOD
-    seed = [cell, list(GROUP_OF).index(measure)]
-    lows = np.array(
-        [
-            found.interval[0] if found.interval else np.nan
-            for place, sample in enumerate(population.samples(rounds, seed))
-            for found in [
-                estimate(
-                    registered,
-                    statistic_of(sample, group),
-                    Inference(n_resamples=draws, method=method, seed=place, lower_only=True),
-                )
-            ]
-        ]
-    )
+    inference = Inference(n_resamples=draws, method=method, lower_only=True)
+    samples = population.samples(rounds, [cell, list(GROUP_OF).index(measure)])
+    lows, _ = limits(registered, ((statistic_of(each, group), 1) for each in samples), inference)
     defined, admitted = int((~np.isnan(lows)).sum()), int((lows >= RELIABLE).sum())
     return Row(cell, measure, round(population.truth, 4), population.n, rounds, defined, admitted)
 
 
-def rows_in(table: Path) -> pd.DataFrame:
-    return pd.read_csv(table) if table.exists() else pd.DataFrame(columns=Row._fields)
-
-
 def study(table: Path, rounds: int, draws: int, share: tuple[int, int]) -> Iterator[Row]:
     """The rows that the table does not have yet, of this share of the populations."""
-    there = set(rows_in(table)[["cell", "measure"]].itertuples(index=False, name=None))
-    for cell, designed in enumerate(design(CELLS + CELLS_AT_LARGE)):
-        if cell % share[1] == share[0]:
-            population = replace(designed, n=min(designed.n, MOST_ITEMS))
-            for measure in truths_of(population, TRUTH):
-                if (cell, measure) in there:
-                    continue
-                if found := with_truth(population, measure):
-                    yield row_of(cell, measure, found, rounds, draws)
+    there = {(row.cell, row.measure) for row in rows_in(table, Row)}
+    every = list(enumerate(design(CELLS + CELLS_AT_LARGE)))
+    for cell, designed in every[share[0] :: share[1]]:
+        population = replace(designed, n=min(designed.n, MOST_ITEMS))
+        for measure in truths_of(population, TRUTH):
+            if (cell, measure) not in there and (found := with_truth(population, measure)):
+                yield row_of(cell, measure, found, rounds, draws)
 
 
 def page(rows: pd.DataFrame) -> str:
@@ -153,23 +132,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--table", type=Path, default=TABLE)
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument("--share", default="0/1", metavar="I/N", help="the I-th of N shares")
-    parser.add_argument(
-        "--page", action="store_true", help="write the table of docs/proofs/coverage.md"
-    )
+    parser.add_argument("--share", type=share_of, default=(0, 1), metavar="I/N", help="from 0")
+    parser.add_argument("--page", action="store_true", help="write the table")
     options = parser.parse_args(arguments)
     if options.page:
-        text = PAGE.read_text(encoding="utf-8")
-        before, after = text.split(START)[0], text.split(END)[1]
-        table = page(rows_in(options.table))
-        PAGE.write_text(f"{before}{START}\n\n{table}\n\n{END}{after}", encoding="utf-8")
+        rows = pd.DataFrame(rows_in(options.table, Row))
+        text = between_marks(PAGE.read_text(encoding="utf-8"), "admitted", page(rows))
+        PAGE.write_text(text, encoding="utf-8")
         return
-    if not options.table.exists():
-        options.table.write_text(",".join(Row._fields) + "\n")
-    part, parts = (int(number) for number in options.share.split("/"))
-    for row in study(options.table, options.rounds, options.draws, (part, parts)):
-        with options.table.open("a", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerow(row)
+    for row in study(options.table, options.rounds, options.draws, options.share):
+        append(options.table, [row])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Write the results of the coverage study into docs/proofs/coverage.md, and draw two pictures.
 
-`python benchmarks/coverage_report.py` first sums the passes in benchmarks/coverage.csv.
+`python -m benchmarks.coverage_report` first sums the passes in benchmarks/coverage.csv.
 This keeps the file small. So it does in benchmarks/coverage_again.csv, where the default is drawn
-again: `python benchmarks/coverage_study.py --default-only --table benchmarks/coverage_again.csv`.
+again: `python -m benchmarks.coverage_study --methods smoothed_bayesian_bootstrap --table FILE`.
 """
 
 import os
@@ -12,9 +12,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from coverage_study import AT_LARGE, STUDIED, TABLE, Row, append, rows_in, summed
 from matplotlib.figure import Figure
-from populations import CELLS, CELLS_AT_LARGE, ITEMS, design
 from scipy.stats import binom
 
 from agreement_pipeline import Scale
@@ -22,15 +20,14 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.statistics import CategoryCounts
+from benchmarks.coverage_study import AT_LARGE, STUDIED, TABLE, Row, append, rows_in, summed
+from benchmarks.populations import CELLS, CELLS_AT_LARGE, ITEMS, design
+from tools.pages.generated import between_marks
 
 AGAIN = TABLE.with_name("coverage_again.csv")
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "proofs" / "coverage.md"
 PLOT, PICTURE = DOCS / "images" / "coverage.png", DOCS / "images" / "held-round.png"
-START, END = (
-    "<!-- coverage: written by benchmarks/coverage_report.py -->",
-    "<!-- end of coverage -->",
-)
 NOMINAL = {"held_95": 0.95, "held_975": 0.975}
 ALLOWED = 0.015
 SURE = 0.05
@@ -280,11 +277,8 @@ def picture() -> None:
 
 def main() -> None:
     found, drawn_again = coverages(compact(TABLE)), coverages(compact(AGAIN))
-    page = PAGE.read_text(encoding="utf-8")
-    before, after = page.split(START)[0], page.split(END)[1]
-    PAGE.write_text(
-        f"{before}{START}\n\n{tables(found, drawn_again)}\n\n{END}{after}", encoding="utf-8"
-    )
+    page = between_marks(PAGE.read_text(encoding="utf-8"), "coverage", tables(found, drawn_again))
+    PAGE.write_text(page, encoding="utf-8")
     plot(found)
     picture()
 

@@ -2,34 +2,33 @@
 
 The true values of the simulated populations are known exactly.
 
-`python benchmarks/coverage_study.py [--passes N] [--share I/N] [--short]` adds rows to a table.
+`python -m benchmarks.coverage_study [--passes N] [--share I/N] [--short]` adds rows to a table.
 There is one row for each pass, cell, measure and method. Rows that are already there are skipped.
 So you can stop a run and continue it later. Several processes can share the work.
 
-`python benchmarks/coverage_report.py` writes the results into docs/proofs/coverage.md.
+`python -m benchmarks.coverage_report` writes the results into docs/proofs/coverage.md.
 """
 
 import argparse
-import csv
 import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from populations import CELLS, CELLS_AT_LARGE, Population, Sample, design
+import pandas as pd
 
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
-    Evidence,
     Inference,
     Interval,
     gathered,
     points_of,
 )
 from agreement_pipeline.measures import MEASURES
+from benchmarks.populations import CELLS, CELLS_AT_LARGE, Population, Sample, design
 
 TABLE = Path(__file__).parent / "coverage.csv"
 STUDIED = tuple(name for name, method in METHODS.items() if method.population == "these raters")
@@ -98,15 +97,6 @@ def statistic_of(sample: Sample, group: str) -> object:
     )
 
 
-def evidence_of(
-    sample: Sample, group: str, source: str, draws: int, seed: int
-) -> dict[str, Evidence]:
-    records = [MEASURES[name] for name in dict.fromkeys(GROUPS[group].values())]
-    statistic = statistic_of(sample, group)
-    inference = Inference(n_resamples=draws, method=source, seed=seed)
-    return gathered(points_of(records, statistic), statistic, inference)
-
-
 def limits(
     sample: Sample, group: str, methods: Sequence[str], draws: int, seed: int
 ) -> dict[tuple[str, str], list[Interval]]:
@@ -114,7 +104,10 @@ def limits(
 
     Undefined measures are left out.
     """
-    found = evidence_of(sample, group, SOURCES[methods[0]], draws, seed)
+    records = [MEASURES[name] for name in dict.fromkeys(GROUPS[group].values())]
+    statistic = statistic_of(sample, group)
+    inference = Inference(n_resamples=draws, method=SOURCES[methods[0]], seed=seed)
+    found = gathered(points_of(records, statistic), statistic, inference)
     return {
         (name, method): [known.limits((1 - level) / 2) for level in LEVELS]
         for name, evidence in found.items()
@@ -143,62 +136,25 @@ def rows_of(
         seconds = (time.process_time() - start) / len(names) / len(methods)
         for name, registered in names.items():
             for method in methods:
-                defined = [
-                    each[registered, method] for each in found if (registered, method) in each
-                ]
-                yield _row(
-                    number,
-                    cell,
-                    name,
-                    method,
-                    draws,
-                    len(samples),
-                    defined,
-                    population.truths[name],
-                    seconds,
+                of = (registered, method)
+                defined = [[each.low for each in one[of]] for one in found if of in one]
+                lows = np.array(defined).reshape(-1, len(LEVELS))
+                held = (lows <= population.truths[name] + 1e-12).sum(0).tolist()
+                mean = float(lows[:, 1].clip(-1, 1).mean()) if len(lows) else float("nan")
+                yield Row(
+                    *(cell, name, method, draws, number, 1, len(samples), len(lows), *held),
+                    mean_lower_limit=round(mean, 5),
+                    seconds=round(seconds, 3),
                 )
 
 
-def _row(
-    number: int,
-    cell: int,
-    name: str,
-    method: str,
-    draws: int,
-    populations: int,
-    found: list,
-    truth: float,
-    seconds: float,
-) -> Row:
-    lows = np.array([[each.low for each in levels] for levels in found]).reshape(-1, len(LEVELS))
-    held = (lows <= truth + 1e-12).sum(0)
-    mean = float(lows[:, 1].clip(-1, 1).mean()) if len(lows) else float("nan")
-    return Row(
-        cell,
-        name,
-        method,
-        draws,
-        number,
-        1,
-        populations,
-        len(lows),
-        int(held[0]),
-        int(held[1]),
-        round(mean, 5),
-        round(seconds, 3),
-    )
+R = TypeVar("R", bound=tuple)
 
 
-def rows_in(table: Path) -> list[Row]:
-    if not table.exists():
-        return []
-    with table.open(newline="") as file:
-        return [
-            Row(
-                *(read(text) for read, text in zip(Row.__annotations__.values(), line, strict=True))
-            )
-            for line in list(csv.reader(file))[1:]
-        ]
+def rows_in(table: Path, kind: type[R] = Row) -> list[R]:
+    """The rows of a table, if there is one."""
+    found = pd.read_csv(table) if table.exists() else pd.DataFrame()
+    return [kind(*row) for row in found.itertuples(index=False)]
 
 
 def done(table: Path) -> set[tuple[int, int, str]]:
@@ -234,10 +190,10 @@ def summed(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def append(table: Path, rows: Sequence[Row]) -> None:
+def append(table: Path, rows: Sequence[NamedTuple]) -> None:
     """Add rows in one write, so that rows of several processes never mix."""
-    if not table.exists():
-        table.write_text(",".join(Row._fields) + "\n")
+    if rows and not table.exists():
+        table.write_text(",".join(rows[0]._fields) + "\n")
     text = "".join(",".join(str(value) for value in row) + "\n" for row in rows)
     descriptor = os.open(table, os.O_WRONLY | os.O_APPEND)
     try:
@@ -260,70 +216,51 @@ def study(
     every = design(CELLS + CELLS_AT_LARGE)
     for number in passes:
         there = done(table)
-        for cell in cells:
+        for cell in cells[share[0] :: share[1]]:
             population = every[cell]
             studied = AT_LARGE if population.spread else STUDIED
             asked = [
-                method
-                for method in methods
-                if method in studied and (number, cell, method) not in there
+                each for each in methods if each in studied and (number, cell, each) not in there
             ]
-            if cell % share[1] != share[0] or not asked:
-                continue
-            samples = list(population.samples(populations, [number, cell]))
+            samples = list(population.samples(populations, [number, cell])) if asked else []
             for source in dict.fromkeys(SOURCES[method] for method in asked):
                 together = [method for method in asked if SOURCES[method] == source]
                 append(table, list(rows_of(number, cell, population, together, samples, draws)))
+
+
+def share_of(text: str) -> tuple[int, int]:
+    """The I-th of N shares of the work, from 0, as `I/N`."""
+    part, parts = map(int, text.split("/"))
+    return part, parts
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--table", type=Path, default=TABLE)
-    parser.add_argument(
-        "--passes",
-        type=int,
-        default=40,
-        help="how many passes over all cells the table must have in the end",
-    )
-    parser.add_argument("--populations", type=int, default=50, help="populations a cell and pass")
-    parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument(
-        "--cells",
-        nargs="+",
-        type=int,
-        default=range(CELLS + CELLS_AT_LARGE),
-        metavar="CELL",
-        help="these cells alone",
-    )
-    parser.add_argument(
-        "--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="METHOD"
-    )
-    parser.add_argument("--default-only", action="store_true", help=f"{DEFAULT_METHOD} alone")
-    parser.add_argument(
-        "--share", default="0/1", metavar="I/N", help="the I-th of N shares of the cells, from 0"
-    )
-    parser.add_argument(
-        "--short", action="store_true", help="a few small cells, to see that everything runs"
-    )
+    add = parser.add_argument
+    add("--table", type=Path, default=TABLE)
+    add("--passes", type=int, default=40, help="how many the table must have in the end")
+    add("--populations", type=int, default=50, help="populations a cell and pass")
+    add("--draws", type=int, default=400)
+    add("--cells", nargs="+", type=int, default=range(CELLS + CELLS_AT_LARGE), metavar="CELL")
+    add("--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="METHOD")
+    add("--share", type=share_of, default=(0, 1), metavar="I/N", help="of the cells, from 0")
+    add("--short", action="store_true", help="two small cells, to see that everything runs")
     options = parser.parse_args(arguments)
-    part, parts = (int(number) for number in options.share.split("/"))
-    size = (
-        (range(6), range(1), 4, 200)
+    cells, passes, populations, draws = (
+        ((3, 4), 1, 4, 200)
         if options.short
-        else (options.cells, range(options.passes), options.populations, options.draws)
+        else (options.cells, options.passes, options.populations, options.draws)
     )
-    cells, passes, populations, draws = size
-    methods = [DEFAULT_METHOD] if options.default_only else options.methods
     study(
         options.table,
         cells=cells,
-        passes=passes,
+        passes=range(passes),
         populations=populations,
         draws=draws,
-        methods=methods,
-        share=(part, parts),
+        methods=options.methods,
+        share=options.share,
     )
 
 

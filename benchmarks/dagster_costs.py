@@ -1,6 +1,6 @@
 """Measure what Dagster costs beside the work itself.
 
-`python benchmarks/dagster_costs.py` prints a line for each question: the median CPU time, user and
+`python -m benchmarks.dagster_costs` prints a line for each question: the median CPU time, user and
 system, of whole processes, what stands beside it in the same run, and the ratio of the two.
 
 - A round of 200 ratings, and an asset of a trainer that loads its release, beside a trivial job.
@@ -12,21 +12,17 @@ system, of whole processes, what stands beside it in the same run, and the ratio
 import argparse
 import os
 import platform
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from live_rounds import daemon, project_in
+from benchmarks.live_rounds import daemon, project_in
+from benchmarks.measuring import unlimited
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
 PYTHON = (sys.executable, "-c")
 COMMAND = (sys.executable, "-m", "agreement_pipeline")
 TRIVIAL = """
@@ -68,17 +64,15 @@ with dg.DagsterInstance.ephemeral() as instance:
     assert job.execute_in_process(instance=instance, partition_key=KEY).success
 """
 IN_A_STORE = """
-import sys
-sys.path.insert(0, HERE)
 from dataclasses import replace
 from itertools import islice
 from time import process_time
-from grown_store import CONTRACT, POLICY, SALT, one_more
 from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.release import reassess
 from agreement_pipeline.report import charted, history, table_of_rows
 from agreement_pipeline.store import Store
+from benchmarks.grown_store import CONTRACT, POLICY, SALT, grown, one_more
 from pathlib import Path
 
 def table():
@@ -107,22 +101,10 @@ def measured(work):
 """
 
 
-def cpu_of(command: Sequence[str], folder: Path) -> tuple[float, str]:
-    """CPU seconds of a fresh process and all that it starts, and what it printed."""
-    kept = {name: said for name, said in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    here = {**kept, "DAGSTER_DISABLE_TELEMETRY": "1", "PYTHONPATH": str(ROOT)}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run = subprocess.run(command, cwd=folder, env=here, capture_output=True, text=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if run.returncode not in (0, 1) or "Traceback" in run.stderr:
-        raise RuntimeError(run.stderr[-3_000:])
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, run.stdout
-
-
 def median_of(command: Sequence[str], folder: Path, times: int) -> float:
     """The median of some processes, after one that is not counted."""
-    cpu_of(command, folder)
-    return statistics.median(cpu_of(command, folder)[0] for _ in range(times))
+    unlimited(command, folder)
+    return statistics.median(unlimited(command, folder).cpu for _ in range(times))
 
 
 def job(definitions: str, name: str, key: str | None = None, **said: object) -> tuple[str, ...]:
@@ -137,8 +119,7 @@ def delivered(folder: Path, items: int, raters: int, clear: float, suffix: str =
     (folder / "inbox").mkdir(exist_ok=True)
     path = folder / f"inbox/w1{suffix}"
     made = ("--items", str(items), "--raters", str(raters), "--missing", "0", "--clear", str(clear))
-    command = [sys.executable, "-m", "benchmarks.rounds", str(path), *made]
-    subprocess.run(command, check=True, cwd=ROOT)
+    unlimited((sys.executable, "-m", "benchmarks.rounds", path, *made))
 
 
 def said(what: str, found: float, beside: str = "", other: float | None = None) -> None:
@@ -220,12 +201,10 @@ def many(folder: Path, times: int, rounds: int) -> None:
     """The table of all rounds, and the store judged again, with many rounds."""
     place = folder / "store"
     (folder / "export.csv").write_text("as delivered")
-    setting = f"HERE, PLACE = {str(HERE)!r}, {str(place)!r}\n{IN_A_STORE}"
-    grow = (
-        f"from grown_store import grown\ngrown(PLACE, {rounds}, Path(PLACE).parent / 'export.csv')"
-    )
+    setting = f"PLACE = {str(place)!r}\n{IN_A_STORE}"
+    grow = f"grown(PLACE, {rounds}, Path(PLACE).parent / 'export.csv')"
     inside = partial(_inside, setting, folder)
-    cpu_of((*PYTHON, f"{setting}\n{grow}"), folder)
+    unlimited((*PYTHON, f"{setting}\n{grow}"), folder)
     said(f"the table of {rounds} rounds, made whole", inside("measured(table)"))
     more = [inside(f"add('round-{rounds + n}')\nmeasured(table)") for n in range(times)]
     said("after one more round", statistics.median(more))
@@ -241,15 +220,7 @@ def many(folder: Path, times: int, rounds: int) -> None:
 
 def _inside(setting: str, folder: Path, work: str) -> float:
     """The CPU seconds that a program in a process of its own prints."""
-    _, printed = cpu_of((*PYTHON, f"{setting}\n{work}"), folder)
-    return float(printed.split()[-1])
-
-
-@contextmanager
-def new_folder() -> Iterator[Path]:
-    """A folder for one question."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-        yield Path(name)
+    return float(unlimited((*PYTHON, f"{setting}\n{work}"), folder).note.split()[-1])
 
 
 def main() -> None:
@@ -270,8 +241,8 @@ def main() -> None:
     print("| what | CPU s, median | beside it | ratio |\n|---|---|---|---|")
     for name in options.only or topics:
         more = {"rounds": options.rounds} if name == "many" else {}
-        with new_folder() as folder:
-            topics[name](folder, options.times, **more)
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            topics[name](Path(folder), options.times, **more)
 
 
 if __name__ == "__main__":

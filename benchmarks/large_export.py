@@ -1,14 +1,12 @@
 """Ingest a large Label Studio export, and print the time and the most memory that this took.
 
-    python benchmarks/large_export.py 5.0 --folder FOLDER
+    python -m benchmarks.large_export 5.0 --folder FOLDER
 
 The export is made first, of the size in decimal gigabytes, and removed at the end.
 """
 
 import argparse
 import json
-import resource
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +14,11 @@ from random import Random
 from shutil import rmtree
 from typing import Any
 
+from benchmarks.measuring import unlimited
+
 RATERS = (11, 12, 13)
 SENTIMENTS = ("negative", "neutral", "positive")
-WORDS = [
+WORDS = (
     "the",
     "support",
     "team",
@@ -34,7 +34,7 @@ WORDS = [
     "service",
     "is",
     "fine",
-]
+)
 
 
 def made(path: Path, size: int, seed: int = 1) -> None:
@@ -121,24 +121,15 @@ def _prediction(task: int, truth: int) -> dict[str, Any]:
 
 
 def ingest(path: Path, store: Path) -> None:
-    """Read the export as a project does, keep it, and print what it took."""
+    """Read the export as a project does, and keep it."""
     from agreement_pipeline.ratings import Scale
     from agreement_pipeline.readers import Columns, read
     from agreement_pipeline.store import Store
 
     columns = Columns(item="doc_id", label="sentiment")
     ratings = read(path, columns, scale=Scale(SENTIMENTS))
-    _say("read", len(ratings))
     Store(store).ingest("round", ratings, path)
-    _say("kept", len(ratings))
-
-
-def _say(what: str, n_ratings: int) -> None:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    seconds = used.ru_utime + used.ru_stime
-    print(
-        f"{what}: {n_ratings:,} ratings, {seconds:.0f} CPU s, {used.ru_maxrss / 1e3:,.0f} MB most"
-    )
+    print(f"{len(ratings):,} ratings")
 
 
 def main() -> None:
@@ -152,12 +143,13 @@ def main() -> None:
         ingest(said.of, said.folder / "store")
         return
     said.folder.mkdir()
-    path = said.folder / "export.json"
+    path = said.folder.resolve() / "export.json"
     try:
         made(path, round(said.gigabytes * 1e9))
-        print(f"made: {path.stat().st_size / 1e9:.2f} GB")
-        command = [sys.executable, __file__, "0", "--folder", said.folder, "--of", path]
-        subprocess.run(list(map(str, command)), check=True)
+        command = (sys.executable, "-m", "benchmarks.large_export", 0, "--folder", path.parent)
+        found = unlimited((*command, "--of", path))
+        size = path.stat().st_size / 1e9
+        print(f"{size:.2f} GB: {found.note.strip()}, {found.cpu:.0f} CPU s, {found.peak:,.0f} MB")
     finally:
         rmtree(said.folder)
 

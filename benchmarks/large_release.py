@@ -17,13 +17,12 @@ Each step is a process of its own. Its memory is the most that it had resident.
 
 import argparse
 import os
-import resource
-import subprocess
 import sys
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
+from benchmarks.measuring import unlimited
 from benchmarks.rounds import LABELS
 
 if TYPE_CHECKING:
@@ -120,15 +119,12 @@ STEPS = {
 
 
 def take(step: str, folder: Path) -> None:
-    """Take a step, and print what it took."""
+    """Take a step, and say what came of it."""
     from agreement_pipeline.projects import Project, load_project
 
     version, work = STEPS[step]
     decide_by(folder, version)
-    said = work(Project(load_project(folder / "configs/projects/large.yaml")))
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e9
-    print(f"| {step} | {seconds:.0f} | {memory:.2f} GB | {said} |", flush=True)
+    print(work(Project(load_project(folder / "configs/projects/large.yaml"))))
 
 
 def main() -> None:
@@ -149,8 +145,10 @@ def main() -> None:
         prepared(said.folder, said.file)
         print("| step | CPU s | most memory | outcome |\n| --- | --- | --- | --- |", flush=True)
         for step in said.steps:
-            command = [sys.executable, "-m", "benchmarks.large_release", str(said.file)]
-            subprocess.run([*command, "--folder", str(said.folder), "--step", step], check=True)
+            command = (sys.executable, "-m", "benchmarks.large_release", said.file)
+            found = unlimited((*command, "--folder", said.folder.resolve(), "--step", step))
+            memory = f"{found.peak * 2**20 / 1e9:.2f} GB"
+            print(f"| {step} | {found.cpu:.0f} | {memory} | {found.note.strip()} |", flush=True)
     finally:
         rmtree(said.folder)
 

@@ -1,18 +1,15 @@
 """Measure what a round of many raters costs to measure, judge and display.
 
-`python benchmarks/many_raters.py [CSV]` prints one line for each round, in CPU seconds.
+`python -m benchmarks.many_raters [CSV]` prints one line for each round, in CPU seconds.
 A CSV with the columns item, rater and label is a further round.
-`--every` also times the scopes by rater and by pair when nothing is left out.
 
 The simulated rounds have three categories. A rater gives the true one four times in five.
 In the crowd, three of a thousand raters rate each item.
 """
 
-import argparse
-import time
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,8 +22,8 @@ from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.report import details, disputed, patterns
+from benchmarks.measuring import seconds
 
-T = TypeVar("T")
 QUESTIONS: tuple[Question, ...] = ("inter-rater", "intra-rater", "classifier")
 POLICY = Policy.from_mapping(
     {"policy": "many-raters", "version": 1, "rules": [{"measure": "krippendorff_alpha"}]}
@@ -53,13 +50,6 @@ def simulated(raters: int, items: int, share: float) -> pd.DataFrame:
     )
 
 
-def seconds(work: Callable[[], T]) -> tuple[float, T]:
-    """The CPU seconds of some work on all threads, and its result."""
-    start = time.process_time()
-    done = work()
-    return time.process_time() - start, done
-
-
 def measured(ratings: Ratings) -> object:
     """What the command `measure` estimates if no scope is asked for."""
     return survey(ratings, applicable(ratings), Inference(), shown=Shown.of(ratings))
@@ -76,43 +66,29 @@ def displayed(ratings: Ratings) -> object:
     return [rendered(section) for section in sections]
 
 
-def everybody(ratings: Ratings, kind: str) -> object:
-    """One kind of scope with nothing left out."""
-    return survey(ratings, applicable(ratings), Inference(), scopes=(kind,))
-
-
-def line(name: str, frame: pd.DataFrame, every: bool) -> str:
+def line(name: str, frame: pd.DataFrame) -> str:
     """The CPU seconds of one round."""
-    read, ratings = seconds(lambda: read_ratings(frame))
+    read, _, ratings = seconds(lambda: read_ratings(frame))
     spent = {
         "read": read,
         "measure": seconds(lambda: measured(ratings))[0],
         "judge": seconds(lambda: assess(ratings, POLICY, Contract.default()))[0],
         "display": seconds(lambda: displayed(ratings))[0],
     }
-    for kind in ("rater", "without", "pair") if every else ():
-        spent[f"every {kind}"] = seconds(lambda kind=kind: everybody(ratings, kind))[0]
     figures = "  ".join(f"{what} {cost:6.1f}" for what, cost in spent.items())
     return f"{name:28}  {len(frame):7} ratings  {figures}"
 
 
 def main() -> None:
     """Print one line for each round."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path)
-    parser.add_argument("--every", action="store_true")
-    asked = parser.parse_args()
     rounds: dict[str, Callable[[], pd.DataFrame]] = {
-        name: lambda size=size: simulated(*size) for name, size in ROUNDS.items()
+        Path(file).stem: lambda file=file: pd.read_csv(file, dtype=str)[["item", "rater", "label"]]
+        for file in sys.argv[1:]
     }
-    if asked.file:
-        path = asked.file
-        rounds = {
-            path.stem: lambda: pd.read_csv(path, dtype=str)[["item", "rater", "label"]]
-        } | rounds
+    rounds |= {name: lambda size=size: simulated(*size) for name, size in ROUNDS.items()}
     assess(read_ratings(simulated(3, 30, 1.0)), POLICY, Contract.default())
     for name, frame in rounds.items():
-        print(line(name, frame(), asked.every), flush=True)
+        print(line(name, frame()), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from benchmarks.cases import Program, Round, Topic
 
@@ -25,6 +25,7 @@ MOST_MEMORY = 12 * 2**30
 ENOUGH_SECONDS = 15
 """A run that takes longer is not repeated."""
 HERE = Path(__file__).parent
+T = TypeVar("T")
 
 
 class Result(NamedTuple):
@@ -44,12 +45,22 @@ class Result(NamedTuple):
     failed: str = ""
 
 
-def run(command: list[str], most_seconds: float = MOST_SECONDS) -> tuple[Result, str]:
-    """The figures of a command, and what it printed."""
+def run(
+    command: Sequence[object],
+    most_seconds: float = MOST_SECONDS,
+    folder: Path = HERE.parent,
+    environment: Mapping[str, str] | None = None,
+) -> tuple[Result, str]:
+    """The figures of a command in a folder, and what it printed."""
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(
-            command, stdout=printed, stderr=errors, start_new_session=True, cwd=HERE.parent
+            list(map(str, command)),
+            stdout=printed,
+            stderr=errors,
+            start_new_session=True,
+            cwd=folder,
+            env=environment,
         )
         resource.prlimit(process.pid, resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
         timer = threading.Timer(most_seconds, os.killpg, (process.pid, signal.SIGKILL))
@@ -64,7 +75,7 @@ def run(command: list[str], most_seconds: float = MOST_SECONDS) -> tuple[Result,
         text = printed.read().decode()
     cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
     # A held round has the status 1, and so has a program that printed nothing but a traceback.
-    well = process.returncode in (0, 1) and text.strip()
+    well = not process.returncode or (process.returncode == 1 and text.strip())
     failed = "" if well else _why(process.returncode, wall, lines[-1])
     return Result("", "", "", wall, cpu, peak, failed=failed[:200]), text
 
@@ -74,6 +85,31 @@ def _why(status: int, wall: float, last: str) -> str:
     if status == -signal.SIGKILL:
         return f"stopped after {wall:.0f} s"
     return "out of memory" if "memory" in last.lower() or "allocate" in last.lower() else last
+
+
+def unlimited(command: Sequence[object], folder: Path = HERE.parent, **more: str) -> Result:
+    """The figures of a command that may take an hour, which must not fail.
+
+    Its modules may be kept compiled, and it sends nothing to Dagster.
+
+    Raises
+    ------
+    RuntimeError
+        It failed.
+    """
+    own = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    own |= {"DAGSTER_DISABLE_TELEMETRY": "1", "PYTHONPATH": str(HERE.parent)}
+    found, text = run(command, 3_600, folder, own | more)
+    if found.failed:
+        raise RuntimeError(f"{' '.join(map(str, command))[-200:]}: {found.failed}")
+    return found._replace(note=text)
+
+
+def seconds(work: Callable[[], T]) -> tuple[float, float, T]:
+    """The CPU seconds of some work on all threads, those on the clock, and its result."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    done = work()
+    return time.process_time() - cpu, time.perf_counter() - wall, done
 
 
 def printed_result(text: str) -> dict[str, object]:

@@ -6,8 +6,7 @@ Each prints a JSON object. `cpu` and `wall` in it are the seconds of the task al
 import json
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import reduce
 from itertools import combinations
 from operator import add
@@ -15,6 +14,8 @@ from pathlib import Path
 from shutil import copyfile
 
 import numpy as np
+
+from benchmarks.measuring import seconds
 
 CATEGORIES, CLEAR = 5, 0.64
 BLOCK_ITEMS = 500_000
@@ -72,11 +73,11 @@ def interval(items: str, missing: str, measures: str) -> dict[str, object]:
 
     names, statistic = INTERVALS[measures], _counted(measures, int(items), float(missing))
     estimate_each(names, statistic)
-    found, seconds = _timed(lambda: estimate_each(names, statistic))
+    cpu, wall, found = seconds(lambda: estimate_each(names, statistic))
     rows = points_of([MEASURES[names[0]]], statistic)[0].basis.weights.shape[-1]
     drawn = len(found[0].draws)
     note = f"{rows:,} rows, {drawn:,} draws"
-    return seconds | {"value": found[0].value, "note": note}
+    return {"cpu": cpu, "wall": wall, "value": found[0].value, "note": note}
 
 
 def _counted(measures: str, items: int, missing: float) -> object:
@@ -108,12 +109,6 @@ def _codes(items: int, missing: float) -> Iterator[np.ndarray]:
         yield given
 
 
-def _timed(made: Callable[[], list]) -> tuple[list, dict[str, float]]:
-    wall, cpu = time.perf_counter(), time.process_time()
-    found = made()
-    return found, {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-
-
 def phi(items: str) -> dict[str, object]:
     """Um's φ, and its expected disagreement, of points in the plane."""
     from agreement_pipeline import Scale
@@ -122,25 +117,25 @@ def phi(items: str) -> dict[str, object]:
 
     scale = Scale(None, "multivariate interval", dimensions=2)
     numbers = NumbersByRater(_points(int(items)), scale=scale, raters=range(3))
-    [found], seconds = _timed(lambda: [MEASURES["um_phi"](numbers)])
-    return seconds | {"value": float(found.expected)}
+    cpu, wall, found = seconds(lambda: MEASURES["um_phi"](numbers))
+    return {"cpu": cpu, "wall": wall, "value": float(found.expected)}
 
 
 def triangles(items: str) -> dict[str, object]:
     """The expected disagreement of φ, over all triangles, apex by apex."""
     table = _points(int(items))
 
-    def areas() -> list[float]:
+    def areas() -> float:
         total = 0.0
         for panel in combinations(range(3), 3):
             for apex in table[:, panel[0]]:
                 u, v = table[:, panel[1]] - apex, table[:, panel[2]] - apex
                 crossed = u[:, None, 0] * v[None, :, 1] - u[:, None, 1] * v[None, :, 0]
                 total += np.abs(crossed).sum() / 2
-        return [total / len(table) ** 3]
+        return total / len(table) ** 3
 
-    [found], seconds = _timed(areas)
-    return seconds | {"value": found}
+    cpu, wall, found = seconds(areas)
+    return {"cpu": cpu, "wall": wall, "value": found}
 
 
 def _points(items: int) -> np.ndarray:

@@ -343,6 +343,13 @@ class Mixture:
         drawn = np.random.default_rng([seed, n]).multinomial(n, shares, size=how_many)
         yield from zip(*np.unique(drawn, axis=0, return_counts=True), strict=True)
 
+    def statistics(
+        self, measure: str, n: int, how_many: int, seed: int = 0
+    ) -> Iterator[tuple[object, int]]:
+        """The statistic of a measure on each such round, and how many rounds look so."""
+        for weights, times in self.rounds(n, how_many, seed):
+            yield self.statistic(measure, weights.astype(float)), times
+
 
 def hard_items(prevalence: np.ndarray, known: float) -> tuple[np.ndarray, np.ndarray]:
     """Items that everybody knows, of each category, and items that everybody guesses."""

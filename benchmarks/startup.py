@@ -1,6 +1,6 @@
 """Measure what the start of a program costs: imports, commands, completions and definitions.
 
-`python benchmarks/startup.py` prints a table. Each line is the median CPU time, user and system,
+`python -m benchmarks.startup` prints a table. Each line is the median CPU time, user and system,
 of fresh processes. The first lines are Python and the libraries alone. They say how fast the
 machine is. A share of the other lines is theirs.
 """
@@ -9,14 +9,14 @@ import argparse
 import os
 import platform
 import random
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from benchmarks.measuring import unlimited
 
 ITEMS, RATERS, PROJECTS = 60, ("ana", "ben", "carla"), 50
 COMMAND = (sys.executable, "-m", "agreement_pipeline")
@@ -117,27 +117,6 @@ def write_inputs(folder: Path) -> None:
         (folder / f"configs/projects/p{number}.yaml").write_text(text, encoding="utf-8")
 
 
-def cpu_seconds(start: Start, folder: Path) -> float:
-    """CPU seconds of one fresh process, which must end as it should."""
-    environment = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-    }
-    environment |= {"DAGSTER_DISABLE_TELEMETRY": "1", "AGREEMENT_ROOT": str(folder)}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run = subprocess.run(
-        start.command,
-        cwd=folder,
-        env=environment | start.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if run.returncode not in (0, 1) or "Traceback" in run.stderr:
-        raise RuntimeError(f"{start.name}: {run.stderr}")
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=5, help="Processes of each line.")
@@ -145,15 +124,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_inputs(folder)
-        for start in STARTS:
-            cpu_seconds(start, folder)
         found = {start.name: [] for start in STARTS}
-        for _ in range(times):
+        for _ in range(times + 1):
             for start in STARTS:
-                found[start.name].append(cpu_seconds(start, folder))
+                here = {"AGREEMENT_ROOT": str(folder), **start.environment}
+                found[start.name].append(unlimited(start.command, folder, **here).cpu)
     print(f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}\n")
     print("| start | CPU s, median | fastest |\n|---|---|---|")
-    for name, seconds in found.items():
+    for name, (_, *seconds) in found.items():
         print(f"| {name} | {statistics.median(seconds):.2f} | {min(seconds):.2f} |")
 
 

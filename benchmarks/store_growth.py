@@ -1,18 +1,16 @@
 """Measure what a store with many rounds costs.
 
-`python benchmarks/store_growth.py` makes an empty store and one with 10,000 rounds, in a folder
+`python -m benchmarks.store_growth` makes an empty store and one with 10,000 rounds, in a folder
 and in a bucket. The bucket is a server on this machine. It prints:
 
 - the CPU time of ingest, judge and release of one more round, and the ratio to an empty store;
 - the requests to the bucket for it, the median and the largest number;
-- what it costs to read and check the whole log, to show all rounds, and to judge a round again;
-- what a look of the sensor at 10,000 files costs.
+- what it costs to read and check the whole log, and to judge a round again.
 
 Each round is handled by a store that was opened anew. CPU time is that of this process alone.
 """
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -21,21 +19,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import aiobotocore.httpsession
-import dagster as dg
 import fsspec
-from grown_store import CONTRACT, POLICY, SALT, grown, one_more
 
-from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.projects import ProjectSettings
-from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.release import judge_round
-from agreement_pipeline.report import charted, history, table_of_rows
 from agreement_pipeline.store import Store
+from benchmarks.grown_store import CONTRACT, POLICY, SALT, grown, one_more
+from benchmarks.measuring import seconds
 
 REQUESTS: list[str] = []
 
@@ -58,8 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             grown(place, options.rounds, original)
             print(f"{kind}: {options.rounds} rounds made in {time.perf_counter() - start:.0f} s")
             _added(place, empty, original, options.more)
-            _whole(place, original)
-        _ticks(root, options.rounds)
+            _whole(place)
 
 
 def _added(place: str, empty: str, original: Path, n_more: int) -> None:
@@ -83,75 +74,22 @@ def _added(place: str, empty: str, original: Path, n_more: int) -> None:
     print(f"  ratio of medians: {middle['grown'] / middle['empty']:.2f}")
 
 
-def _whole(place: str, original: Path) -> None:
-    def all_rounds() -> None:
-        store = Store(place, salt=SALT)
-        standings = Standings(store)
-        standing = standings.now()
-        rounds = table_of_rows(standing.rows)
-        chart = charted(rounds, POLICY, standing.chart)
-        history(rounds, POLICY, chart)["larger_plot"]()
-        standings.keep(replace(standing, chart=chart))
-
+def _whole(place: str) -> None:
     def again() -> None:
         judge_round(Store(place, salt=SALT), "round-00007", POLICY, CONTRACT)
 
-    def one() -> None:
-        for step in one_more(Store(place, salt=SALT), "round-99999", original).values():
-            step()
-
     for name, work in (
         ("history", lambda: Store(place, salt=SALT).history()),
-        ("agreement_history, made whole", all_rounds),
-        ("one more round", one),
-        ("agreement_history after it", all_rounds),
         ("one old round judged again", again),
     ):
         cpu, wall, sent = _measured(work)
         print(f"  {name}: {cpu:.2f} CPU s, {wall:.2f} s, {sent} requests")
 
 
-def _ticks(root: Path, n_files: int) -> None:
-    """The sensor's look at files that it has asked for, first in a new process, then again."""
-    inbox = root / "inbox"
-    inbox.mkdir()
-    settings = ProjectSettings(
-        project="p",
-        inbox="inbox",
-        policy="own",
-        scale={"categories": ["no", "yes"]},
-        root=str(root),
-    )
-    (root / "configs/policies").mkdir(parents=True)
-    own = {**POLICY.to_mapping(), "policy": "own"}
-    (root / "configs/policies/own.yaml").write_text(json.dumps(own))
-    rows = "".join(f"i{item},{rater},no\n" for item in range(90) for rater in "abc")
-    for number in range(n_files):
-        path = inbox / f"round-{number:05}.csv"
-        path.write_text(f"item,rater,label\n{rows}x{number},a,no\n")
-    time.sleep(2.1)
-    definitions = project_definitions(settings)
-    sensor = definitions.resolve_sensor_def("p_new_rounds")
-    cursor = None
-    with dg.DagsterInstance.ephemeral() as instance:
-        for name in ("new", "unchanged", "unchanged"):
-            context = dg.build_sensor_context(
-                instance=instance, definitions=definitions, cursor=cursor
-            )
-            found: list[object] = []
-            look = partial(sensor, context)
-            cpu, wall, _ = _measured(lambda look=look, found=found: found.append(look()))
-            [result] = found
-            asked = len(getattr(result, "run_requests", None) or ())
-            cursor = getattr(result, "cursor", None) or context.cursor
-            print(f"tick over {n_files} {name} files: {asked} runs, {cpu:.2f} CPU s, {wall:.2f} s")
-
-
 def _measured(work: Callable[[], object]) -> tuple[float, float, int]:
     REQUESTS.clear()
-    cpu, wall = time.process_time(), time.perf_counter()
-    work()
-    return time.process_time() - cpu, time.perf_counter() - wall, len(REQUESTS)
+    cpu, wall, _ = seconds(work)
+    return cpu, wall, len(REQUESTS)
 
 
 def _count_requests() -> None:

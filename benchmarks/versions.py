@@ -64,15 +64,8 @@ def programs(folder: Path, n_ratings: int) -> Iterator[tuple[str, list[str]]]:
     export = folder / "export.json"
     write_export(export, n_ratings // 15 * BYTES_A_RECORD)
     label = ["--label", "sentiment", "--item", "doc_id"]
-    yield (
-        f"alpha, a Label Studio export of {n_ratings // 15:,} tasks",
-        [
-            "measure",
-            str(export),
-            *label,
-            *ALPHA,
-        ],
-    )
+    name = f"alpha, a Label Studio export of {n_ratings // 15:,} tasks"
+    yield name, ["measure", str(export), *label, *ALPHA]
 
 
 def written(folder: Path, n_ratings: int) -> list[tuple[str, list[str]]]:

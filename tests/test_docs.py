@@ -68,7 +68,7 @@ def test_the_page_of_a_family_that_is_gone_must_go_too(tmp_path, capsys):
 
 def test_a_page_without_a_place_for_the_list_of_measures_is_refused(tmp_path):
     (tmp_path / "measures.md").write_text("# Measures")
-    with pytest.raises(ValueError, match="expected both around the list of measures"):
+    with pytest.raises(ValueError, match="expected both around what is written"):
         measures_page.main([str(tmp_path / "measures.md")])
 
 

@@ -5,30 +5,19 @@ A slow enumeration finds the true values of its populations. A stopped run can c
 
 import math
 from itertools import product
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def study(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import coverage_study
-
-    return coverage_study
-
-
-@pytest.fixture
-def populations(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import populations
-
-    return populations
+from agreement_pipeline.measures import MEASURES
+from benchmarks import coverage_study as study
+from benchmarks import populations
+from benchmarks.admitted_study import beyond_chance, row_of, with_truth
+from benchmarks.populations import Population, Sample
+from benchmarks.studies import study as studies
 
 
 def rounds(population):
@@ -71,10 +60,8 @@ def enumerated(population):
 @pytest.mark.parametrize(
     ("raters", "categories", "commonest"), [(2, 2, None), (3, 4, 0.8), (5, 2, 0.95), (4, 3, None)]
 )
-def test_true_values_are_those_of_every_possible_item(
-    populations, model, raters, categories, commonest
-):
-    population = populations.Population(100, raters, categories, commonest, model, 0.0, 0.7)
+def test_true_values_are_those_of_every_possible_item(model, raters, categories, commonest):
+    population = Population(100, raters, categories, commonest, model, 0.0, 0.7)
     expected = enumerated(population)
     assert {name: population.truths[name] for name in expected} == pytest.approx(expected)
 
@@ -83,13 +70,11 @@ def test_true_values_are_those_of_every_possible_item(
     ("raters", "categories", "model"), [(3, 4, "hard items"), (5, 2, "careless raters")]
 )
 def test_large_samples_come_to_the_true_values_missing_ratings_and_replicates_included(
-    populations, monkeypatch, raters, categories, model
+    monkeypatch, raters, categories, model
 ):
     monkeypatch.setattr(populations, "MOST_REPLICATED", 20_000)
-    from agreement_pipeline.measures import MEASURES
-
-    population = populations.Population(40_000, raters, categories, 0.8, model, 0.2, 0.75)
-    sample = populations.Sample.drawn(population, np.random.default_rng(0))
+    population = Population(40_000, raters, categories, 0.8, model, 0.2, 0.75)
+    sample = Sample.drawn(population, np.random.default_rng(0))
     of = {
         "alpha_nominal": ("krippendorff_alpha", sample.counts("nominal")),
         "alpha_ordinal": ("krippendorff_alpha", sample.counts("ordinal")),
@@ -107,7 +92,7 @@ def test_large_samples_come_to_the_true_values_missing_ratings_and_replicates_in
         assert float(MEASURES[measure](statistic).value) == pytest.approx(truth, abs=0.02), name
 
 
-def test_every_factor_is_spread_evenly_over_any_first_part_of_the_design(populations):
+def test_every_factor_is_spread_evenly_over_any_first_part_of_the_design():
     for cells in (60, 300):
         every = populations.design(cells)
         assert len(set(every)) == cells
@@ -128,13 +113,9 @@ def test_every_factor_is_spread_evenly_over_any_first_part_of_the_design(populat
         assert 0.89 < max(each.truth for each in every) <= 0.95
 
 
-def test_raters_who_differ_agree_as_their_mean_skill_squared_says(populations):
-    from agreement_pipeline.measures import MEASURES
-
-    population = populations.Population(
-        20_000, 400, 2, 0.8, "careless raters", 0.0, 0.81, spread=1.0
-    )
-    sample = populations.Sample.drawn(population, np.random.default_rng(0))
+def test_raters_who_differ_agree_as_their_mean_skill_squared_says():
+    population = Population(20_000, 400, 2, 0.8, "careless raters", 0.0, 0.81, spread=1.0)
+    sample = Sample.drawn(population, np.random.default_rng(0))
     assert set(population.truths) == {"alpha_nominal", "fleiss_kappa", "shah_kappa_s", "gwet_ac1"}
     for name, measure in (("alpha_nominal", "krippendorff_alpha"), ("gwet_ac1", "gwet_ac1")):
         assert float(MEASURES[measure](sample.counts("nominal")).value) == pytest.approx(
@@ -144,7 +125,7 @@ def test_raters_who_differ_agree_as_their_mean_skill_squared_says(populations):
     assert right.std() > 0.02
 
 
-def test_after_the_populations_of_these_raters_come_those_of_raters_at_large(populations):
+def test_after_the_populations_of_these_raters_come_those_of_raters_at_large():
     every = populations.design(360)
     assert every[:300] == populations.design(300)
     assert [each.spread > 0 for each in every] == [False] * 300 + [True] * 60
@@ -162,9 +143,7 @@ def test_after_the_populations_of_these_raters_come_those_of_raters_at_large(pop
         assert abs(counts - 60 / levels).max() <= 9
 
 
-def test_a_third_rater_asked_where_two_differ_moves_measures_as_every_item_by_hand_says(
-    populations,
-):
+def test_a_third_rater_asked_where_two_differ_moves_measures_as_every_item_by_hand_says():
     """Of four items, pairs (0, 0), (0, 1), (1, 0), (1, 1) of a guessed one: half need a third."""
     guessed = 0.4
     every, asked = populations.where_two_differ(guessed)
@@ -174,16 +153,12 @@ def test_a_third_rater_asked_where_two_differ_moves_measures_as_every_item_by_ha
     assert (asked.codes[~three, 0] == asked.codes[~three, 1]).all()
     differing = share @ np.where(three, 2 / 3, 0)
     assert differing == pytest.approx(guessed / 2 * 2 / 3)
-    from agreement_pipeline.measures import MEASURES
-
     of = MEASURES["percent_agreement"]
     assert float(of(asked.counts()).value) == pytest.approx(1 - differing)
     assert float(of(every.counts()).value) == pytest.approx(1 - guessed / 2)
 
 
-def test_the_true_value_of_a_mixture_is_that_of_many_drawn_items(populations):
-    from agreement_pipeline.measures import MEASURES
-
+def test_the_true_value_of_a_mixture_is_that_of_many_drawn_items():
     (camps,) = (each for each in populations.NAMED if "camps" in each.name)
     ((weights, _),) = camps.rounds(200_000, 1, 0)
     for name in camps.measures:
@@ -191,16 +166,14 @@ def test_the_true_value_of_a_mixture_is_that_of_many_drawn_items(populations):
         assert float(found) == pytest.approx(camps.truth(name), abs=0.01), name
 
 
-def test_numbers_with_some_large_errors_have_their_true_value(populations):
-    from agreement_pipeline.measures import MEASURES
-
+def test_numbers_with_some_large_errors_have_their_true_value():
     for errors in populations.OPEN_SCALES:
         numbers = errors.drawn(100_000, np.random.default_rng(1))
         found = float(MEASURES["icc_1_1"](numbers).value)
         assert found == pytest.approx(errors.truth, abs=0.015), errors.name
 
 
-def test_one_rater_in_seven_guesses_and_two_raters_agree_as_often_as_their_skills_say(populations):
+def test_one_rater_in_seven_guesses_and_two_raters_agree_as_often_as_their_skills_say():
     rng = np.random.default_rng(0)
     rounds = [populations.with_guessers(1000, 2, rng) for _ in range(2000)]
     agree = np.mean(
@@ -209,31 +182,21 @@ def test_one_rater_in_seven_guesses_and_two_raters_agree_as_often_as_their_skill
     assert 2 * agree - 1 == pytest.approx(populations.TRUTH_OF_GUESSERS, abs=0.03)
 
 
-@pytest.mark.parametrize("script", ["gate", "power", "named_study"])
-def test_each_round_of_a_study_has_resamples_of_its_own(monkeypatch, populations, script):
+def test_each_round_of_a_study_has_resamples_of_its_own(monkeypatch):
     """If all rounds had the same ones, their luck would be that of every round."""
-    from importlib import import_module
-
-    from agreement_pipeline.estimates import estimate
-
-    module, seeds = import_module(script), []
+    seeds = []
 
     def noted(measure, statistic, inference):
         seeds.append(inference.seed)
         return estimate(measure, statistic, inference)
 
-    monkeypatch.setattr(module, "estimate", noted)
-    population = populations.guessed(0.1, 0.8, (60,), "krippendorff_alpha", raters=3)
-    if script == "gate":
-        module.admitted(population, 60, 20, 50)
-    elif script == "power":
-        module.admitted(population, 60, 0.8, 20, 50)
-    else:
-        list(module.lines(population, 20, module.Inference(n_resamples=50), 0))
+    monkeypatch.setattr(studies, "estimate", noted)
+    rounds = populations.guessed(0.1, 0.8, (60,), raters=3).statistics(studies.ALPHA, 60, 20)
+    assert studies.limits(studies.ALPHA, rounds, Inference(n_resamples=50)).shape == (2, 20)
     assert len(set(seeds)) == len(seeds) > 10
 
 
-def test_half_of_a_rare_category_overlooked_halves_alpha_of_it(populations):
+def test_half_of_a_rare_category_overlooked_halves_alpha_of_it():
     """Of items of the rare category, two raters agree on a quarter and differ on half."""
     mixture = populations.overlooked(0.02, 0.5, (), 2)
     d_o, yes = 0.02 * 0.5, 0.02 * 0.5
@@ -242,38 +205,27 @@ def test_half_of_a_rare_category_overlooked_halves_alpha_of_it(populations):
 
 
 @pytest.mark.parametrize("measure", ["gwet_ac1", "shah_s", "vanbelle_albert_kappa"])
-def test_a_population_is_moved_to_a_true_value_of_79(populations, measure):
-    from admitted_study import with_truth
-
-    designed = populations.Population(60, 3, 2, 0.8, "careless raters", 0.0, 0.5)
+def test_a_population_is_moved_to_a_true_value_of_79(measure):
+    designed = Population(60, 3, 2, 0.8, "careless raters", 0.0, 0.5)
     moved = with_truth(designed, measure)
     assert enumerated(moved)[measure] == pytest.approx(0.79, abs=1e-4)
     assert (moved.n, moved.prevalence.tolist()) == (60, pytest.approx([0.8, 0.2]))
 
 
-def test_no_population_is_moved_where_chance_alone_gives_more(populations):
+def test_no_population_is_moved_where_chance_alone_gives_more():
     """All of AC1 is over 0.79 if nearly all items are of one category."""
-    from admitted_study import with_truth
-
-    rare = populations.Population(60, 3, 2, 0.95, "careless raters", 0.0, 0.5)
+    rare = Population(60, 3, 2, 0.95, "careless raters", 0.0, 0.5)
     assert with_truth(rare, "gwet_ac1") is None
 
 
-def test_rounds_are_admitted_as_often_as_their_limits_say(populations):
+def test_rounds_are_admitted_as_often_as_their_limits_say():
     """Nearly all limits of a truth of 1 are at 0.8 or more, and none of a truth of 0.3 is."""
-    from admitted_study import row_of
-
-    good, bad = (
-        populations.Population(250, 3, 2, None, "hard items", 0.0, truth) for truth in (1.0, 0.3)
-    )
+    good, bad = (Population(250, 3, 2, None, "hard items", 0.0, truth) for truth in (1.0, 0.3))
     assert row_of(0, "fleiss_kappa", good, 10, 100)[-3:] == (10, 10, 10)
     assert row_of(0, "fleiss_kappa", bad, 10, 100)[-3:] == (10, 10, 0)
 
 
-def test_holm_counts_the_populations_that_chance_does_not_explain(populations):
-    import pandas as pd
-    from admitted_study import beyond_chance
-
+def test_holm_counts_the_populations_that_chance_does_not_explain():
     rows = pd.DataFrame({"rounds": [200, 200, 200], "admitted": [6, 12, 40]})
     assert beyond_chance(rows) == 2
 
@@ -281,8 +233,8 @@ def test_holm_counts_the_populations_that_chance_does_not_explain(populations):
 SHORT = {"cells": range(2), "populations": 3, "draws": 100}
 
 
-def test_a_run_that_was_stopped_is_taken_up_where_it_stopped(study, tmp_path):
-    methods = list(study.STUDIED)
+def test_a_run_that_was_stopped_is_taken_up_where_it_stopped(tmp_path):
+    methods = ["bayesian_bootstrap", "jackknife_t", "item_bootstrap"]
     whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
     study.study(whole, passes=range(2), methods=methods, **SHORT)
     study.study(parts, passes=range(1), methods=methods[:1], **SHORT)
@@ -298,7 +250,7 @@ def test_a_run_that_was_stopped_is_taken_up_where_it_stopped(study, tmp_path):
     assert str(plain(parts)) == str(plain(whole))
 
 
-def test_a_short_run_has_every_method_and_measure_in_it(study, tmp_path):
+def test_a_short_run_has_every_method_and_measure_in_it(tmp_path):
     study.main(["--short", "--table", str(tmp_path / "short.csv")])
     rows = study.rows_in(tmp_path / "short.csv")
     assert {row.method for row in rows} == set(study.STUDIED)
@@ -308,7 +260,7 @@ def test_a_short_run_has_every_method_and_measure_in_it(study, tmp_path):
     assert all(row.held_975 <= row.defined <= row.populations == 4 for row in rows)
 
 
-def test_passes_are_summed_into_one_row_and_are_known_to_be_done(study, tmp_path):
+def test_passes_are_summed_into_one_row_and_are_known_to_be_done(tmp_path):
     table, short = tmp_path / "table.csv", tmp_path / "short.csv"
     study.study(table, passes=range(3), methods=["jackknife_t"], **SHORT)
     rows, sums = study.rows_in(table), study.summed(study.rows_in(table))
@@ -327,14 +279,12 @@ def test_passes_are_summed_into_one_row_and_are_known_to_be_done(study, tmp_path
     ]
 
 
-def test_the_lower_limit_holds_as_often_as_it_is_at_or_under_the_truth(study, populations):
+def test_the_lower_limit_holds_as_often_as_it_is_at_or_under_the_truth():
     population = populations.design()[4]
     samples = list(population.samples(5, [0, 0]))
     rows = {
         row.measure: row for row in study.rows_of(0, 4, population, ["jackknife_t"], samples, 50)
     }
-    from agreement_pipeline.estimates import estimate
-
     for level, held in ((0.90, "held_95"), (0.95, "held_975")):
         found = [
             estimate(
@@ -350,7 +300,7 @@ def test_the_lower_limit_holds_as_often_as_it_is_at_or_under_the_truth(study, po
     assert rows["gwet_ac1"].populations == rows["gwet_ac1"].defined == 5
 
 
-def test_where_raters_differ_the_methods_for_raters_at_large_are_studied(study, tmp_path):
+def test_where_raters_differ_the_methods_for_raters_at_large_are_studied(tmp_path):
     study.study(
         tmp_path / "table.csv",
         cells=[300],

@@ -17,8 +17,10 @@ OTHERS = {
     "great_expectations",
     "matplotlib",
     "pyspark",
+    "rich",
     "sklearn",
     "sqlalchemy",
+    "tabulate",
     "upath",
 }
 RUN = """

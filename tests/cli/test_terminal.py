@@ -50,12 +50,11 @@ def test_a_decision_has_a_colour_on_a_terminal_unless_no_colour_is_wanted(plain)
     assert "held" in said
 
 
-def test_a_program_reads_no_colour_and_no_progress():
-    command = [sys.executable, "-m", "agreement_pipeline", *JUDGE]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stdout.startswith("held\n")
-    assert "\x1b" not in done.stdout + done.stderr
+def test_a_program_reads_no_colour_and_no_progress(capfd):
+    assert main(JUDGE) == 1
+    printed = capfd.readouterr()
+    assert printed.out.startswith("held\n")
+    assert "\x1b" not in printed.out + printed.err
 
 
 def test_an_ascii_terminal_is_shown_the_same_in_ascii():

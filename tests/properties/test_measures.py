@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.registry import never
 from agreement_pipeline.ratings import LARGEST, Scale
 from agreement_pipeline.statistics import NumbersByRater, ReplicatedNumbers
@@ -16,13 +17,15 @@ from tests.properties.tables import Table, levels_of, scale_of, tables
 pytestmark = pytest.mark.slow
 
 
-def of_measures(wanted=lambda record: True):
-    chosen = {name: record for name, record in FORMS.items() if wanted(record)}
+def of_measures(wanted=lambda record: True, among=FORMS):
+    chosen = {name: record for name, record in among.items() if wanted(record)}
     return pytest.mark.parametrize("record", chosen.values(), ids=list(chosen))
 
 
 every_measure = of_measures()
-# A minute in all, however many measures there are.
+every_function = of_measures(among=MEASURES)
+"""Weights and order are the business of a function, whatever distance it is given."""
+# Half a minute in all, however many measures there are.
 quickly = settings(max_examples=max(8, 400 // len(FORMS)))
 
 
@@ -65,52 +68,25 @@ def test_such_a_reason_is_given_only_where_the_denominator_is_0(record, data):
         assert float(found.greatest - found.expected) <= 1e-9
 
 
-AB = scale_of("nominal", 2)
+def small(codes, labels, cells=(), weight=1.0):
+    """A table of two categories: what raters said of each item, and what two classifiers said."""
+    weights = np.full(len(codes), weight)
+    return Table(np.array(codes), np.array(labels), dict(cells), weights, scale_of("nominal", 2))
+
+
 DEGENERATE = {
-    "one category": Table(
-        np.zeros((3, 2), int),
-        np.zeros((3, 2), int),
-        {(0, 0): [2, 0], (0, 1): [2, 0]},
-        np.ones(3),
-        AB,
+    "one category": small([[0, 0]] * 3, [[0, 0]] * 3, {(0, 0): [2, 0], (0, 1): [2, 0]}),
+    "one rater": small([[0], [1]], [[0, 0], [1, 1]], {(0, 0): [1, 1]}),
+    "no pairs": small([[0, -1], [-1, 1]], [[0, -1], [1, 1]], {(0, 0): [1, 1], (1, 1): [1, 1]}),
+    "pairs of one category": small([[0, 0], [-1, 1]], [[0, 0], [1, 0]], {(0, 0): [2, 0]}),
+    "a pair of one category": small(
+        [[0, 0, -1], [1, -1, 0], [-1, 1, 1]], [[0, 0], [0, 0], [-1, 1]], {(0, 0): [1, 1]}
     ),
-    "one rater": Table(
-        np.array([[0], [1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.ones(2), AB
-    ),
-    "no pairs": Table(
-        np.array([[0, -1], [-1, 1]]),
-        np.array([[0, -1], [1, 1]]),
-        {(0, 0): [1, 1], (1, 1): [1, 1]},
-        np.ones(2),
-        AB,
-    ),
-    "pairs of one category": Table(
-        np.array([[0, 0], [-1, 1]]), np.array([[0, 0], [1, 0]]), {(0, 0): [2, 0]}, np.ones(2), AB
-    ),
-    "a pair of one category": Table(
-        np.array([[0, 0, -1], [1, -1, 0], [-1, 1, 1]]),
-        np.array([[0, 0], [0, 0], [-1, 1]]),
-        {(0, 0): [1, 1]},
-        np.ones(3),
-        AB,
-    ),
-    "a silent rater": Table(
-        np.array([[0, 1, -1], [1, 1, -1]]),
-        np.array([[0, -1], [1, -1]]),
-        {(0, 2): [1, 1]},
-        np.ones(2),
-        AB,
-    ),
-    "classifier never met": Table(
-        np.array([[0, 1], [-1, -1]]), np.array([[-1, -1], [1, 0]]), {}, np.ones(2), AB
-    ),
-    "no replicates": Table(
-        np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 0]]), {}, np.ones(2), AB
-    ),
-    "nothing at all": Table(np.full((2, 2), -1), np.full((2, 2), -1), {}, np.ones(2), AB),
-    "weightless": Table(
-        np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.zeros(2), AB
-    ),
+    "a silent rater": small([[0, 1, -1], [1, 1, -1]], [[0, -1], [1, -1]], {(0, 2): [1, 1]}),
+    "classifier never met": small([[0, 1], [-1, -1]], [[-1, -1], [1, 0]]),
+    "no replicates": small([[0, 1], [1, 1]], [[0, 0], [1, 0]]),
+    "nothing at all": small([[-1, -1]] * 2, [[-1, -1]] * 2),
+    "weightless": small([[0, 1], [1, 1]], [[0, 0], [1, 1]], {(0, 0): [1, 1]}, weight=0.0),
 }
 
 
@@ -167,7 +143,7 @@ def unanimous(level, k, raters, again):
     )
 
 
-@every_measure
+@every_function
 @quickly
 @given(data=st.data())
 def test_the_order_of_items_does_not_matter(record, data):
@@ -178,7 +154,7 @@ def test_the_order_of_items_does_not_matter(record, data):
     )
 
 
-@every_measure
+@every_function
 @quickly
 @given(data=st.data())
 def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
@@ -194,7 +170,7 @@ def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
     assert renamed.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
-@of_measures(lambda record: record.exchangeable)
+@of_measures(lambda record: record.exchangeable, MEASURES)
 @quickly
 @given(data=st.data())
 def test_exchangeable_raters_may_swap_their_ratings_item_by_item(record, data):
@@ -245,7 +221,7 @@ def test_on_the_interval_level_unit_and_zero_do_not_matter(record, data, factor,
     )
 
 
-@every_measure
+@every_function
 @quickly
 @given(data=st.data())
 def test_the_statistics_of_two_halves_add_up_to_the_whole(record, data):
@@ -261,7 +237,7 @@ def test_the_statistics_of_two_halves_add_up_to_the_whole(record, data):
     assert record(together).value == pytest.approx(record(whole).value, abs=1e-9, nan_ok=True)
 
 
-@every_measure
+@every_function
 @quickly
 @given(data=st.data())
 def test_a_leading_axis_of_weights_gives_what_a_loop_gives(record, data):
@@ -282,7 +258,7 @@ def test_a_leading_axis_of_weights_gives_what_a_loop_gives(record, data):
             )
 
 
-@every_measure
+@every_function
 @quickly
 @given(data=st.data())
 def test_twice_the_weight_is_the_item_twice(record, data):

@@ -16,7 +16,7 @@ from agreement_pipeline.errors import ReleaseInvalidError, StoreError
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.release import judge_round, release_round
 from agreement_pipeline.store import Store
-from tools.golden.write import FORUM, LAB, MEASURES, NOTES, PROJECT, SIZES, Round, Writer
+from tools.golden.write import FORUM, LAB, MEASURES, NOTES, PROJECT, SIZES, Round
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 READ, OLDER = ("f39a52d",), ("b490b47", "9578f7a")
@@ -138,7 +138,7 @@ def test_kept_ratings_are_judged_as_they_were(commit, name, one, digest, copied)
 
 @pytest.mark.parametrize("one", SOURCES, ids=lambda one: one.name)
 @pytest.mark.parametrize("commit", READ)
-def test_a_source_read_again_has_the_digest_and_the_estimates_that_it_had(commit, one, tmp_path):
+def test_a_source_read_again_has_the_digest_and_the_estimates_that_it_had(commit, one):
     then = {
         digest: found
         for name in STORES
@@ -147,8 +147,7 @@ def test_a_source_read_again_has_the_digest_and_the_estimates_that_it_had(commit
     rounds = {
         key: digest for name in STORES for key, digest in said(commit, name)["rounds"].items()
     }
-    writer = Writer(GOLDEN / "sources", GOLDEN / "policies" / f"{commit}.yaml", tmp_path / "new")
-    ratings = writer.read(one)
+    ratings = one.ratings(GOLDEN / "sources")
     assert ratings.digest == rounds[one.name]
     found = survey(ratings, MEASURES, scopes=("round", "classifier", "stratum"))
     assert_alike([each.to_mapping() for each in found], then[ratings.digest])

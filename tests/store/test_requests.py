@@ -1,20 +1,13 @@
 """How often a bucket is asked when one more round comes to a store with hundreds."""
 
-from pathlib import Path
-
 from agreement_pipeline.store import Store
+from benchmarks.grown_store import SALT, grown, one_more
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 MOST = 40
 
 
-def test_ingest_judge_and_release_of_one_more_round_take_forty_requests(
-    bucket, tmp_path, requests, monkeypatch
-):
+def test_ingest_judge_and_release_of_one_more_round_take_forty_requests(bucket, tmp_path, requests):
     """894 entries: the first round that is added fills a segment, the second does not."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    from grown_store import SALT, grown, one_more
-
     original = tmp_path / "export.csv"
     original.write_bytes(b"as delivered")
     assert len(grown(bucket, 298, original).history()) == 894

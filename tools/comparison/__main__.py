@@ -14,24 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
 from zipfile import ZipFile
 
 from tools.comparison.cases import write_cases
-from tools.comparison.compared import (
-    Compared,
-    Said,
-    between_ways,
-    compared,
-    explanations,
-    said_in,
-)
+from tools.comparison.compared import Compared, Said, compared, explanations, said_in
 from tools.comparison.generated import generate
 
 HERE = Path(__file__).parent
 PACKAGE = "agreement_pipeline"
 MOST_SHOWN = 40
-T = TypeVar("T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kinds = {each.name: each.kind for each in cases}
     old, new = said
     found = compared(kinds, old, new, explanations(options.explained))
-    sys.stdout.writelines(f"{line}\n" for line in report(found, old, new, options.all))
+    sys.stdout.writelines(f"{line}\n" for line in report(found, options.all))
     return int(bool(found.unexplained))
 
 
@@ -101,21 +92,13 @@ def _environment(root: Path) -> dict[str, str]:
     return {**os.environ, **threads, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def report(found: Compared, old: Said, new: Said, everything: bool) -> Iterator[str]:
+def report(found: Compared, everything: bool) -> Iterator[str]:
     """The counts, a line for each explanation that was needed, and all other differences."""
     yield found.table()
-    for name, said in {"OLD": old, "NEW": new}.items():
-        apart = between_ways(said)
-        yield f"\n{name}: {len(apart)} cases differ between `read` and `opened`"
-        yield from (f"  {each}" for each in _some(apart, everything))
     for one, differ in found.explained.items():
         yield f"\nexplained, {len(differ)} values: {one.case} | {one.what}: {one.why}"
     yield f"\n{len(found.unexplained)} differences without an explanation"
-    yield from map(str, _some(found.unexplained, everything))
-
-
-def _some(things: Sequence[T], everything: bool) -> Sequence[T]:
-    return things if everything else things[:MOST_SHOWN]
+    yield from map(str, found.unexplained[: None if everything else MOST_SHOWN])
 
 
 if __name__ == "__main__":

@@ -50,8 +50,6 @@ class Case:
         How it is read. The policy is a bundled one, or a file in the folder.
     as_frame
         True if the source is handed over as a DataFrame.
-    opened
-        True if the source is also read in the other way of a version that has two.
     """
 
     name: str
@@ -60,7 +58,6 @@ class Case:
     reading: Reading
     policy: str = "standard"
     as_frame: bool = False
-    opened: bool = True
     earlier: str | None = None
 
     def to_mapping(self) -> Plain:

@@ -126,7 +126,7 @@ def _is_sound_for_parquet(table: Table) -> bool:
 
 def _export(rng: Rng, folder: Path, at: int) -> Case:
     words, source, reading = random_export(rng, at, folder / f"x{at:03}")
-    return Case(f"x{at:03} {words}", "export", source, reading, opened=False)
+    return Case(f"x{at:03} {words}", "export", source, reading)
 
 
 def _counts(rng: Rng, folder: Path, at: int) -> Case:
@@ -141,4 +141,4 @@ def _counts(rng: Rng, folder: Path, at: int) -> Case:
     reading = Reading(layout=layout, level=("nominal", "ordinal")[at // 2 % 2])
     if reading.level == "ordinal":
         reading = replace(reading, categories=list(names))
-    return Case(f"c{at:03} {layout}", "counts", path.name, reading, opened=False)
+    return Case(f"c{at:03} {layout}", "counts", path.name, reading)

@@ -84,73 +84,73 @@ OF_FRAMES: dict[str, OfFrame] = {
 }
 """Mistakes in a frame, for tables of any form."""
 
+
+def _put(there: bytes, instead: bytes) -> OfBytes:
+    """Other bytes in the first place where some stand, or at the end."""
+    return lambda text: text.replace(there, instead, 1) if there else text + instead
+
+
+REPLACED: dict[str, tuple[bytes, bytes]] = {
+    "a short row": (b"i2,ana,", b"i2,"),
+    "a long row": (b"i2,ana,", b"i2,ana,x,"),
+    "separators at the end of a row": (b"\ni3,", b"\ni1,dan,no,\ni3,"),
+    "a quote that stays open": (b"i4,ana", b'"i4,ana'),
+    "a quote in a cell": (b"i4,ana", b'i4,a"na'),
+    "text after a quote": (b"i4,ana", b'i4,"an"a'),
+    "blanks before a quote": (b"i4,ana", b'i4, "ana"'),
+    "blanks after a quote": (b"i4,ana", b'i4,"ana" '),
+    "a NUL": (b"i4,ana", b"i4,a\x00na"),
+    "no UTF-8": (b"i4,ana", b"i4,\xffna"),
+    "a column twice": (b"item,rater,label", b"item,rater,rater"),
+    "a column without a name": (b"item,rater,", b"item,,"),
+    "columns that differ in case": (b"item,rater,label", b"item,rater,Label"),
+    "blanks in the header": (b"item,rater", b"item, rater"),
+    "a blank line": (b"\ni4,ana", b"\n\ni4,ana"),
+    "a blank line before a mistake": (b"\ni4,ana,", b"\n\ni4,ana,x\ni4,ana,"),
+    "a line of blanks": (b"\ni4,ana", b"\n   \ni4,ana"),
+    "a row that begins as a comment": (b"\ni4,ana", b"\n#i4,ana"),
+    "line ends of two kinds": (b"\ni4,ana", b"\r\ni4,ana"),
+    "other separators below": (b"i4,ana,", b"i4;ana;"),
+}
+"""Mistakes in one place of a table in CSV: what stands there, and what is written instead."""
 OF_BYTES: dict[str, OfBytes] = {
+    **{words: _put(*pair) for words, pair in REPLACED.items()},
     "nothing": lambda _: b"",
     "a header alone": lambda text: text.splitlines(keepends=True)[0],
-    "a short row": lambda text: text.replace(b"i2,ana,", b"i2,"),
-    "a long row": lambda text: text.replace(b"i2,ana,", b"i2,ana,x,"),
-    "separators at the end of a row": lambda text: text.replace(b"\ni3,", b"\ni1,dan,no,\ni3,", 1),
     "separators at the end of all rows": lambda text: text.replace(b"\n", b",\n"),
-    "a quote that stays open": lambda text: text.replace(b"i4,ana", b'"i4,ana', 1),
-    "a quote in a cell": lambda text: text.replace(b"i4,ana", b'i4,a"na', 1),
-    "text after a quote": lambda text: text.replace(b"i4,ana", b'i4,"an"a', 1),
-    "blanks before a quote": lambda text: text.replace(b"i4,ana", b'i4, "ana"', 1),
-    "blanks after a quote": lambda text: text.replace(b"i4,ana", b'i4,"ana" ', 1),
-    "a NUL": lambda text: text.replace(b"i4,ana", b"i4,a\x00na", 1),
-    "no UTF-8": lambda text: text.replace(b"i4,ana", b"i4,\xffna", 1),
     "UTF-16": lambda text: text.decode().encode("utf-16"),
     "Latin-1": lambda text: text.decode().replace("ana", "änä").encode("latin-1"),
     "the header again": lambda text: text + text.splitlines(keepends=True)[0],
-    "a column twice": lambda text: text.replace(b"item,rater,label", b"item,rater,rater", 1),
-    "a column without a name": lambda text: text.replace(b"item,rater,", b"item,,", 1),
-    "columns that differ in case": lambda text: text.replace(
-        b"item,rater,label", b"item,rater,Label", 1
-    ),
-    "blanks in the header": lambda text: text.replace(b"item,rater", b"item, rater", 1),
-    "a blank line": lambda text: text.replace(b"\ni4,ana", b"\n\ni4,ana", 1),
-    "a blank line before a mistake": lambda text: text.replace(
-        b"\ni4,ana,", b"\n\ni4,ana,x\ni4,ana,", 1
-    ),
-    "a line of blanks": lambda text: text.replace(b"\ni4,ana", b"\n   \ni4,ana", 1),
     "a comment": lambda text: b"# made in January\n" + text,
-    "a row that begins as a comment": lambda text: text.replace(b"\ni4,ana", b"\n#i4,ana", 1),
-    "line ends of two kinds": lambda text: text.replace(b"\ni4,ana", b"\r\ni4,ana", 1),
     "line ends of an old Mac": lambda text: text.replace(b"\n", b"\r"),
     "no line end at the end": lambda text: text.rstrip(b"\n"),
     "a byte order mark twice": lambda text: b"\xef\xbb\xbf\xef\xbb\xbf" + text,
     "a web page": lambda _: b"<!doctype html><html><body>Log in</body></html>",
     "a cell that is too long": lambda text: text + b"i9,ana," + b"x" * 140_000 + b"\n",
     "one cell a row": lambda text: text.replace(b",", b""),
-    "other separators below": lambda text: text.replace(b"i4,ana,", b"i4;ana;", 1),
 }
 """Mistakes in the bytes of a table in CSV."""
 
+ADDED = {
+    "a line that is a list": b'["i9", "ana", "no"]',
+    "a line that is a number": b"7",
+    "NaN": b'{"item": "i9", "rater": "ana", "label": NaN}',
+    "a key twice": b'{"item": "i9", "item": "i8", "rater": "a", "label": "no"}',
+    "a key that is missing": b'{"item": "i9", "label": "no"}',
+    "an object as a label": b'{"item": "i9", "rater": "a", "label": {"x": 1}}',
+    "a list as an item": b'{"item": ["i9"], "rater": "a", "label": "no"}',
+    "numbers beside texts": b'{"item": 9, "rater": "ana", "label": "no"}',
+    "an exponent": b'{"item": 1e2, "rater": "ana", "label": "no"}',
+    "25 digits": b'{"item": 0.1000000000000000055511151, "rater": "ana", "label": "no"}',
+    "half a pair of surrogates": b'{"item": "\\ud800", "rater": "ana", "label": "no"}',
+}
+"""Lines that do not fit at the end of a table in JSON Lines."""
 OF_LINES: dict[str, OfBytes] = {
+    **{words: _put(b"", line + b"\n") for words, line in ADDED.items()},
+    "a line that is no JSON": _put(b'{"item": "i4"', b'{item: "i4"'),
+    "a key that others lack": _put(b'{"item": "i4"', b'{"x": 1, "item": "i4"'),
+    "a blank line": _put(b'{"item": "i4"', b'\n{"item": "i4"'),
     "a line that is cut off": lambda text: text[: len(text) // 2],
-    "a line that is a list": lambda text: text + b'["i9", "ana", "no"]\n',
-    "a line that is a number": lambda text: text + b"7\n",
-    "a line that is no JSON": lambda text: text.replace(b'{"item": "i4"', b'{item: "i4"', 1),
-    "NaN": lambda text: text + b'{"item": "i9", "rater": "ana", "label": NaN}\n',
-    "a key twice": lambda text: (
-        text + b'{"item": "i9", "item": "i8", "rater": "a", "label": "no"}\n'
-    ),
-    "a key that others lack": lambda text: text.replace(
-        b'{"item": "i4"', b'{"x": 1, "item": "i4"', 1
-    ),
-    "a key that is missing": lambda text: text + b'{"item": "i9", "label": "no"}\n',
-    "an object as a label": lambda text: (
-        text + b'{"item": "i9", "rater": "a", "label": {"x": 1}}\n'
-    ),
-    "a list as an item": lambda text: text + b'{"item": ["i9"], "rater": "a", "label": "no"}\n',
-    "numbers beside texts": lambda text: text + b'{"item": 9, "rater": "ana", "label": "no"}\n',
-    "an exponent": lambda text: text + b'{"item": 1e2, "rater": "ana", "label": "no"}\n',
-    "25 digits": lambda text: (
-        text + b'{"item": 0.1000000000000000055511151, "rater": "ana", "label": "no"}\n'
-    ),
-    "half a pair of surrogates": lambda text: (
-        text + b'{"item": "\\ud800", "rater": "ana", "label": "no"}\n'
-    ),
-    "a blank line": lambda text: text.replace(b'{"item": "i4"', b'\n{"item": "i4"', 1),
     "a byte order mark": lambda text: b"\xef\xbb\xbf" + text,
     "all in one list": lambda text: b"[" + text.rstrip(b"\n").replace(b"\n", b",") + b"]",
 }

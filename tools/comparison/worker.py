@@ -4,13 +4,11 @@ ROOT must be first on the path of Python, since the version there is the one tha
 file imports nothing else of this folder, and only names of the package that its guide shows.
 """
 
-import inspect
 import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +55,6 @@ MEASURES = (
 OF_PARTS = ("krippendorff_alpha", "self_agreement_unbiased")
 OF_COUNTS = ("krippendorff_alpha", "percent_agreement", "fleiss_kappa", "gwet_ac1", "bennett_s")
 OF_ESTIMATES = ("n_used", "n_apart", "on_marking", "chosen", "prevailing", "population")
-QUERIED = (".csv", ".tsv", ".jsonl", ".parquet", ".folder")
-"""How the names of sources end that an older version could query where they lie."""
 LEFT_OUT = ("code_version", "convention")
 """What differs between versions without a fault: a version's number, and words on conventions."""
 
@@ -94,61 +90,35 @@ class Asked:
         self.package: Any = agreement_pipeline
         self.rules, self.units = Rules, UnitSettings
         self.inference = agreement_pipeline.Inference(n_resamples=N_RESAMPLES)
-        self.open = getattr(agreement_pipeline, "open_ratings", agreement_pipeline.read_ratings)
-        self.other = self._other_way()
         self.measures = self._known()
 
-    def facts(self, case: Plain) -> dict[str, Plain | None]:
-        """What is said of a case, by the way in which it was read.
-
-        `read` is `read_ratings`. `opened` is the other way of an older version, `open_ratings`, by
-        an engine that queries. Of a version with one way it is that way with DuckDB named. It is
-        None if the other way cannot read the source.
-        """
-        if case["layout"] in ("counts", "contingency"):
-            return {"read": self._told(self._counted, case)}
-        found: dict[str, Plain | None] = {"read": self._told(self._read, case)}
-        if case["opened"]:
-            opened = self._told(self._opened, case)
-            found["opened"] = None if self._names_memory(opened) else opened
-        return found
-
-    def _told(self, ask: Callable[[Plain], Plain], case: Plain) -> Plain:
-        """The facts, or the error. An error that nobody meant is a fact too."""
+    def facts(self, case: Plain) -> Plain:
+        """What is said of a case, or the error. An error that nobody meant is a fact too."""
         try:
-            return ask(case)
+            counts = case["layout"] in ("counts", "contingency")
+            return self._counted(case) if counts else self._read(case)
         except Exception as error:
             return {"error": _words_of(error)}
 
-    def _names_memory(self, told: Plain) -> bool:
-        """True if the engine refuses what another engine of its version can read."""
-        return bool(self.other) and "memory" in str(told.get("error", ""))
-
     def _read(self, case: Plain) -> Plain:
-        ratings = self.package.read_ratings(self._source(case["source"], case), **_of(case, self))
+        ratings = self._ratings(case["source"], case)
         facts = self._of_ratings(ratings)
         facts["gold"] = sorted(ratings.gold)
         facts["strata"] = {name: list(each) for name, each in ratings.strata.items()}
         facts["left out"] = getattr(ratings.origin, "words", None)
-        facts |= self._estimates(ratings)
+        facts |= self._surveyed(ratings, self.measures, ROUND)
+        facts |= self._surveyed(ratings, OF_PARTS, PARTS)
         if case["earlier"]:
-            beside = self._told(partial(self._beside, ratings), case)
+            beside = self._beside(ratings, case)
             facts |= {f"beside an earlier round: {key}": value for key, value in beside.items()}
         decision = self.package.judge(ratings, self._policy(case["policy"]))
         return facts | dict(flat(decision.to_mapping(), "decision"))
 
-    def _opened(self, case: Plain) -> Plain:
-        source = self._source(case["source"], case)
-        queried = not case["as_frame"] and source.suffix in QUERIED
-        other = self.other if queried else {}
-        ratings = self.open(source, **_of(case, self), **other)
-        return self._of_ratings(ratings) | self._estimates(ratings)
-
     def _counted(self, case: Plain) -> Plain:
         read = getattr(self.package, f"read_{case['layout']}")
-        counts = read(self.folder / case["source"], scale=_scale(case, self), level=case["level"])
+        counts = read(self.folder / case["source"], scale=self._scale(case), level=case["level"])
         names = OF_COUNTS if case["layout"] == "counts" else self.measures
-        return self._surveyed(self.package.survey, counts, names, ("round", "category"))
+        return self._surveyed(counts, names, ("round", "category"))
 
     def _of_ratings(self, ratings: Any) -> Plain:
         scale = ratings.scale
@@ -159,54 +129,54 @@ class Asked:
             "scale": [scale.level, _names(scale.categories), scale.declared],
         }
 
-    def _estimates(self, ratings: Any) -> Plain:
-        survey = self.package.survey
-        whole = self._surveyed(survey, ratings, self.measures, ROUND)
-        return whole | self._surveyed(survey, ratings, OF_PARTS, PARTS)
-
-    def _surveyed(self, survey: Any, ratings: Any, names: Any, scopes: Any) -> Plain:
+    def _surveyed(self, ratings: Any, names: Any, scopes: Any) -> Plain:
         try:
-            found = survey(ratings, names, self.inference, scopes=scopes)
+            found = self.package.survey(ratings, names, self.inference, scopes=scopes)
         except Exception as error:
             return {f"estimates of {', '.join(scopes)} error": _words_of(error)}
         return {key: value for each in found for key, value in _of_estimate(each)}
 
     def _beside(self, ratings: Any, case: Plain) -> Plain:
         """The ratings after an earlier round, and the difference from it."""
-        before = self.package.read_ratings(self._source(case["earlier"], case), **_of(case, self))
-        after = ratings.after([before])
-        names = [name for name in self.measures if "self" in name or "retest" in name]
-        found = self._surveyed(self.package.survey, after, names, ("round", "rater"))
-        difference = self.package.compare(before, ratings, inference=self.inference)
-        return {
-            "after digest": after.digest,
-            **found,
-            **dict(flat(difference.to_mapping(), "difference")),
-        }
+        try:
+            before = self._ratings(case["earlier"], case)
+            after = ratings.after([before])
+            names = [name for name in self.measures if "self" in name or "retest" in name]
+            found = self._surveyed(after, names, ("round", "rater"))
+            difference = self.package.compare(before, ratings, inference=self.inference)
+            differ = dict(flat(difference.to_mapping(), "difference"))
+            return {"after digest": after.digest, **found, **differ}
+        except Exception as error:
+            return {"error": _words_of(error)}
 
-    def _source(self, name: str, case: Plain) -> Any:
-        path = self.folder / name
-        if not case["as_frame"]:
-            return path
-        import pandas as pd
+    def _ratings(self, name: str, case: Plain) -> Any:
+        """The ratings of a source, which may be handed over as a frame."""
+        source: Any = self.folder / name
+        if case["as_frame"]:
+            import pandas as pd
 
-        return pd.read_parquet(path)
+            source = pd.read_parquet(source)
+        rules = _tupled(case["rules"])
+        if "units" in rules:
+            rules["units"] = self.units(**rules["units"])
+        return self.package.read_ratings(
+            source,
+            columns=self.package.Columns(**_tupled(case["columns"])),
+            layout=case["layout"],
+            scale=self._scale(case),
+            level=case["level"],
+            classifiers=tuple(case["classifiers"]),
+            round_name=case["round_name"],
+            rules=self.rules(**rules),
+        )
+
+    def _scale(self, case: Plain) -> Any:
+        said = case["categories"]
+        return None if said is None else self.package.Scale(_tupled(said), case["level"])
 
     def _policy(self, name: str) -> Any:
         path = self.folder / "policies" / f"{name}.yaml"
         return self.package.load_policy(path if path.exists() else name)
-
-    def _other_way(self) -> Plain:
-        parameters = inspect.signature(self.open).parameters
-        try:
-            self.open(self.folder / PLAIN, engine="duckdb")
-        except self.package.AgreementError:
-            return {}
-        except TypeError:
-            if "engine" in parameters:
-                raise
-            return {}
-        return {"engine": "duckdb"}
 
     def _known(self) -> list[str]:
         """The measures that are registered in this version."""
@@ -214,31 +184,7 @@ class Asked:
         return [name for name in MEASURES if "error" not in self._registered(plain, name)]
 
     def _registered(self, ratings: Any, measure: str) -> str:
-        told = self._surveyed(self.package.survey, ratings, [measure], ())
-        return " ".join(told)
-
-
-def _of(case: Plain, asked: Asked) -> Plain:
-    """The arguments of a reading."""
-    package, rules = asked.package, {**case["rules"]}
-    columns = {name: _tupled(value) for name, value in case["columns"].items()}
-    if "units" in rules:
-        rules["units"] = asked.units(**_tupled(rules["units"]))
-    rules = {name: _tupled(value) for name, value in rules.items()}
-    return {
-        "columns": package.Columns(**columns),
-        "layout": case["layout"],
-        "scale": _scale(case, asked),
-        "level": case["level"],
-        "classifiers": tuple(case["classifiers"]),
-        "round_name": case["round_name"],
-        "rules": asked.rules(**rules),
-    }
-
-
-def _scale(case: Plain, asked: Asked) -> Any:
-    categories = case["categories"]
-    return None if categories is None else asked.package.Scale(_tupled(categories), case["level"])
+        return " ".join(self._surveyed(ratings, [measure], ()))
 
 
 def _tupled(value: Any) -> Any:
@@ -265,7 +211,7 @@ def _words_of(error: Exception) -> str:
 
 
 def main(root: Path, cases: Path, out: Path) -> None:
-    """Write a line of JSON for each case: its name, its facts by way, and the CPU seconds."""
+    """Write a line of JSON for each case: its name, its facts, and the CPU seconds."""
     warnings.simplefilter("ignore")
     asked = Asked(cases.parent)
     from_there = Path(asked.package.__file__).resolve()
@@ -276,7 +222,7 @@ def main(root: Path, cases: Path, out: Path) -> None:
             begin = time.process_time()
             facts = asked.facts(case)
             spent = round(time.process_time() - begin, 3)
-            line = {"name": case["name"], "ways": facts, "cpu": spent}
+            line = {"name": case["name"], "facts": facts, "cpu": spent}
             file.write(json.dumps(line, default=str) + "\n")
 
 

@@ -1,11 +1,34 @@
 """Documentation pages that a command writes, or compares with what it would write."""
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 Pages = Callable[[Path], Mapping[Path, str]]
+
+
+def between_marks(text: str, name: str, new: str) -> str:
+    r"""The text of a page with something new between the two marks of a name.
+
+    >>> between_marks("<!-- a: written by b -->\nold\n<!-- end of a -->", "a", "new")
+    '<!-- a: written by b -->\n\nnew\n\n<!-- end of a -->'
+
+    Raises
+    ------
+    ValueError
+        The page has no such marks.
+    """
+    marks = re.compile(
+        rf"(<!-- {name}: written by .*? -->\n).*?(<!-- end of {name} -->)", re.DOTALL
+    )
+    if not marks.search(text):
+        raise ValueError(
+            f"found no '<!-- {name}: written by … -->' with '<!-- end of {name} -->'; expected "
+            "both around what is written. Add these two lines."
+        )
+    return marks.sub(lambda found: f"{found[1]}\n{new}\n\n{found[2]}", text)
 
 
 def write_or_check(pages: Pages, command: str, arguments: Sequence[str] | None = None) -> int:

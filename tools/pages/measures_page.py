@@ -18,7 +18,7 @@ from pathlib import Path
 
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, Measure
 from agreement_pipeline.ratings import LEVELS
-from tools.pages.generated import write_or_check
+from tools.pages.generated import between_marks, write_or_check
 
 QUESTIONS = {
     "inter-rater": "Do the raters agree with each other?",
@@ -34,7 +34,6 @@ DISTANCES = r"""The name of a distance may follow that of a weighted measure, as
 `gwet_ac2_circular`. Two categories with scores x and y, or places on the ordinal level, have the
 weight $w_{xy} = 1 - d_{xy} / \max d$.
 """
-LIST = re.compile(r"(<!-- measures: written by .*? -->\n).*?(<!-- end of measures -->)", re.DOTALL)
 
 
 def measures_pages(path: Path) -> dict[Path, str]:
@@ -43,12 +42,7 @@ def measures_pages(path: Path) -> dict[Path, str]:
     The list is that of the registry.
     """
     text = path.read_text(encoding="utf-8")
-    if not LIST.search(text):
-        raise ValueError(
-            f"{path}: found no '<!-- measures: written by … -->' with '<!-- end of measures -->'; "
-            "expected both around the list of measures. Add these two lines."
-        )
-    page = LIST.sub(lambda found: f"{found[1]}\n{list_of_measures(path.stem)}\n{found[2]}", text)
+    page = between_marks(text, "measures", list_of_measures(path.stem).rstrip("\n"))
     return {
         path: page,
         **{path.with_suffix("") / f"{name}.md": text for name, text in family_pages().items()},

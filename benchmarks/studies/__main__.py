@@ -1,0 +1,49 @@
+"""Studies of limits and of the gate, on simulated rounds whose true values are known exactly.
+
+    python -m benchmarks.studies NAME [--rounds N] [--draws N] [--seed N] [--method NAME] [--write]
+
+A study prints a table. `--write` puts those of `gate` and `power` into docs/proofs/intervals.md.
+The figure after ± is one standard error.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
+from benchmarks.studies import admissions, differences, failures  # noqa: F401  # they register
+from benchmarks.studies.study import STUDIES, Asked
+from tools.pages.generated import between_marks
+
+PAGE = Path(__file__).parents[2] / "docs/proofs/intervals.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.studies",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", choices=list(STUDIES))
+    parser.add_argument("--rounds", type=int, help="of each line")
+    parser.add_argument("--draws", type=int, help="resamples of each round")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--method", choices=list(METHODS), default=DEFAULT_METHOD)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args(arguments)
+    columns, lines, rounds, draws = STUDIES[options.name]
+    inference = Inference(n_resamples=options.draws or draws, method=options.method)
+    printed = [f"| {columns} |", "| --- |" + " ---: |" * columns.count(" | ")]
+    print(*printed, sep="\n")
+    for cells in lines(Asked(options.rounds or rounds, inference, options.seed)):
+        printed.append(f"| {' | '.join(map(str, cells))} |")
+        print(printed[-1], flush=True)
+    if options.write:
+        text = between_marks(PAGE.read_text(encoding="utf-8"), options.name, "\n".join(printed))
+        PAGE.write_text(text, encoding="utf-8")
+        if options.name == "gate":
+            admissions.plot_gate(printed[2:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""The studies run, and the populations by which plans are tried have their true α, by hand."""
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.intervals import Inference
+from benchmarks.studies import __main__ as program
+from benchmarks.studies import admissions, failures
+from benchmarks.studies.study import STUDIES, Asked, with_error
+
+LONG = {"units", "power", "planned_sizes", "seen_disagreement"}
+"""Their first lines take minutes."""
+
+
+@pytest.mark.parametrize("name", sorted(STUDIES.keys() - LONG))
+def test_a_study_has_a_line_with_a_cell_for_each_column(name, monkeypatch):
+    monkeypatch.setattr(failures, "NIGHTS", range(40, 81, 20))
+    n_resamples = 2_000 if name == "planned_looks" else 60
+    line = next(STUDIES[name].lines(Asked(2, Inference(n_resamples=n_resamples))))
+    assert len(line) == len(STUDIES[name].columns.split(" | "))
+
+
+def test_a_study_is_written_between_the_marks_of_its_page(monkeypatch, tmp_path, capsys):
+    marks = "<!-- gate: written by x -->", "<!-- end of gate -->"
+    page, plot = tmp_path / "page.md", tmp_path / "gate.png"
+    page.write_text("before\n{}\n\nold\n\n{}\nafter".format(*marks))
+    monkeypatch.setattr(program, "PAGE", page)
+    monkeypatch.setattr(admissions, "PLOT", plot)
+    program.main(["gate", "--rounds", "2", "--draws", "50", "--write"])
+    table = capsys.readouterr().out.rstrip()
+    assert page.read_text() == f"before\n{marks[0]}\n\n{table}\n\n{marks[1]}\nafter"
+    assert len(table.splitlines()) == 2 + 9
+    assert plot.stat().st_size > 1000
+
+
+def test_a_share_has_one_standard_error():
+    assert with_error(np.array([True, False, False, False])) == "25.0 % ± 21.7"
+
+
+def test_camps_of_one_mind_read_as_many_items_in_two_ways_as_the_expected_alpha_says():
+    """Of the six pairs of four raters, four differ on such an item, and chance differs in half."""
+    population = admissions.as_expected(admissions.of_one_mind)
+    assert population.share[-1] == pytest.approx((1 - 0.85) * (1 / 2) / (4 / 6))
+
+
+def test_every_population_has_the_expected_alpha():
+    for population in (
+        admissions.as_assumed(),
+        admissions.careless(),
+        admissions.as_expected(admissions.camps),
+        admissions.as_expected(admissions.of_one_mind),
+    ):
+        codes, likely = population.ways
+        share = np.array([likely @ (codes == k).mean(1) for k in (0, 1)])
+        differing = likely @ (2 * (codes == 0).sum(1) * (codes == 1).sum(1) / 12)
+        assert 1 - differing / (2 * share.prod()) == pytest.approx(0.85), population.name
+
+
+def test_rounds_that_decide_are_counted_with_their_number():
+    population, asked = admissions.as_assumed(), Asked(20)
+    assert admissions.deciding(population, 5_000, asked).sum() == 20
+    assert admissions.deciding(population, 20, asked).sum() < 20
