@@ -127,6 +127,17 @@ def listed(values: object, limit: int = 5) -> str:
     return f"[{shown}]" if len(every) <= limit else f"[{shown}, … {len(every) - limit} more]"
 
 
+def together(names: Iterable[str], limit: int = 8) -> str:
+    """Names as in a sentence. Of many, the first and the number of the others.
+
+    >>> together(["a"]), together("abc"), together("abcd", limit=2)
+    ('a', 'a, b and c', 'a, b and 2 more')
+    """
+    every = list(names)
+    shown = every if len(every) <= limit else [*every[:limit], f"{len(every) - limit} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+
+
 def unlinked(text: str) -> str:
     r"""Text in which no reader of Markdown finds a link: an unseen joiner breaks each address.
 

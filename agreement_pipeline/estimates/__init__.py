@@ -56,5 +56,10 @@ if TYPE_CHECKING:
         Drawn as Drawn,
         drawn_together as drawn_together,
     )
+    from agreement_pipeline.estimates.standing_out import (
+        StandingOut as StandingOut,
+        alike_first as alike_first,
+        standing_out as standing_out,
+    )
 else:
     __getattr__, __dir__, __all__ = face(__name__)
