@@ -111,6 +111,8 @@ def called(what: str, names: Iterable[object]) -> str:
 
 
 def _plural(what: str) -> str:
+    if what == "person":
+        return "people"
     return re.sub("(?<=[^aeiou])y$", "ie", what) + "s"
 
 
@@ -127,10 +129,10 @@ def listed(values: object, limit: int = 5) -> str:
     return f"[{shown}]" if len(every) <= limit else f"[{shown}, … {len(every) - limit} more]"
 
 
-def together(names: Iterable[str], limit: int = 8) -> str:
+def joined(names: Iterable[str], limit: int = 8) -> str:
     """Names as in a sentence. Of many, the first and the number of the others.
 
-    >>> together(["a"]), together("abc"), together("abcd", limit=2)
+    >>> joined(["a"]), joined("abc"), joined("abcd", limit=2)
     ('a', 'a, b and c', 'a, b and 2 more')
     """
     every = list(names)

@@ -19,7 +19,7 @@ from agreement_pipeline import Ratings, Scale, load_policy
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import assess
 from agreement_pipeline.report import JudgedRound, page_of_round
-from agreement_pipeline.report.sections import sections_of
+from agreement_pipeline.report.page import OF_ROUND
 
 T = TypeVar("T")
 RATERS = ("ana", "ben", "cyd", "dan", "eve", "model")
@@ -61,9 +61,9 @@ def main() -> None:
     print(f"{'ratings':24} {len(ratings):12,}")
     print(f"{'decision':24} {took:12.2f} s")
     judged = JudgedRound("", "a large round", ratings, policy, found)
-    for each in sections_of("round"):
-        took, _ = seconds(lambda each=each: each.answer(judged))
-        print(f"  {each.name:22} {took:12.2f} s")
+    for name, answer in OF_ROUND.items():
+        took, _ = seconds(lambda answer=answer: answer(judged))
+        print(f"  {name:22} {took:12.2f} s")
     took, page = seconds(lambda: page_of_round(JudgedRound("", "again", ratings, policy, found)))
     print(f"{'page':24} {took:12.2f} s")
     print(f"{'bytes':24} {len(page.encode()):12,}")

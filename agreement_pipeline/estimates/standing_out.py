@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, raters_apart
 from agreement_pipeline.students_t import lower_tail
-from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, together
+from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
 
 TAIL = 0.025
 FEWEST_TO_COMPARE = 30
@@ -90,8 +90,8 @@ class StandingOut:
             return "Nobody stands out: no rater differs from the rest by more than luck allows."
         first = self.found[0]
         if self.finding == "camps":
-            camps = " against ".join(together(each.raters) for each in self.found)
-            inside = together(dict.fromkeys(self._said(each.own) for each in self.found))
+            camps = " against ".join(joined(each.raters) for each in self.found)
+            inside = joined(dict.fromkeys(self._said(each.own) for each in self.found))
             what = "of labels are equal" if self.equal else "is the agreement"
             return (
                 f"Two camps: {camps}. {inside} {what} within a camp, and "
@@ -181,7 +181,7 @@ def _camps(panel: Panel) -> tuple[Beside, ...]:
             least = min(found.mean for found in alone if found)
             best = tuple(
                 Beside(
-                    tuple(np.array(panel.raters, dtype=object)[camp]),
+                    tuple(sorted(np.array(panel.raters, dtype=object)[camp])),
                     *(float(values[found.rows] @ found.weights) for values in (within, across)),
                 )
                 for (within, camp), found in zip(each, alone, strict=True)
