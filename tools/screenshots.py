@@ -2,7 +2,7 @@
 
     python -m tools.screenshots configs/projects/moderation.yaml 2026-W03 pictures/
 
-Chromium must be installed. The docs show `report-project.png` and `report-category.png`.
+Chromium must be installed. The docs show `report-project.png` and `report-first.png`.
 """
 
 import argparse
@@ -38,17 +38,15 @@ class Picture:
 
 
 PICTURES = (
-    Picture("report-project", "project", "header", "#course figure .says", tallest=1600),
-    Picture("decision", "round", "header", "#decision figure .says"),
-    Picture("where-to-look", "round", "#where-to-look", "#where-to-look"),
-    Picture("report-category", "round", "#categories", "#categories", opened="#category-2"),
-    Picture("confusion", "round", "#confusion", "#confusion"),
-    Picture("raters", "round", "#raters", "#raters", tallest=1700),
-    Picture("pairs", "round", "#pairs", "#pairs .wide"),
-    Picture("phone", "round", "header", "#where-to-look", width=PHONE, tallest=2400),
-    Picture("phone-pairs", "round", "#pairs", "#pairs .wide", width=PHONE),
-    Picture("dark", "project", "header", "#prevalence .legend", scheme="dark", tallest=2000),
-    Picture("dark-pairs", "round", "#pairs", "#pairs .wide", scheme="dark"),
+    Picture("report-project", "project", "header", "#agreement-over-rounds figure", tallest=1600),
+    Picture("report-first", "round", "header", ".top"),
+    Picture("labels", "round", "#labels", "#labels"),
+    Picture("raters", "round", "#raters", "#raters", opened="#pair-1", tallest=1700),
+    Picture("phone", "round", "header", "#labels", width=PHONE, tallest=2400),
+    Picture(
+        "dark", "project", "header", "#prevalence-over-rounds .legend", scheme="dark", tallest=2000
+    ),
+    Picture("dark-raters", "round", "#raters", "#raters", scheme="dark"),
 )
 
 

@@ -51,11 +51,6 @@ if TYPE_CHECKING:
     from agreement_pipeline.estimates.shrinkage import (
         shrunken_self_agreement as shrunken_self_agreement,
     )
-    from agreement_pipeline.estimates.shrinkage import (
-        FEWEST_TO_TELL as FEWEST_TO_TELL,
-        Drawn as Drawn,
-        drawn_together as drawn_together,
-    )
     from agreement_pipeline.estimates.standing_out import (
         StandingOut as StandingOut,
         alike_first as alike_first,

@@ -37,7 +37,7 @@ from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
 TAIL = 0.025
 FEWEST_TO_COMPARE = 30
 """On fewer items, or clusters of them, nobody is said to differ."""
-LEAST, LEAST_OF_CAMPS = 0.04, 0.05
+LEAST = 0.05
 """A smaller difference is no cause, whatever the number of items."""
 MOST_IN_CAMPS = 60
 """A larger panel is a crowd, in which no camps are looked for."""
@@ -167,7 +167,7 @@ def _camps(panel: Panel) -> tuple[Beside, ...]:
     tail = TAIL / (2 ** (n - 1) - 1 - n)
     order = alike_first(1.0 - raters_apart(panel).of_pairs)
     best: tuple[Beside, ...] = ()
-    least = LEAST_OF_CAMPS
+    least = LEAST
     for cut in range(2, n - 1):
         ones = np.isin(np.arange(n), order[:cut])
         first, other = (_pairs(panel, camp, camp) for camp in (ones, ~ones))
@@ -212,11 +212,11 @@ def _parts(panel: Panel) -> Iterator[tuple[Array, Array]]:
             yield gave, gave
         return
     given = panel.given.astype(float)
-    weights = panel.weights @ given
+    n = float((panel.weights @ given).sum()) or 1.0
     x = np.where(panel.given[..., None], panel.values, 0.0)
-    x = (x - (panel.weights @ x.sum(1)) / weights.sum()) * given[..., None]
+    x = (x - (panel.weights @ x.sum(1)) / n) * given[..., None]
     squares = (x**2).sum(-1)
-    far = 2 * float(panel.weights @ squares.sum(1)) / weights.sum() or 1.0
+    far = 2 * float(panel.weights @ squares.sum(1)) / n or 1.0
     yield given, given
     yield -squares / far, given
     yield given, -squares / far

@@ -95,7 +95,7 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     """
     likely = like_models(ratings.raters) if models is None else models
     counts = _counts(ratings)
-    sizes = counts.sizes @ counts.weights / counts.weights.sum() if counts else None
+    sizes = counts.sizes @ counts.weights / (counts.weights.sum() or 1.0) if counts else None
     labels = "" if sizes is None else f", {tenths(float(sizes))} labels an item"
     beside = ratings.classifiers
     said = (
@@ -207,6 +207,10 @@ def _steps(held: Round) -> Iterator[Step]:
         if kind not in done:
             done.add(kind)
             yield from _against(verdict, kind, held)
+    if decision.codes == ("no_rule",):
+        yield Step(
+            "Give the policy a rule.", f"It needs {HELPS['no_rule']}.", "docs/guide/policy.md"
+        )
 
 
 def _is_low(verdict: Verdict) -> bool:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 
 from agreement_pipeline.report.figure import COLOURS, SHADES, Figure, Kind, Mark, Tone, cut
 from agreement_pipeline.report.sheet import SIZE, WIDTH, Axis, Sheet, bounds_of, spread
-from agreement_pipeline.text import SENTENCE, number
+from agreement_pipeline.text import PROBABILITY, SENTENCE, number
 
 STYLE = Path(__file__).with_name("templates") / "figures.css"
 DISPLAYED = 600
@@ -254,7 +254,7 @@ def _matrix(figure: Figure) -> Sheet:
             sheet.box(x, y, wide - 1.5, tall - 1.5, f"cell {kind}", tip)
             if mark.value is not None and len(heads) <= MOST_WITH_NUMBERS:
                 ink = "on-dark" if level >= SHADES // 2 else "on-light"
-                written = number(mark.value, figure.form)
+                written = number(mark.value, PROBABILITY)
                 sheet.text(x + wide / 2, y + tall / 2 + 4, written, ink, "middle")
     sheet.text(WIDTH - 24, bottom + 14, figure.axis, anchor="end")
     return sheet

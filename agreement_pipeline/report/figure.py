@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from agreement_pipeline.text import PROBABILITY, SENTENCE, interval, number
+from agreement_pipeline.text import SENTENCE, interval, number
 
 if TYPE_CHECKING:
     from agreement_pipeline.estimates import Estimate
@@ -136,8 +136,6 @@ class Figure:
         What each tone means, if tones mean something.
     bounds
         The ends of the axis. None: those of the numbers.
-    form
-        How a number in a cell is written.
     by_powers
         True if numbers across are decimal logarithms.
     picture
@@ -153,7 +151,6 @@ class Figure:
     cutoffs: tuple[tuple[float, str], ...] = ()
     legend: tuple[tuple[Tone, str], ...] = ()
     bounds: tuple[float, float] | None = None
-    form: str = PROBABILITY
     by_powers: bool = False
     picture: Picture | None = None
 

@@ -46,12 +46,11 @@ def labels(judged: JudgedRound) -> Answer | None:
             each.scope.name,
             *value_and_interval(each),
             share(shares[each.scope.name]),
-            _instead(said, said.scale.names.index(each.scope.name), together),
             each.undefined,
         ]
         for each in found
     ]
-    columns = ("category", "agreement", "interval", "share of labels", "taken for", "note")
+    columns = ("category", "agreement", "interval", "share of labels", "note")
     table = grid("Agreement on each category", columns, rows, "categories")
     return Answer(
         (_lowest(found), _most(said), *([RARE_SAID] if max(shares.values()) > 1 - RARE else [])),
@@ -83,16 +82,6 @@ def _most(said: CategoryCounts) -> str:
         return "There are two categories, so all disagreement is between them."
     part = in_words(pair.share, PERCENT)
     return f"{part} of all pairs of differing labels are {pair.one} and {pair.other}."
-
-
-def _instead(said: CategoryCounts, category: int, together: Array) -> str:
-    """What the others say most often where they differ from a rater who gave the category."""
-    instead = together[category].copy()
-    instead[category] = 0.0
-    if not instead.any():
-        return ""
-    part = in_words(instead.max() / instead.sum(), PERCENT)
-    return f"{said.scale.names[int(instead.argmax())]} ({part})"
 
 
 def _confused(names: Sequence[str], together: Array) -> Figure:

@@ -38,7 +38,7 @@ from agreement_pipeline.report.section import (
     share,
     title_of,
 )
-from agreement_pipeline.report.tables import difference_rows, without_numbers
+from agreement_pipeline.report.tables import difference_rows
 from agreement_pipeline.text import SENTENCE, TABLE, counted, in_words, interval, natural, number
 
 MOST_SHOWN, MOST_CHARTED, MOST_NAMED = 40, 60, 8
@@ -121,19 +121,19 @@ def rounds(judged: JudgedProject) -> Answer:
     """The last rounds with their decisions, each with what decided."""
     if judged.rounds.empty:
         return Answer(("The store has no round.",))
-    deciding = _deciding(judged.rounds)
-    rows = [_row(judged, row) for row in deciding[::-1][:MOST_ROWS]]
-    columns = ("round", "decision", "release", "measure", "value", "interval", "why")
-    table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(deciding))
-    return Answer(_said(deciding), tables=(table,))
-
-
-def _deciding(found: pd.DataFrame) -> Sequence[One]:
-    """A row for each round: of a held round the verdict that held it, else the first one."""
-    order = {"unreliable": 0, "not_evaluated": 1, "inconclusive": 2, "tentative": 3}
-    worst = found.assign(order=found["verdict"].map(order).fillna(4))
-    worst = worst.sort_values("order", kind="stable").drop_duplicates("round")
-    return worst.sort_values("round", kind="stable").to_dict("records")
+    found = decisions(judged.rounds).to_dict("records")
+    rows: list[Row] = [
+        [
+            Cell(row["round"], page=judged.pages.get(row["round"], "")),
+            Cell(row["decision"], tone=NAMES_OF_TONES.get(row["decision"], "unknown")),
+            row["why"],
+            row["release"],
+        ]
+        for row in found[:MOST_ROWS]
+    ]
+    columns = ("round", "decision", "why", "release")
+    table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(found))
+    return Answer(_said(found[::-1]), tables=(table,))
 
 
 def _said(deciding: Sequence[One]) -> tuple[str, ...]:
@@ -153,18 +153,6 @@ def _named(names: list[str]) -> str:
     more = len(names) - MOST_NAMED
     shown = ", ".join(names[-MOST_NAMED:])
     return shown if more <= 0 else f"{shown}, and {more} earlier ones"
-
-
-def _row(judged: JudgedProject, row: One) -> Row:
-    name, decision, reason = str(row["round"]), str(row["decision"]), str(row["reason"])
-    return [
-        Cell(name, page=judged.pages.get(name, "")),
-        Cell(decision, tone=NAMES_OF_TONES.get(decision, "unknown")),
-        str(row["release"]),
-        title_of(row["measure"]) if row["measure"] else "",
-        *_numbers_of(row),
-        without_numbers(reason) if row["measure"] else reason,
-    ]
 
 
 def _numbers_of(row: One) -> tuple[Cell, Cell]:

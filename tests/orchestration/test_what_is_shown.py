@@ -108,28 +108,6 @@ def test_each_raters_agreement_with_themselves_stands_beside_that_with_the_other
     )
 
 
-def test_raters_with_few_replicates_are_shown_drawn_towards_the_pool(line):
-    again = GOOD[GOOD["rater"].isin(["ana", "ben"])].groupby("rater").head(6).assign(occurrence=2)
-    again.iloc[0, again.columns.get_loc("label")] = next(
-        label for label in set(GOOD["label"]) if label != again.iloc[0]["label"]
-    )
-    line.deliver("w1", pd.concat([GOOD.assign(occurrence=1), again]))
-    result = line.run("w1", "annotations", "intra_rater_agreement")
-
-    metadata = result.asset_materializations_for_node("reviews__intra_rater_agreement")[0].metadata
-    raters = {
-        record.data["rater"]: record.data
-        for record in metadata["self_agreement_towards_the_pool"].records
-    }
-    assert sorted(raters) == ["ana", "ben"]
-    assert all(
-        "shrunk towards the pool of 2 raters" in found["how"] and found["items"] == "6"
-        for found in raters.values()
-    )
-    values = sorted(float(found["value"]) for found in raters.values())
-    assert 5 / 6 < values[0] < values[1] < 1
-
-
 def test_disputed_items_come_with_their_share_of_all_disagreement(line):
     line.settings = ProjectSettings(
         **{**line.settings.model_dump(), "scale": {"level": "interval", "categories": [1, 2, 3]}}

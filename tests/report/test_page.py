@@ -227,7 +227,7 @@ def test_a_page_is_made_of_every_kind_of_round(case):
 def row_of(name, decision, release, measure, verdict, *numbers):
     limits = dict(zip(("value", "low", "high"), numbers or [float("nan")] * 3, strict=True))
     said = {"round": name, "decision": decision, "release": release, "measure": measure}
-    said |= {"scope": "round", "confidence_level": 0.95}
+    said |= {"scope": "round", "confidence_level": 0.95, "broken": ""}
     return {**said, **limits, "verdict": verdict, "reason": f"{measure}: {verdict}"}
 
 
@@ -248,7 +248,7 @@ def test_a_project_says_which_rounds_were_held_and_why():
     overview, over_time = (OF_PROJECT[name](judged) for name in ("Rounds", "Agreement over rounds"))
     held = overview.tables[0].rows[0]
     assert [cell.text for cell in held][:2] == ["w2", "held"]
-    assert held[-1].text == "not_evaluated"
+    assert held[2].text == "self_agreement: not_evaluated"
     assert [mark.crossed for mark in over_time.figures[0].marks] == [False, True]
 
 

@@ -67,12 +67,11 @@ def test_of_two_categories_none_is_the_lowest_and_of_two_raters_none_stands_out(
     assert apart.sentences[0].startswith("Too few items have three raters")
 
 
-def test_a_category_that_nobody_gave_has_no_value_and_is_taken_for_nothing():
+def test_a_category_that_nobody_gave_has_no_value_and_says_why():
     ratings = labelled(40, "abc", {0, 1}, ("no", "yes", "never"))
     (row,) = [row for row in answer("Labels", ratings).tables[0].texts if row[0] == "never"]
-    assert row[1:3] == ["", ""]
-    assert row[4] == ""
-    assert row[5]
+    assert row[1:4] == ["", "", "0.0%"]
+    assert row[4]
 
 
 @pytest.mark.parametrize(("level", "words"), [(0.975, "97.5% intervals"), (0.999, "99.9% interv")])
