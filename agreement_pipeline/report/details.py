@@ -19,7 +19,7 @@ from agreement_pipeline.report.tables import estimate_rows
 from agreement_pipeline.report.verdicts import about
 from agreement_pipeline.text import NO_LIMIT, listed
 
-Detail = Callable[[Ratings, Policy, Shown | None, Sequence[Estimate]], Grid | None]
+Detail = Callable[[Ratings, Policy, Shown | None], Grid | None]
 
 DETAILS: Mapping[Question, Mapping[str, Detail]] = {
     "inter-rater": {"strata": strata_grid, "rater_profiles": profiles},
@@ -103,9 +103,7 @@ def details(
     None stands for a table that the ratings do not allow. With `shown`, some raters and pairs are
     shown, and `left_out` says of how many.
     """
-    tables = {
-        name: table(ratings, policy, shown, estimates) for name, table in DETAILS[question].items()
-    }
+    tables = {name: table(ratings, policy, shown) for name, table in DETAILS[question].items()}
     return {
         "left_out": None if shown is None else shown.left_out(),
         "intervals": lambda: interval_image(estimates, policy),

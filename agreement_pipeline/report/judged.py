@@ -45,23 +45,18 @@ def measured(
     policy: Policy,
     scopes: Sequence[str],
     shown: Shown | None = None,
-    known: Iterable[Estimate] = (),
 ) -> Sequence[Estimate]:
     """Estimates about the ratings that the policy judges, for people to read.
 
-    Those that are `known`, such as the ones that the decision rests on, are taken over: so one
-    statistic has one interval wherever it stands.
-
-    They have the policy's number of resamples, so a value has one interval on the whole page.
-    Raters and pairs have fewer. So has everything else if there are many categories.
+    They have the policy's number of resamples, so a value has one interval wherever it stands.
+    Raters and pairs have fewer unless a rule judges them. So has everything else if there are many
+    categories.
     """
     many = len(ratings.scale.categories or ()) > MANY_CATEGORIES
     n_resamples = min(policy.n_resamples, DETAIL_RESAMPLES) if many else policy.n_resamples
     inference = Inference(policy.confidence_level, n_resamples)
-    part = judged_part(ratings, policy)
-    found = survey(part, measures, inference, scopes=scopes, shown=shown)
-    same = {(each.measure, each.scope): each for each in known}
-    return [same.get((each.measure, each.scope), each) for each in found]
+    part, judged = judged_part(ratings, policy), {rule.scope for rule in policy.rules}
+    return survey(part, measures, inference, scopes=scopes, judged=judged, shown=shown)
 
 
 def headline(policy: Policy) -> str | None:

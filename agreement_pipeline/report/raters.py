@@ -109,7 +109,7 @@ def comparisons(scale: Scale, policy: Policy | None = None) -> tuple[Comparison,
 
 
 def themselves_and_others(
-    ratings: Ratings, policy: Policy, shown: Shown | None = None, known: Iterable[Estimate] = ()
+    ratings: Ratings, policy: Policy, shown: Shown | None = None
 ) -> Grid | None:
     """A row for each rater and each category, as in `joint_rows`.
 
@@ -120,7 +120,7 @@ def themselves_and_others(
         return None
     measures = [measure for _, *both in compared for measure in both]
     same = None if shown is None else shown.of_both()
-    found = measured(ratings, measures, policy, ("rater", "category"), same, known)
+    found = measured(ratings, measures, policy, ("rater", "category"), same)
     return joint_rows(found, compared, policy)
 
 
@@ -196,9 +196,7 @@ def _verdict(usual: Rule, found: Estimate | None, policy: Policy) -> Verdict:
     return next(mine, usual).judge([] if found is None else [found])[0]
 
 
-def profiles(
-    ratings: Ratings, policy: Policy, shown: Shown | None = None, known: Iterable[Estimate] = ()
-) -> Grid | None:
+def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Grid | None:
     """A row for each rater who is shown, in the order of names, since a rank would mislead.
 
     None if the scale lists no categories, or for a single rater.
@@ -208,7 +206,7 @@ def profiles(
     asked = shown or Shown.whole(ratings.raters)
     compared = comparisons(ratings.scale, policy)[0]
     measures = list(dict.fromkeys([*compared[1:], GOLD]))
-    found = measured(ratings, measures, policy, ("rater",), asked, known)
+    found = measured(ratings, measures, policy, ("rater",), asked)
     by_name = {(each.measure, each.scope.name): each for each in found}
     met_again = any(
         each.measure == compared.themselves and each.value is not None for each in found
@@ -298,8 +296,7 @@ def raters(judged: JudgedRound) -> Answer | None:
     """Who stands out, each rater beside the others and themselves, and the pairs who differ."""
     if len(judged.raters) < 2:
         return None
-    estimates = judged.assessment.estimates if judged.assessment else ()
-    table = profiles(judged.ratings, judged.policy, judged.shown, estimates)
+    table = profiles(judged.ratings, judged.policy, judged.shown)
     pairs = [each for each in judged.pairs if each.value is not None][:MOST_PAIRS]
     named = {Scope.of_pair(*pair): pair for pair in judged.shown.pairs}
     told = [each.scope for each in pairs][:MOST_TOLD]
