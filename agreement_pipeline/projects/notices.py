@@ -9,9 +9,10 @@ from functools import lru_cache
 from html import escape
 from typing import Any, Literal
 
+from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.standing import last_events
-from agreement_pipeline.report import shortened, who_differs
+from agreement_pipeline.report import held_for_disagreement, shortened, who_differs
 
 Form = Literal["plain", "slack"]
 What = Literal["held", "not judged", "overdue"]
@@ -94,13 +95,21 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
 
 
 def with_who_differs(project: Project, notice: Notice) -> Notice:
-    """The notice with who differs, if disagreement holds the round. Raters have pseudonyms."""
-    decided = last_events(project.store.history(notice.about)).get(notice.about, {}).get("decided")
-    if notice.what != "held" or decided is None:
+    """The notice with who differs, if disagreement holds the round. Raters have pseudonyms.
+
+    If the ratings cannot be read, it says so, since the notice must arrive.
+    """
+    entries = last_events(project.store.history(notice.about) if notice.about else ())
+    decided = entries.get(notice.about, {}).get("decided", {})
+    verdicts = decided.get("verdicts", ())
+    if notice.what != "held" or not held_for_disagreement(verdicts, project.policy):
         return notice
-    ratings = project.store.ratings(notice.about)
-    renamed = ratings.renamed(shortened(project.store.pseudonyms(ratings), ratings.classifiers))
-    return replace(notice, who=who_differs(renamed, decided["verdicts"], project.policy))
+    try:
+        ratings = project.store.ratings(notice.about)
+        names = shortened(project.store.pseudonyms(ratings), ratings.classifiers)
+        return replace(notice, who=who_differs(ratings.renamed(names)))
+    except AgreementError as error:
+        return replace(notice, who=f"Nobody can tell who differs: {error}")
 
 
 def overdue(project: Project, now: float) -> Notice | None:

@@ -52,8 +52,8 @@ class Round(NamedTuple):
     @property
     def who_differs(self) -> str:
         """Who differs, in a sentence. Empty unless the round is held for disagreement."""
-        verdicts = (each.to_mapping() for each in self.decision.unmet)
-        return who_differs(self.ratings, verdicts, self.policy)
+        unmet = (each.to_mapping() for each in self.decision.unmet)
+        return who_differs(self.ratings) if held_for_disagreement(unmet, self.policy) else ""
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -72,8 +72,11 @@ class Round(NamedTuple):
     def plan(self, expected: float) -> str:
         """The command that says how many items decide if a value is expected."""
         counts = _counts(self.ratings)
-        sizes = counts.sizes[counts.pairable] if counts else np.zeros(0)
-        labels = f" --labels-an-item {max(2, round(float(sizes.mean())))}" if len(sizes) else ""
+        labels = ""
+        if counts and counts.pairable.any():
+            use = counts.pairable
+            mean = np.average(counts.sizes[use], weights=counts.weights[use])
+            labels = f" --labels-an-item {round(float(mean))}"
         return f"agreement-pipeline plan {self._under} --expected {expected:.2f}{labels}"
 
     @property
@@ -117,18 +120,20 @@ def like_models(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if MODEL.search(name.replace("_", " ")))
 
 
-def who_differs(ratings: Ratings, verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> str:
-    """Who differs from the rest, in a sentence. Empty if disagreement does not hold the round.
+def who_differs(ratings: Ratings) -> str:
+    """Who differs from the rest of the panel, in a sentence."""
+    return standing_out(counting_of(ratings).by_rater(ratings)).sentence
 
-    Disagreement holds a round if a value of agreement between raters is under its cut-off. So
-    nobody is named where replicates are missing, or where items are too few.
+
+def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
+    """True if a value of agreement between raters is under its cut-off, and this holds the round.
+
+    So nobody is named where replicates are missing, or where items are too few.
 
     Parameters
     ----------
-    ratings
-        The ratings of the round.
     verdicts
-        The verdicts that hold it, as plain data.
+        The verdicts on the round as plain data.
     policy
         The policy that judged it.
     """
@@ -137,13 +142,12 @@ def who_differs(ratings: Ratings, verdicts: Iterable[Mapping[str, Any]], policy:
         for rule in policy.rules
         if rule.effect == "hold" and registered(rule.measure).question == "inter-rater"
     }
-    held = any(
+    return any(
         each["effect"] == "hold"
         and each["verdict"] not in ("reliable", "not_evaluated")
         and each["value"] < cutoffs.get(each["measure"], -np.inf)
         for each in verdicts
     )
-    return standing_out(counting_of(ratings).by_rater(ratings)).sentence if held else ""
 
 
 def _counts(ratings: Ratings) -> CategoryCounts | None:

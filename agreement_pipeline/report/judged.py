@@ -80,12 +80,8 @@ def differ(found: Iterable[Estimate]) -> bool:
 def shares_of(ratings: Ratings) -> Mapping[str, float]:
     """The share of each category among the panel's labels. Gold items are left out."""
     counts = counting_of(ratings).counts(ratings).with_scale(ratings.scale)
-    return shares_by_name(counts.scale.names, counts.weights @ counts.counts)
-
-
-def shares_by_name(names: Sequence[str], used: Array) -> Mapping[str, float]:
-    """Counts of categories as shares of all."""
-    return dict(zip(names, (used / used.sum()).tolist(), strict=True))
+    used = counts.weights @ counts.counts
+    return dict(zip(counts.scale.names, (used / used.sum()).tolist(), strict=True))
 
 
 def texts_of(ratings: Ratings, items: Collection[str]) -> dict[str, str]:

@@ -8,11 +8,12 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first, standing_out
+from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first
 from agreement_pipeline.intervals import mean_interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, Rule, Verdict
 from agreement_pipeline.ratings import Codes, Ratings, Scale, in_pandas, is_clock, seconds
+from agreement_pipeline.report.advice import who_differs
 from agreement_pipeline.report.figure import Figure, matrix
 from agreement_pipeline.report.judged import JudgedRound, measured
 from agreement_pipeline.report.section import (
@@ -315,12 +316,11 @@ def raters(judged: JudgedRound) -> Answer | None:
 
 
 def _said(judged: JudgedRound) -> Iterator[str]:
-    panel = counting_of(judged.ratings).by_rater(judged.ratings)
     held = judged.assessment is not None and not judged.decision.admitted
     if held and not judged.round.who_differs:
         yield "The round is not held for disagreement, so nobody is named."
     else:
-        yield standing_out(panel).sentence
+        yield who_differs(judged.ratings)
     yield FAIR
     if judged.shown.left_out():
         yield (
