@@ -111,6 +111,8 @@ def called(what: str, names: Iterable[object]) -> str:
 
 
 def _plural(what: str) -> str:
+    if what == "person":
+        return "people"
     return re.sub("(?<=[^aeiou])y$", "ie", what) + "s"
 
 
@@ -125,6 +127,17 @@ def listed(values: object, limit: int = 5) -> str:
     every = list(values)  # type: ignore[call-overload]
     shown = ", ".join(repr(value) for value in every[:limit])
     return f"[{shown}]" if len(every) <= limit else f"[{shown}, … {len(every) - limit} more]"
+
+
+def joined(names: Iterable[str], limit: int = 8) -> str:
+    """Names as in a sentence. Of many, the first and the number of the others.
+
+    >>> joined(["a"]), joined("abc"), joined("abcd", limit=2)
+    ('a', 'a, b and c', 'a, b and 2 more')
+    """
+    every = list(names)
+    shown = every if len(every) <= limit else [*every[:limit], f"{len(every) - limit} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def unlinked(text: str) -> str:

@@ -18,7 +18,7 @@ from agreement_pipeline.policy import Waivers, judge, load_policy, load_waiver
 from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.readers import read
 from agreement_pipeline.release import release_round
-from agreement_pipeline.report.sections.raters import READINGS
+from agreement_pipeline.report.raters import READINGS
 
 pytestmark = pytest.mark.slow
 

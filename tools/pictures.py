@@ -30,8 +30,8 @@ OF_UI = {
 }
 """What each picture of the UI shows: an address, and how far down the page is moved."""
 OF_REPORT = {
-    "report-project": ("project", "header", "#course figure .says", "", 1600),
-    "report-category": ("round", "#categories", "#categories", "#category-2", 1400),
+    "report-project": ("project", "header", "#agreement-over-rounds figure", "", 1600),
+    "report-first": ("round", "header", ".top", "", 1400),
 }
 """For each picture of the report: its page, the first and the last part of the page that are shown,
 what is opened before, and the greatest height."""

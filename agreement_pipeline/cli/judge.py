@@ -22,8 +22,8 @@ from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.policy import Decision, Policy, Waivers, load_policy, load_waiver
 from agreement_pipeline.policy import judge as judge_ratings
-from agreement_pipeline.ratings import Ratings, described, lookalikes
-from agreement_pipeline.report import printable
+from agreement_pipeline.ratings import described, lookalikes
+from agreement_pipeline.report import Round, printable, steps_as_text, who_rated
 
 HELD, MOST_WARNINGS = 1, 10
 
@@ -56,16 +56,30 @@ def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **readi
     if output == "json":
         say(as_json(decision.to_mapping()))
     else:
-        say("\n  ".join(map(printable, _in_words(decision, ratings, under))))
+        found = Round(ratings, under, decision, name=str(file), policy_name=str(policy))
+        say("\n  ".join(map(printable, _in_words(found))))
     return 0 if decision.admitted else HELD
 
 
-def _in_words(decision: Decision, ratings: Ratings, policy: Policy) -> Iterator[str]:
-    """The decision, then a line for each reason, each rule that only warns, and each warning."""
+def _in_words(found: Round) -> Iterator[str]:
+    """The decision with its reasons, who rated, what to do, and then what only warns."""
+    decision = found.decision
     decided = "admitted" if decision.admitted else "held"
     yield f"{decided} (tentative)" if decision.tentative else decided
     yield from decision.reasons
+    if found.who_differs:
+        yield found.who_differs
+    yield who_rated(found.ratings)
     yield decision.manner
+    yield from _warnings(found)
+    if found.steps:
+        yield "what to do now:"
+        yield from "\n".join(steps_as_text(found.steps)).splitlines()
+
+
+def _warnings(found: Round) -> Iterator[str]:
+    """What does not count, the rules that only warn, and what else deserves a look."""
+    decision, ratings, policy = found.decision, found.ratings, found.policy
     if ratings.origin and ratings.origin.words:
         yield f"no ratings: {ratings.origin.words}"
     for line in _only_warning(decision, policy, met=True):

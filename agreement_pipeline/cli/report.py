@@ -104,7 +104,8 @@ def report(
     load_lightly()
     called: dict[str, str] | None = {} if names else None
     page = partial(report_page, ratings, load_policy(policy), name=file.name, names=called)
-    say(_shown(partial(page, images=images), target))
+    asked = partial(page, images=images, in_commands=(str(file), str(policy)))
+    say(_shown(asked, target))
     return 0
 
 
@@ -130,7 +131,7 @@ def _of_project(
             )
         yield _shown(partial(of_all, pages), target / INDEX)
         for name, page in pages.items():
-            yield _shown(partial(of_round, name), target / page)
+            yield _shown(partial(of_round, name, pages=pages, index=INDEX), target / page)
 
 
 def _shown(page: Callable[..., str], target: Path | None) -> str:

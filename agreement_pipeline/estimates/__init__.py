@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from agreement_pipeline.estimates.shrinkage import (
         shrunken_self_agreement as shrunken_self_agreement,
     )
-    from agreement_pipeline.estimates.shrinkage import (
-        FEWEST_TO_TELL as FEWEST_TO_TELL,
-        Drawn as Drawn,
-        drawn_together as drawn_together,
+    from agreement_pipeline.estimates.standing_out import (
+        StandingOut as StandingOut,
+        alike_first as alike_first,
+        standing_out as standing_out,
     )
 else:
     __getattr__, __dir__, __all__ = face(__name__)

@@ -32,8 +32,9 @@ from agreement_pipeline.intervals import Interval
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile
 
-FEWEST_BEFORE = 5
-"""A round is compared with so many earlier rounds or more."""
+FEWEST_BEFORE = 7
+"""A round is compared with so many earlier rounds or more: fewer than eight cannot tell."""
+ANY = (-math.inf, math.inf)
 TAIL = 0.00135
 """What a normal distribution has beyond three standard errors on one side."""
 
@@ -90,17 +91,21 @@ class Charted:
 
 
 def control_chart(
-    readings: Iterable[Reading], known: Sequence[Charted] = ()
+    readings: Iterable[Reading],
+    known: Sequence[Charted] = (),
+    bounds: tuple[float, float] = ANY,
 ) -> tuple[Charted, ...]:
     """Each round against the rounds before it, in the order given.
+
+    No limit lies beyond the `bounds` of the measure.
 
     `known` is a chart that was made before. As far as its readings are the same, it is taken over.
 
     Examples
     --------
-    >>> usual = [Reading(f"w{n}", 0.8 + 0.01 * (n % 2), 0.02) for n in range(6)]
-    >>> [each.out for each in control_chart([*usual, Reading("w6", 0.65, 0.02)])]
-    [False, False, False, False, False, False, True]
+    >>> usual = [Reading(f"w{n}", 0.8 + 0.01 * (n % 2), 0.02) for n in range(7)]
+    >>> [each.out for each in control_chart([*usual, Reading("w7", 0.65, 0.02)])][-2:]
+    [False, True]
     """
     every = list(readings)
     same = [each == old.reading for each, old in zip(every, known, strict=False)]
@@ -111,7 +116,7 @@ def control_chart(
     values[:n] = [each.value for each in inside]
     variances[:n] = [each.error * each.error for each in inside]
     for reading in every[len(chart) :]:
-        against = _against(values[:n], variances[:n], reading)
+        against = _against(values[:n], variances[:n], reading, bounds)
         chart.append(against)
         if not against.out:
             values[n], variances[n] = reading.value, reading.error * reading.error
@@ -119,7 +124,9 @@ def control_chart(
     return tuple(chart)
 
 
-def _against(values: Array, variances: Array, reading: Reading) -> Charted:
+def _against(
+    values: Array, variances: Array, reading: Reading, bounds: tuple[float, float]
+) -> Charted:
     if len(values) < FEWEST_BEFORE:
         return Charted(reading)
     between = spread_between(values, variances)
@@ -127,4 +134,5 @@ def _against(values: Array, variances: Array, reading: Reading) -> Charted:
     centre = float(weights @ values / weights.sum())
     t = -quantile(TAIL, len(values) - 1)
     reach = t * math.sqrt(reading.error**2 + between + 1 / weights.sum())
-    return Charted(reading, centre, Interval(centre - reach, centre + reach))
+    low, high = max(bounds[0], centre - reach), min(bounds[1], centre + reach)
+    return Charted(reading, centre, Interval(low, high))

@@ -1,105 +1,21 @@
-"""How much values differ beyond their own standard errors, and values drawn towards the others.
+"""How much values differ beyond their own standard errors, and single raters drawn to a pool.
 
-The spread is DerSimonian and Laird's (1986). With it, each value is drawn towards the mean of all
-(Morris 1983): the less is known of it, the more. So ten labels hardly move a rater away from the
-others.
+The spread is DerSimonian and Laird's (1986).
 
 References
 ----------
 DerSimonian, R. & Laird, N. (1986). Controlled Clinical Trials 7(3), 177-188.
 https://doi.org/10.1016/0197-2456(86)90046-2
-Morris, C. N. (1983). Parametric empirical Bayes inference. Journal of the American Statistical
-Association 78(381), 47-55. https://doi.org/10.1080/01621459.1983.10477920
 """
-
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from statistics import NormalDist
-from typing import Literal
 
 import numpy as np
 
 from agreement_pipeline.estimates.estimates import DEFAULT, Estimate
 from agreement_pipeline.estimates.scope import Scope
-from agreement_pipeline.intervals import Inference, Interval, Percentiles
+from agreement_pipeline.intervals import Inference, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 from agreement_pipeline.text import in_words
-
-Reads = Literal["like the others", "lower", "higher", "too few to tell"]
-FEWEST_TO_TELL = 30
-"""With fewer items, nobody is said to differ."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """An estimate of a rater, drawn towards the other raters.
-
-    Attributes
-    ----------
-    estimate
-        What was found of the rater alone.
-    value, interval
-        The value drawn towards the mean of all raters, and its interval at the estimate's level.
-    mean
-        The mean of all raters.
-    """
-
-    estimate: Estimate
-    value: float
-    interval: Interval
-    mean: float
-
-    @property
-    def reads(self) -> Reads:
-        """Whether the rater differs from the others, as far as anybody can tell."""
-        if self.estimate.n_used < FEWEST_TO_TELL:
-            return "too few to tell"
-        if self.interval.high < self.mean:
-            return "lower"
-        return "higher" if self.interval.low > self.mean else "like the others"
-
-
-def drawn_together(
-    estimates: Iterable[Estimate], pool: Iterable[Estimate] | None = None
-) -> tuple[Drawn, ...]:
-    r"""Estimates of one measure, each drawn towards the mean of a pool, or of them all.
-
-    .. math:: \tilde x = \frac{x / s^2 + \mu / \tau^2}{1 / s^2 + 1 / \tau^2}
-
-    The standard error s is half of the interval, divided by the normal quantile of its level.
-    :math:`\tau^2` is how much the values of the pool differ beyond their errors, and :math:`\mu`
-    is their mean. Estimates without a value or without limits are left out. There are none if the
-    pool has fewer than two. A pool that was chosen by its values gives a wrong mean.
-    """
-    known = [found for found in estimates if _has_limits(found)]
-    pooled = known if pool is None else [found for found in pool if _has_limits(found)]
-    if len(pooled) < 2:
-        return ()
-    z = NormalDist().inv_cdf((1 + pooled[0].confidence_level) / 2)
-    of_pool, their_variances = _values(pooled, z)
-    between = spread_between(of_pool, their_variances)
-    weights = 1 / (their_variances + between)
-    mean = float(weights @ of_pool / weights.sum())
-    values, variances = _values(known, z)
-    own = between / (variances + between)
-    drawn = own * values + (1 - own) * mean
-    errors = np.sqrt(own * variances + (1 - own) ** 2 / weights.sum())
-    limits = zip((drawn - z * errors).tolist(), (drawn + z * errors).tolist(), strict=True)
-    return tuple(
-        Drawn(found, value, Interval(*each), mean)
-        for found, value, each in zip(known, drawn.tolist(), limits, strict=True)
-    )
-
-
-def _has_limits(found: Estimate) -> bool:
-    return found.low is not None and found.high is not None and found.low < found.high
-
-
-def _values(found: Sequence[Estimate], z: float) -> tuple[Array, Array]:
-    values = np.array([each.value for each in found], dtype=float)
-    limits = np.array([each.interval for each in found], dtype=float).reshape(-1, 2)
-    return values, ((limits[:, 1] - limits[:, 0]) / 2 / z) ** 2
 
 
 def spread_between(values: Array, variances: Array) -> float:

@@ -15,7 +15,7 @@ import dagster as dg
 from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY
 from agreement_pipeline.orchestration.sensors import last_tags, running, said_by
-from agreement_pipeline.projects import Notice, Project, notices
+from agreement_pipeline.projects import Notice, Project, notices, with_who_differs
 
 EVERY_SECONDS, LONGEST_WAIT = 30, 3_600
 SECONDS = 10
@@ -155,7 +155,8 @@ def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, 
         return f"{len(waiting)} to tell; the webhook did not answer, and is tried again later"
     url, first = checked_url(variable, os.environ), waiting[0]
     try:
-        post(url, first.body(project.settings.alerts_form))
+        told_now = with_who_differs(project, first)
+        post(url, told_now.body(project.settings.alerts_form))
     except NotPostedError as error:
         wait = told.failed(now)
         said = f"not told of {_key(first)}: {error}; the next try is in {wait:g} s"

@@ -164,7 +164,7 @@ def acceptability(project: Project, round_name: str) -> Judged:
         data_version=dg.DataVersion(decision.digest),
         check_results=list(checks.policy_results(policy, decision)),
         metadata={
-            **decision_metadata(decision, link(project, page_of(round_name))),
+            **decision_metadata(project, round_name, decision, link(project, page_of(round_name))),
             "release_withdrawn": withdrawn,
         },
     )
@@ -179,7 +179,9 @@ def training_data(project: Project, round_name: str) -> Result:
 def round_page(project: Project, round_name: str) -> Result:
     """The page of the round, for people without this UI. Its link opens it."""
     today = datetime.now(UTC).date()
-    keep_page(project, page_of(round_name), page_of_one(project, round_name, on=today))
+    pages = {name: page_of(name) for name in project.store.rounds()}
+    page = page_of_one(project, round_name, on=today, pages=pages, index=INDEX)
+    keep_page(project, page_of(round_name), page)
     return dg.MaterializeResult(metadata=link(project, page_of(round_name)))
 
 
@@ -284,7 +286,8 @@ def _show(
 ) -> None:
     """Show a changed decision on `acceptability`, as the run of the round itself would."""
     asset, page = host.key("acceptability"), link(host.project, page_of(each.round))
-    told = {**decision_metadata(decision, page), "release_withdrawn": each.withdrawn}
+    said = decision_metadata(host.project, each.round, decision, page)
+    told = {**said, "release_withdrawn": each.withdrawn}
     _materialized(context, asset, each.round, decision.digest, told)
     for result in checks.policy_results(host.project.policy, decision):
         _answered(context, asset, each.round, result)

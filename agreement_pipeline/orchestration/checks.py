@@ -21,6 +21,7 @@ from agreement_pipeline.orchestration.metadata import (
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
 from agreement_pipeline.report import fallen_out, health, not_admitted, printable, verdict_grid
+from agreement_pipeline.report import like_before as like_others
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE = "in_time", "like_before"
@@ -144,8 +145,7 @@ def history_results(
 def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
     """A warning if the latest round falls out of the control chart. It never holds a round."""
     found = fallen_out(chart[-1:])
-    usual = "the latest round is within its limits, or has too few before it"
-    return _result(LIKE_BEFORE, not found, "; ".join(found) or usual)
+    return _result(LIKE_BEFORE, not found, "; ".join(found) or like_others(chart))
 
 
 def _result(

@@ -18,11 +18,13 @@ from agreement_pipeline.report import (
     Content,
     Grid,
     Plot,
+    Round,
     Section,
     decision_word,
     printable,
     rule_rows,
     verdict_grid,
+    who_rated,
 )
 from agreement_pipeline.text import unlinked
 
@@ -80,20 +82,28 @@ def _plot(name: str, draw: Plot) -> Any:
     return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
 
 
-def decision_metadata(decision: Decision, link: Mapping[str, Any]) -> dict[str, Any]:
-    """The decision, why it was made, each rule with its interval, and then all the rest.
+def decision_metadata(
+    project: Project, round_name: str, decision: Decision, page: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The decision, why it was made, what to do, each rule, and then all the rest.
 
-    `link` leads to the page of the round, if it has one.
+    `page` leads to the page of the round, if it has one.
     """
+    ratings = project.store.ratings(round_name)
+    found = Round(ratings, project.policy, decision, project.name, round_name)
+    steps = [f"{nth}. {markdown_text(' '.join(step))}" for nth, step in enumerate(found.steps, 1)]
+    said = [*decision.reasons, *([found.who_differs] if found.who_differs else [])]
     waivers = printable("; ".join(map(str, decision.waived)))
     # A waiver names the digest of the ratings, so digests are shown in full.
     named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
     digests = pd.DataFrame(named.items(), columns=["of", "digest"])
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
-        "why": dg.MetadataValue.md(_bullets(decision.reasons)),
+        "why": dg.MetadataValue.md(_bullets(said)),
+        **({"what_to_do": dg.MetadataValue.md("\n".join(steps))} if steps else {}),
         **table("rules", rule_rows(decision)),
-        **link,
+        **page,
+        "who_rated": printable(who_rated(ratings)),
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
         Policy as Policy,
         load_policy as load_policy,
     )
+    from agreement_pipeline.policy.reasons import (
+        HELPS as HELPS,
+        more_items as more_items,
+    )
     from agreement_pipeline.policy.rules import (
         RELIABLE as RELIABLE,
         TENTATIVE as TENTATIVE,

@@ -16,6 +16,46 @@ from agreement_pipeline.text import (
     p_in_words,
 )
 
+HELPS = {
+    "tentative": (
+        "a round of more items, if the value itself is above the upper cut-off; "
+        "otherwise better agreement"
+    ),
+    "inconclusive": (
+        "the number of further items in the reason, for an even chance; "
+        "`plan` says how many make it likely"
+    ),
+    "unreliable": (
+        "a better guideline, other raters or other categories; "
+        "more items of the same kind do not help"
+    ),
+    "not_together": "more items; the reason gives the level that the verdict had to meet",
+    "flattered": (
+        "look at the items that the reason counts; declare only categories that the guideline has"
+    ),
+    "dissent_left_out": (
+        "look at the labels that began as a suggestion: others differ from them; "
+        "the reason gives both values"
+    ),
+    "undefined": (
+        "what the reason names, such as a second rater an item, or replicates; "
+        "gold items do not count"
+    ),
+    "no_estimate": "deliver it, or remove the rule from the policy",
+    "too_few_items": "more items with two ratings",
+    "too_few_raters": "more raters",
+    "ratings_chosen": (
+        "the same number of ratings for every item, or a rule on `krippendorff_alpha`"
+    ),
+    "raters_left_out": "replicates for the raters that the reason names",
+    "no_rule": "a rule that holds",
+    "too_many_versions": "a fresh round under another name",
+    "read_otherwise": "put its file into the inbox, so that it is read again",
+    "not_shown": "an export in another format",
+    "contract": "what its description says",
+}
+"""What helps against each reason to hold a round, by its code. `docs/reasons.md` says the same."""
+
 HALVINGS = 50
 EXACT_UNDER = 1_000
 SIGNIFICANT_DIGITS = 2
@@ -149,20 +189,36 @@ def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reli
         following = estimate.looks.following(estimate.judged_on or 0)
         last = "this was the last look of the plan, so only a fresh round can decide"
         return f"; {last}" if following is None else f"; the next look is at {following} {what}"
-    return _more(estimate, value, limits, reliable, what)
+    more = more_items(estimate, reliable)
+    return "" if more is None else _more(estimate, more, what)
 
 
-def _more(estimate: Estimate, value: float, limits: Interval, reliable: float, what: str) -> str:
-    more = max(1, round(estimate.n_apart * (_times(estimate, value, limits, reliable) - 1)))
-    digits = SIGNIFICANT_DIGITS - len(str(more)) if more >= EXACT_UNDER else 0
+def _more(estimate: Estimate, more: int, what: str) -> str:
     said = (
-        f"; about {round(more, digits):,} more {what} would decide with an even chance, "
+        f"; about {more:,} more {what} would decide with an even chance, "
         "if agreement stays the same"
     )
     if estimate.always_valid_at is not None:
         return said
     risk = risks((1 - estimate.confidence_level) / 2)
     return f"{said}, but an unplanned second look raises the risk of a wrong admission {risk}"
+
+
+def more_items(estimate: Estimate, reliable: float) -> int | None:
+    """How many more items, or clusters, would bring the lower limit to a cut-off.
+
+    Agreement is assumed to stay the same. None if no number would, or if it is not known.
+    """
+    value, limits = estimate.value, estimate.interval
+    if value is None or limits is None or round(value - reliable, DIGITS) <= 0:
+        return None
+    at_bound = limits.low <= registered(estimate.measure).bounds[0]
+    if at_bound or limits.low >= reliable or estimate.looks is not None:
+        return None
+    if estimate.population == "raters at large":
+        return None
+    more = max(1, round(estimate.n_apart * (_times(estimate, value, limits, reliable) - 1)))
+    return round(more, SIGNIFICANT_DIGITS - len(str(more)) if more >= EXACT_UNDER else 0)
 
 
 def risks(tail: float) -> str:

@@ -3,7 +3,7 @@
 from agreement_pipeline.projects.inbox import Delivery
 from agreement_pipeline.projects.project import round_before
 from agreement_pipeline.projects.configs import load_project, load_projects
-from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
+from agreement_pipeline.projects.notices import Form, Notice, notices, overdue, with_who_differs
 from agreement_pipeline.projects.pages import project_page, round_page
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
@@ -26,4 +26,5 @@ __all__ = [
     "round_before",
     "round_page",
     "to_date",
+    "with_who_differs",
 ]

@@ -3,14 +3,16 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from html import escape
 from typing import Any, Literal
 
+from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.standing import last_events
+from agreement_pipeline.report import held_for_disagreement, shortened, who_differs
 
 Form = Literal["plain", "slack"]
 What = Literal["held", "not judged", "overdue"]
@@ -35,6 +37,8 @@ class Notice:
         A digest of what is told. A notice in another state is another notice.
     withdrawn
         True if a release of the round is withdrawn.
+    who
+        Who differs, in a sentence. Empty if nobody was asked, or disagreement does not hold it.
     """
 
     project: str
@@ -43,13 +47,15 @@ class Notice:
     why: tuple[str, ...]
     state: str
     withdrawn: bool = False
+    who: str = ""
 
     @property
     def text(self) -> str:
         """The notice in a sentence."""
         subject = f"round {self.about}" if self.about else "the next round"
+        who = f"{self.who} " if self.who else ""
         release = " and its release is withdrawn" if self.withdrawn else ""
-        said = f"{self.project}: {subject} is {self.what}{release}: {'; '.join(self.why)}"
+        said = f"{self.project}: {subject} is {self.what}{release}: {who}{'; '.join(self.why)}"
         return said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 1]}…"
 
     def body(self, form: Form) -> dict[str, Any]:
@@ -62,6 +68,7 @@ class Notice:
             "round": self.about,
             "what": self.what,
             "why": list(self.why),
+            "who_differs": self.who,
             "release_withdrawn": self.withdrawn,
             "text": self.text,
         }
@@ -79,6 +86,24 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
         for name, why in {**project.look().refused, **broken}.items()
     ]
     return [*held, *unread, *([late] if late else [])]
+
+
+def with_who_differs(project: Project, notice: Notice) -> Notice:
+    """The notice with who differs, if disagreement holds the round. Raters have pseudonyms.
+
+    If the ratings cannot be read, it says so, since the notice must arrive.
+    """
+    entries = last_events(project.store.history(notice.about) if notice.about else ())
+    decided = entries.get(notice.about, {}).get("decided", {})
+    verdicts = decided.get("verdicts", ())
+    if notice.what != "held" or not held_for_disagreement(verdicts, project.policy):
+        return notice
+    try:
+        ratings = project.store.ratings(notice.about)
+        names = shortened(project.store.pseudonyms(ratings), ratings.classifiers)
+        return replace(notice, who=who_differs(ratings.renamed(names)))
+    except AgreementError as error:
+        return replace(notice, who=f"Nobody can tell who differs: {error}")
 
 
 def overdue(project: Project, now: float) -> Notice | None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from agreement_pipeline.policy import for_round
+from agreement_pipeline.policy import BUNDLED, for_round
 from agreement_pipeline.projects.project import Project, round_before
 from agreement_pipeline.report import (
     Before,
@@ -21,13 +21,21 @@ from agreement_pipeline.report import (
     shares_of,
     shortened,
 )
+from agreement_pipeline.text import natural
 
 MOST_READ = 40
 """So many rounds are read for the page of a project, the last ones."""
 
 
 def round_page(
-    project: Project, round_name: str, *, on: date, names: bool = False, render: Render = as_html
+    project: Project,
+    round_name: str,
+    *,
+    on: date,
+    names: bool = False,
+    pages: Mapping[str, str] = MappingProxyType({}),
+    index: str = "",
+    render: Render = as_html,
 ) -> str:
     """The page of a round of the store, judged by the present policy.
 
@@ -37,6 +45,9 @@ def round_page(
         The day on which a waiver must hold.
     names
         True shows the raters' names. Else they have the pseudonyms of releases, cut short.
+    pages, index
+        The address of each round's page, and of the page of all rounds, if the page shall link to
+        them.
     render
         Shows the page: as HTML, or as text.
 
@@ -48,6 +59,7 @@ def round_page(
     ratings = project.store.ratings(round_name)
     last = round_before(round_name, project.store)
     known = {} if names else project.store.pseudonyms(ratings)
+    policy = project.settings.policy
     return report_page(
         ratings,
         project.policy,
@@ -57,9 +69,19 @@ def round_page(
         waivers=for_round(project.waivers, round_name, on),
         names=shortened(known, ratings.classifiers),
         before=None if last is None else Before(*last),
+        links={"All rounds": index, **_beside(round_name, pages)} if index else {},
+        in_commands=("", policy if policy in BUNDLED else f"configs/policies/{policy}.yaml"),
         images=project.images,
         render=render,
     )
+
+
+def _beside(round_name: str, pages: Mapping[str, str]) -> dict[str, str]:
+    """The addresses of the pages of the round before and of the one after, by their words."""
+    order = sorted({*pages, round_name}, key=natural)
+    at = order.index(round_name)
+    before = {f"‹ {name}": pages[name] for name in order[max(0, at - 1) : at]}
+    return before | {f"{name} ›": pages[name] for name in order[at + 1 : at + 2]}
 
 
 def project_page(

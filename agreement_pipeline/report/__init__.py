@@ -5,6 +5,13 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
+    from agreement_pipeline.report.advice import (
+        Round as Round,
+        Step as Step,
+        held_for_disagreement as held_for_disagreement,
+        who_differs as who_differs,
+        who_rated as who_rated,
+    )
     from agreement_pipeline.report.details import (
         delivery as delivery,
         details as details,
@@ -49,23 +56,18 @@ if TYPE_CHECKING:
         page_of_round as page_of_round,
         report_page as report_page,
     )
+    from agreement_pipeline.report.rounds import (
+        charted as charted,
+        fallen_out as fallen_out,
+        history as history,
+        like_before as like_before,
+        since as since,
+    )
     from agreement_pipeline.report.section import (
         Content as Content,
         Grid as Grid,
         Plot as Plot,
         Section as Section,
-    )
-    from agreement_pipeline.report.sections.rounds import (
-        charted as charted,
-        fallen_out as fallen_out,
-        history as history,
-    )
-    from agreement_pipeline.report.sections.since import (
-        since as since,
-    )
-    from agreement_pipeline.report.sections.verdicts import (
-        plan_figure as plan_figure,
-        verdict_grid as verdict_grid,
     )
     from agreement_pipeline.report.tables import (
         aligned as aligned,
@@ -77,6 +79,11 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.report.terminal import (
         as_text as as_text,
+        steps_as_text as steps_as_text,
+    )
+    from agreement_pipeline.report.verdicts import (
+        plan_figure as plan_figure,
+        verdict_grid as verdict_grid,
     )
 else:
     __getattr__, __dir__, __all__ = face(__name__)

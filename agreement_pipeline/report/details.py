@@ -9,26 +9,21 @@ from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Origin, Ratings, described, lookalikes
+from agreement_pipeline.report.classifiers import classifiers_grid
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.figure import Mark, intervals
+from agreement_pipeline.report.parts import strata_grid
+from agreement_pipeline.report.raters import profiles, themselves_and_others
 from agreement_pipeline.report.section import Grid, Section
-from agreement_pipeline.report.sections.classifiers import classifiers_grid
-from agreement_pipeline.report.sections.profiles import profiles
-from agreement_pipeline.report.sections.raters import themselves_and_others
-from agreement_pipeline.report.sections.replicates import towards_the_pool
-from agreement_pipeline.report.sections.strata import strata_grid
-from agreement_pipeline.report.sections.verdicts import about
 from agreement_pipeline.report.tables import estimate_rows
+from agreement_pipeline.report.verdicts import about
 from agreement_pipeline.text import NO_LIMIT, listed
 
 Detail = Callable[[Ratings, Policy, Shown | None], Grid | None]
 
 DETAILS: Mapping[Question, Mapping[str, Detail]] = {
     "inter-rater": {"strata": strata_grid, "rater_profiles": profiles},
-    "intra-rater": {
-        "themselves_and_others": themselves_and_others,
-        "self_agreement_towards_the_pool": towards_the_pool,
-    },
+    "intra-rater": {"themselves_and_others": themselves_and_others},
     "classifier": {"standing_in": classifiers_grid},
 }
 PLOTTED = ("round", "classifier", "rater", "without")

@@ -13,12 +13,15 @@ from agreement_pipeline.counting import counting_of
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.ratings import RESOLUTIONS, TEXT, Array, PanelLabels, Ratings
 from agreement_pipeline.report.figure import cut
-from agreement_pipeline.report.judged import texts_of
-from agreement_pipeline.report.section import Section
-from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.text import PERCENT, number
+from agreement_pipeline.report.judged import JudgedRound, texts_of
+from agreement_pipeline.report.objects import marked_objects, other_settings
+from agreement_pipeline.report.section import Answer, Row, Section, grid, share
+from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
+from agreement_pipeline.text import PERCENT, counted, in_words, number
 
-MOST, MOST_NAMED, LONGEST_TEXT = 40, 5, 200
+MOST, MOST_NAMED, LONGEST_TEXT, MOST_ON_PAGE = 40, 5, 200, 12
+FEW, SPREAD = 0.05, 0.25
+"""Half of all disagreement on fewer items is held by few, and on more it is spread."""
 BLOCK_CELLS = 2_000_000
 Order = Literal["disagreement", "influence"]
 ORDERS: tuple[str, ...] = get_args(Order)
@@ -250,3 +253,50 @@ FORMS: Mapping[str, Callable[[Sequence[Task], Sequence[str]], str]] = {
     "argilla": _argilla,
     "prodigy": _prodigy,
 }
+
+
+def items(judged: JudgedRound) -> Answer:
+    """How disagreement is spread over the items, and the most disputed items with their text."""
+    places, n = judged.most_disputed, judged.ratings.n_items
+    if not places:
+        return Answer(("No item has two different labels.",))
+    part = in_words(len(places) / n, PERCENT)
+    held = np.cumsum(np.sort(judged.disagreement)[::-1])
+    half = int(np.searchsorted(held, 0.5)) + 1
+    where = ""
+    if half <= FEW * n:
+        where = " It is held by few items: discuss these."
+    elif half >= SPREAD * n:
+        where = " It is spread over the items: look at the guideline and at the raters."
+    names, said = judged.by_item
+    shown = places[:MOST_ON_PAGE]
+    texts = judged.texts_of([names[at] for at in shown])
+    rows: list[Row] = [
+        [names[at], _counted(said, at), share(judged.disagreement[at]), text]
+        for at, text in zip(shown, texts, strict=True)
+    ]
+    columns = ("item", "labels", "share of disagreement", "text")
+    title = "The items with the largest share of all disagreement"
+    objects, settings = marked_objects(judged), other_settings(judged)
+    more = [each for each in (objects, settings) if each]
+    own = () if objects else (grid(title, columns, rows, "items", n=len(places)),)
+    return Answer(
+        (
+            f"Raters differ on {counted(len(places), 'item')} of {n:,} ({part}).",
+            f"Half of all disagreement comes from {counted(half, 'item')} "
+            f"({in_words(half / n, PERCENT)} of all).{where}",
+            *(said for each in more for said in each.sentences),
+        ),
+        tuple(figure for each in more for figure in each.figures),
+        (*own, *(table for each in more for table in each.tables)),
+    )
+
+
+def _counted(said: CategoryCounts | NumbersByRater, at: int) -> str:
+    """What the panel said of an item: each label with its count, or all numbers."""
+    if isinstance(said, CategoryCounts):
+        counts = said.counts[at]
+        given = sorted(np.flatnonzero(counts), key=lambda k: -counts[k])
+        return ", ".join(f"{counts[k]:g} × {said.scale.names[k]}" for k in given)
+    known = said.values[at][~np.isnan(said.values[at]).any(-1)]
+    return ", ".join("|".join(f"{x:g}" for x in row) for row in known)

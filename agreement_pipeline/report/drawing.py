@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 
 from agreement_pipeline.report.figure import COLOURS, SHADES, Figure, Kind, Mark, Tone, cut
 from agreement_pipeline.report.sheet import SIZE, WIDTH, Axis, Sheet, bounds_of, spread
-from agreement_pipeline.text import SENTENCE, number
+from agreement_pipeline.text import PROBABILITY, SENTENCE, number
 
 STYLE = Path(__file__).with_name("templates") / "figures.css"
 DISPLAYED = 600
@@ -20,20 +20,20 @@ DISPLAYED = 600
 LEFT, RIGHT, TOP, SIDE = 34.0, 8.0, 26.0, 10.0
 """The margins of a figure with an upright axis, and those of one without."""
 
-LETTER, LINE, GAP = 6.4, 11.0, 7.0
-"""How wide a letter is, how tall a line of text, and how far it lies from its mark."""
+LETTER = 6.4
+"""How wide a letter is."""
 
 MOST_NAMED, MOST_WITH_NUMBERS = 14, 8
 """Of so many marks each has its name, and of so many columns each cell has its number."""
 
 TALLEST_CELL, LOWEST_IMAGE, TALLEST_IMAGE = 34.0, 60.0, 420.0
+ROW, REACH = 40.0, 9.0
+"""How tall the row of an interval is, and how far strokes reach from its line."""
 ELSEWHERE: Tone = "plain"
 """The tone of what a single rater drew elsewhere. It lies below the units."""
 
 BEYOND = 1.05
 """How much of a frame without an image lies beyond its marks."""
-
-Box = tuple[float, float, float, float]
 
 
 def svg(figure: Figure, name: str) -> str:
@@ -107,17 +107,21 @@ def _style() -> str:
 
 
 def _intervals(figure: Figure) -> Sheet:
-    """A row for each mark: its name, its number, and its limits on one axis."""
+    """A row for each mark: its name, its number, and its limits on one axis below them.
+
+    The lines of the axis keep to that part of a row, so that no stroke runs through a number.
+    """
     axis = Axis(*bounds_of(figure), SIDE, WIDTH - SIDE)
-    sheet, bottom = _in_rows(figure, [mark.label for mark in figure.marks], 36, 34)
+    sheet, bottom = _in_rows(figure, [mark.label for mark in figure.marks], ROW, 34)
     for tick, said in axis.ticks:
-        sheet.line(axis.at(tick), 0, axis.at(tick), bottom + 4, "grid")
         sheet.text(axis.at(tick), bottom + 18, said, anchor="middle")
-    for at, _ in figure.cutoffs:
-        sheet.line(axis.at(at), 0, axis.at(at), bottom + 4, "cutoff")
     for place, mark in enumerate(figure.marks):
-        y = place * 36 + 25
-        sheet.text(WIDTH - SIDE, y - 12, mark.said, "number", "end")
+        y = place * ROW + 27
+        for tick, _ in axis.ticks:
+            sheet.line(axis.at(tick), y - REACH, axis.at(tick), y + REACH, "grid")
+        for at, _ in figure.cutoffs:
+            sheet.line(axis.at(at), y - REACH, axis.at(at), y + REACH, "cutoff")
+        sheet.text(WIDTH - SIDE, place * ROW + 13, mark.said, "number", "end")
         for nth, cutoff in enumerate(mark.cutoffs):
             half = 5 + 4 * nth
             sheet.line(axis.at(cutoff), y - half, axis.at(cutoff), y + half, "cutoff")
@@ -125,20 +129,6 @@ def _intervals(figure: Figure) -> Sheet:
             low, high = axis.span(mark.low, mark.high)
             sheet.line(low, y, high, y, f"span {mark.tone}")
             sheet.sign(axis.at(mark.value), y, mark.tone, f"{mark.label}: {mark.said}")
-    return sheet
-
-
-def _bars(figure: Figure) -> Sheet:
-    """A bar for each mark from zero, with its name above."""
-    bounds = figure.bounds or (0.0, _highest(mark.value for mark in figure.marks))
-    axis = Axis(*bounds, SIDE, WIDTH - SIDE)
-    sheet, _ = _in_rows(figure, [mark.label for mark in figure.marks], 32, 20)
-    for place, mark in enumerate(figure.marks):
-        y = place * 32 + 17
-        said = number(mark.value, figure.form) or "no value"
-        sheet.text(WIDTH - SIDE, y - 4, said, "number", "end")
-        sheet.box(SIDE, y, axis.end - SIDE, 9, "track")
-        sheet.box(SIDE, y, axis.at(mark.value or 0.0) - SIDE, 9, f"bar {mark.tone}")
     return sheet
 
 
@@ -242,55 +232,6 @@ def _lines(figure: Figure) -> Sheet:
     return sheet
 
 
-def _plane(figure: Figure) -> Sheet:
-    """Marks on two axes with the limits of both numbers."""
-    sheet, axis = _framed(figure, 270, 40)
-    numbers = [n for m in figure.marks for n in (m.across, m.across_low, m.across_high)]
-    ends = figure.bounds or spread([*(at for at, _ in figure.cutoffs), *numbers])
-    across = Axis(*ends, LEFT, WIDTH - RIGHT)
-    for tick, said in across.ticks:
-        sheet.text(across.at(tick), axis.start + 14, said, anchor="middle")
-    for at, _ in figure.cutoffs:
-        sheet.line(across.at(at), TOP, across.at(at), axis.start, "cutoff")
-    places = []
-    for mark in figure.marks:
-        if mark.value is None or mark.across is None:
-            continue
-        x, y = across.at(mark.across), axis.at(mark.value)
-        low, high = axis.span(mark.low, mark.high)
-        sheet.line(x, low, x, high, f"span thin {mark.tone}")
-        left, right = across.span(mark.across_low, mark.across_high)
-        sheet.line(left, y, right, y, f"span thin {mark.tone}")
-        both = f"{number(mark.value, SENTENCE)}, {number(mark.across, SENTENCE)}"
-        sheet.sign(x, y, mark.tone, f"{mark.label}: {both}")
-        places.append((cut(mark.label, 14), x, y))
-    _name_beside(sheet, places)
-    return sheet
-
-
-def _name_beside(sheet: Sheet, places: Sequence[tuple[str, float, float]]) -> None:
-    """Write each name beside its mark, where it covers least of the marks and names so far."""
-    taken: list[Box] = [(x - SIZE, y - SIZE, x + SIZE, y + SIZE) for _, x, y in places]
-    for name, x, y in places:
-        wide = LETTER * len(name)
-        spaces: list[Box] = [
-            (left, foot - LINE, left + wide, foot)
-            for foot in (y - LINE / 2, y + LINE * 1.5)
-            for left in (x + GAP, x - GAP - wide)
-        ]
-        inside = [space for space in spaces if space[0] >= 0 and space[2] <= WIDTH] or spaces
-        best = min(inside, key=lambda space: sum(_shared(space, other) for other in taken))
-        sheet.text(best[0], best[3] - 2, name, "label")
-        taken.append(best)
-
-
-def _shared(one: Box, other: Box) -> float:
-    """The area that two boxes share."""
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    tall = min(one[3], other[3]) - max(one[1], other[1])
-    return max(0.0, wide) * max(0.0, tall)
-
-
 def _matrix(figure: Figure) -> Sheet:
     """A row for each series and a cell for each mark, with its number if there is room."""
     heads = [mark.label for mark in figure.series[0].marks]
@@ -313,7 +254,7 @@ def _matrix(figure: Figure) -> Sheet:
             sheet.box(x, y, wide - 1.5, tall - 1.5, f"cell {kind}", tip)
             if mark.value is not None and len(heads) <= MOST_WITH_NUMBERS:
                 ink = "on-dark" if level >= SHADES // 2 else "on-light"
-                written = number(mark.value, figure.form)
+                written = number(mark.value, PROBABILITY)
                 sheet.text(x + wide / 2, y + tall / 2 + 4, written, ink, "middle")
     sheet.text(WIDTH - 24, bottom + 14, figure.axis, anchor="end")
     return sheet
@@ -377,8 +318,6 @@ DRAWN: dict[Kind, Callable[[Figure], Sheet]] = {
     "intervals": _intervals,
     "course": _course,
     "matrix": _matrix,
-    "plane": _plane,
-    "bars": _bars,
     "lines": _lines,
     "spans": _spans,
     "frames": _in_image,

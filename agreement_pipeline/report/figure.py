@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from agreement_pipeline.text import PERCENT, PROBABILITY, SENTENCE, interval, number
+from agreement_pipeline.text import SENTENCE, interval, number
 
 if TYPE_CHECKING:
     from agreement_pipeline.estimates import Estimate
@@ -15,8 +15,6 @@ Kind = Literal[
     "intervals",
     "course",
     "matrix",
-    "plane",
-    "bars",
     "lines",
     "spans",
     "frames",
@@ -63,7 +61,7 @@ class Mark:
     value, low, high
         Its number with the limits. None: there is none, or the limit is infinite.
     across, across_low, across_high
-        Its number on the other axis of a plane or of lines.
+        Its number on the other axis of lines, or its ends across an image.
     tone
         How it reads: the drawing gives each tone a colour and a shape.
     cutoffs
@@ -119,8 +117,6 @@ class Figure:
         - *intervals*: a row for each mark, with its limits on one axis;
         - *course*: marks from left to right, with their limits;
         - *matrix*: a row for each series, and a cell for each mark;
-        - *plane*: marks on two axes;
-        - *bars*: a bar for each mark;
         - *lines*: a line for each series;
         - *spans*: a line for each series, with marks from their low to their high ends;
         - *frames*: a box for each mark;
@@ -133,15 +129,13 @@ class Figure:
     series
         What is drawn.
     axis, other_axis
-        What the numbers are; in a plane and in lines, what the numbers across are.
+        What the numbers are; in lines, what the numbers across are.
     cutoffs
         Numbers that a mark is compared with, each with its name.
     legend
         What each tone means, if tones mean something.
     bounds
         The ends of the axis. None: those of the numbers.
-    form
-        How a number in a bar or a cell is written.
     by_powers
         True if numbers across are decimal logarithms.
     picture
@@ -157,7 +151,6 @@ class Figure:
     cutoffs: tuple[tuple[float, str], ...] = ()
     legend: tuple[tuple[Tone, str], ...] = ()
     bounds: tuple[float, float] | None = None
-    form: str = PROBABILITY
     by_powers: bool = False
     picture: Picture | None = None
 
@@ -201,13 +194,6 @@ def matrix(
         for name, row in zip(names, values, strict=True)
     )
     return Figure("matrix", title, says, tuple(series), axis=axis, bounds=(lowest, 1.0))
-
-
-def bars_of_shares(title: str, says: str, shares: Iterable[tuple[str, float]], axis: str) -> Figure:
-    """A figure with a bar for each share of a whole."""
-    marks = tuple(Mark(name, share) for name, share in shares)
-    series = (Series("", marks),)
-    return Figure("bars", title, says, series, axis=axis, bounds=(0.0, 1.0), form=PERCENT)
 
 
 def cut(text: str, most: int) -> str:

@@ -2,34 +2,79 @@
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import refuse_unread
-from agreement_pipeline.policy import NONE, Policy, Waivers, assess
+from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.report.advice import Step, like_models, who_rated
+from agreement_pipeline.report.classifiers import classifiers
+from agreement_pipeline.report.disputed import items
 from agreement_pipeline.report.drawing import key_of, svg
-from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure
+from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark
 from agreement_pipeline.report.history import decision_word, round_counts
 from agreement_pipeline.report.judged import Before, JudgedProject, JudgedRound
 from agreement_pipeline.report.names import numbered
-from agreement_pipeline.report.section import Answer, Cell, Of, PageSection
-from agreement_pipeline.report.sections import sections_of
+from agreement_pipeline.report.parts import labels, strata
+from agreement_pipeline.report.raters import raters
+from agreement_pipeline.report.rounds import (
+    control,
+    course,
+    prevalence,
+    rounds,
+    since_the_round_before,
+)
+from agreement_pipeline.report.section import Answer, Cell, title_of
+from agreement_pipeline.report.tables import without_numbers
+from agreement_pipeline.report.verdicts import (
+    about,
+    against_cutoffs,
+    decided,
+    method,
+    policy,
+    rules,
+)
 from agreement_pipeline.text import counted
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+MOST_REASONS = 2
+Judged = TypeVar("Judged", JudgedRound, JudgedProject)
 TEMPLATES = Path(__file__).with_name("templates")
 MADE_BY = (
     f"Made by agreement-pipeline {__version__}. "
     "This page is one file. It loads nothing from a network."
 )
+
+
+@dataclass(frozen=True)
+class Top:
+    """The first screen of a round.
+
+    Attributes
+    ----------
+    why
+        The reasons in short.
+    figure
+        The interval of each rule that can hold a release, against its cut-offs.
+    who
+        Who rated.
+    steps
+        What to do now.
+    """
+
+    why: tuple[str, ...]
+    figure: Figure | None
+    who: str
+    steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
@@ -41,18 +86,44 @@ class Page:
     kind, title
         What it is about.
     badge
-        The decision or the state, in a word or two.
+        The decision or the state, in a few words.
     lead
         What is said of the whole.
     parts
-        Its sections, each with its answer.
+        The titles of its sections, each with its answer.
+    top
+        The first screen of a round.
+    links
+        The addresses of other pages, by their words.
     """
 
     kind: str
     title: str
     badge: Cell
     lead: tuple[str, ...]
-    parts: tuple[tuple[PageSection, Answer], ...]
+    parts: tuple[tuple[str, Answer], ...]
+    top: Top | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
+
+
+OF_ROUND: Mapping[str, Callable[[JudgedRound], Answer | None]] = {
+    "Since the round before": since_the_round_before,
+    "Labels": labels,
+    "Raters": raters,
+    "Items": items,
+    "Strata": strata,
+    "Models": classifiers,
+    "Rules": rules,
+    "Method": method,
+}
+OF_PROJECT: Mapping[str, Callable[[JudgedProject], Answer | None]] = {
+    "Rounds": rounds,
+    "Agreement over rounds": course,
+    "Change over time": control,
+    "Prevalence over rounds": prevalence,
+    "Method": policy,
+}
+"""The sections of each page, in their order. None as answer: there is nothing to say."""
 
 
 Render = Callable[[Page], str]
@@ -111,6 +182,8 @@ def report_page(
     waivers: Waivers = NONE,
     names: Mapping[str, str] | None = None,
     before: Before | None = None,
+    links: Mapping[str, str] = MappingProxyType({}),
+    in_commands: tuple[str, str] = ("", ""),
     images: Path | None = None,
     render: Render = as_html,
 ) -> str:
@@ -131,6 +204,10 @@ def report_page(
         the names as they are.
     before
         The round before, with which this one is compared.
+    links
+        The addresses of other pages, by their words.
+    in_commands
+        What commands call the table and the policy: their files. Empty: as they are called here.
     images
         The folder with the images that raters marked. Small pictures of some come into the page.
     render
@@ -151,9 +228,11 @@ def report_page(
     terms = contract or Contract.default()
     found = assess(renamed, policy, terms, waivers.renamed(called))
     earlier = before and before._replace(ratings=before.ratings.renamed(called))
-    return page_of_round(
-        JudgedRound(project, name, renamed, policy, found, earlier, images), render
+    likely = tuple(called.get(each, each) for each in like_models(ratings.raters))
+    judged = JudgedRound(
+        project, name, renamed, policy, found, earlier, likely, in_commands, links, images
     )
+    return page_of_round(judged, render)
 
 
 def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
@@ -161,8 +240,34 @@ def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
     of = f"Round of project {judged.project}" if judged.project else "Table of ratings"
     decision = judged.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
-    badge = Cell(word, tone=NAMES_OF_TONES[word])
-    return render(Page(of, judged.name, badge, (), _answered("round", judged)))
+    said = f"{'Yes' if decision.admitted else 'No'}: {word}"
+    why = (decided(decision), *_shortly(decision), judged.round.who_differs)
+    top = Top(
+        tuple(filter(None, why)),
+        against_cutoffs(judged.policy, decision),
+        who_rated(judged.ratings, judged.models),
+        judged.round.steps,
+    )
+    badge = Cell(said, tone=NAMES_OF_TONES[word])
+    parts = _answered(OF_ROUND, judged)
+    return render(Page(of, judged.name, badge, (), parts, top, judged.links))
+
+
+def _shortly(found: Decision) -> Iterator[str]:
+    """Why a round is held or admitted, without what helps: that stands in the steps."""
+    verdicts = found.holding if found.admitted else found.unmet
+    yield from (each.description for each in found.broken[:MOST_REASONS])
+    for verdict in verdicts[:MOST_REASONS]:
+        title = f"{title_of(verdict.rule.measure)} of {about(verdict.scope)}"
+        if verdict.estimate is None or verdict.kind == "not_evaluated":
+            yield verdict.reason
+        else:
+            said = without_numbers(verdict.reason).partition("; ")[0].partition(" (p ")[0]
+            yield f"{title}: {Mark.of(verdict.estimate).said}: {said}."
+    more = len(verdicts) + len(found.broken) - 2 * MOST_REASONS
+    if more > 0:
+        yield "The table of rules has all reasons."
+    yield from map(str, found.waived)
 
 
 def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:
@@ -175,12 +280,12 @@ def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:
     if words:
         badge = Cell(f"{' and '.join(words)} of {rounds}", tone="bad")
     lead = (judged.description,) if judged.description else ()
-    return render(Page("Project", judged.name, badge, lead, _answered("project", judged)))
+    return render(Page("Project", judged.name, badge, lead, _answered(OF_PROJECT, judged)))
 
 
 def _answered(
-    of: Of, judged: JudgedRound | JudgedProject
-) -> tuple[tuple[PageSection, Answer], ...]:
+    sections: Mapping[str, Callable[[Judged], Answer | None]], judged: Judged
+) -> tuple[tuple[str, Answer], ...]:
     """The sections of a page that have something to say."""
-    answers = ((each, each.answer(judged)) for each in sections_of(of))
-    return tuple((each, found) for each, found in answers if found is not None)
+    answers = ((title, answer(judged)) for title, answer in sections.items())
+    return tuple((title, found) for title, found in answers if found is not None)

@@ -1,27 +1,27 @@
 """A page as text: the sentences, the tables, and the figures that letters can draw."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from agreement_pipeline.report.advice import Step
 from agreement_pipeline.report.figure import Figure, Mark, Tone, cut
 from agreement_pipeline.report.section import Answer, Grid
 from agreement_pipeline.report.sheet import Axis, bounds_of, tick_text
 from agreement_pipeline.report.tables import aligned, printable
-from agreement_pipeline.text import in_words
 
 if TYPE_CHECKING:
     from agreement_pipeline.report.page import Page
 
 LINE, AXIS, LONGEST_LABEL, LONG = 100, 40, 48, 30
 SIGNS: dict[Tone, str] = {"plain": "o", "good": "o", "partly": "+", "bad": "x", "unknown": "?"}
-TENTATIVE, RELIABLE, BETWEEN, BAR = ":", "|", "-", "#"
+TENTATIVE, RELIABLE, BETWEEN = ":", "|", "-"
 
 
 def as_text(page: "Page", width: int | None = None) -> str:
     """The page as text for a terminal.
 
-    Figures are drawn in ASCII if they are intervals or bars. The numbers of all others stand in
+    Figures are drawn in ASCII if they are intervals. The numbers of all others stand in
     the tables beside them. What a page of HTML opens by a click is left out.
 
     Parameters
@@ -33,10 +33,25 @@ def as_text(page: "Page", width: int | None = None) -> str:
     """
     head = [printable(page.title), "=" * len(page.title), page.kind, "", page.badge.text]
     blocks = ["\n".join([*head, *map(printable, page.lead)])]
-    for section, answer in page.parts:
-        rule = "-" * len(section.title)
-        blocks += [f"{section.title}\n{rule}", *_blocks(answer, width)]
+    if page.top:
+        figures = () if page.top.figure is None else (page.top.figure,)
+        blocks += _blocks(Answer((*page.top.why, page.top.who), figures), width)
+        blocks += ["What to do now", *steps_as_text(page.top.steps)] if page.top.steps else []
+    for title, answer in page.parts:
+        blocks += [f"{title}\n{'-' * len(title)}", *_blocks(answer, width)]
     return "\n\n".join(blocks)
+
+
+def steps_as_text(steps: Iterable[Step]) -> Iterator[str]:
+    """Each step with the command that does it in a line of its own.
+
+    >>> print(*steps_as_text([Step("Look.", "It helps.", "agreement-pipeline plan")]))
+    1. Look. It helps.
+       agreement-pipeline plan
+    """
+    for place, step in enumerate(steps, 1):
+        said = f"{place}. {printable(step.what)} {printable(step.why)}"
+        yield f"{said}\n   {printable(step.by)}"
 
 
 def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
@@ -44,7 +59,7 @@ def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
     lines = (wrap(printable(said), min(width or LINE, LINE)) for said in answer.sentences)
     yield "\n".join("\n".join(each) for each in lines)
     for figure in answer.figures:
-        if figure.kind in ("intervals", "course", "bars"):
+        if figure.kind in ("intervals", "course"):
             yield drawn(figure)
     for table in answer.tables:
         yield _tabled(table, width)
@@ -61,7 +76,7 @@ def _tabled(table: Grid, width: int | None) -> str:
 
 
 def drawn(figure: Figure) -> str:
-    """A figure of intervals or bars in ASCII, a line a mark.
+    """A figure of intervals in ASCII, a line a mark.
 
     >>> from agreement_pipeline.report.figure import Series
     >>> marks = (Mark("W1", 0.5, 0.25, 0.75, cutoffs=(0.0, 1.0)),)
@@ -76,9 +91,8 @@ def drawn(figure: Figure) -> str:
     axis = Axis(*bounds_of(figure), 0, AXIS - 1)
     labels = [cut(printable(mark.label), LONGEST_LABEL) for mark in figure.marks]
     wide = max(map(len, labels), default=0)
-    draw = _bar if figure.kind == "bars" else _line
     rows = [
-        f"{label:{wide}}  {draw(figure, axis, mark)}"
+        f"{label:{wide}}  {_line(figure, axis, mark)}"
         for label, mark in zip(labels, figure.marks, strict=True)
     ]
     low, high = (tick_text(round(end, 2)) for end in (axis.low, axis.high))
@@ -99,13 +113,6 @@ def _line(figure: Figure, axis: Axis, mark: Mark) -> str:
             cells[at] = BETWEEN if cells[at] == " " else cells[at]
         cells[round(axis.at(mark.value))] = SIGNS[mark.tone]
     return f"{''.join(cells)}  {mark.said}"
-
-
-def _bar(figure: Figure, axis: Axis, mark: Mark) -> str:
-    if mark.value is None:
-        return f"{'':{AXIS}}  no value"
-    bar = BAR * (round(axis.at(mark.value)) + 1)
-    return f"{bar:{AXIS}}  {in_words(mark.value, figure.form)}"
 
 
 def _key(figure: Figure) -> str:

@@ -5,15 +5,7 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.release import judge_round
-from agreement_pipeline.report.sections import verdicts
 from tests.cli.rounds import ROOT, SEROLOGY, WIDE, policy
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _few_simulations():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verdicts, "N_ROUNDS", 5)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +46,13 @@ def test_without_a_file_the_sections_are_printed_as_text(project, tmp_path, caps
     assert main(["report", str(project), SEROLOGY.stem]) == 0
     said = capsys.readouterr().out
     for words in (
-        f"{SEROLOGY.stem}\n{'=' * len(SEROLOGY.stem)}\nRound of project serology\n\nheld\n",
-        "Decision\n--------\n\nHeld: 1 of 1 rule that can hold a release is not met.",
+        f"{SEROLOGY.stem}\n{'=' * len(SEROLOGY.stem)}\nRound of project serology\n\nNo: held\n",
+        "\n\nHeld: 1 of 1 rule that can hold a release is not met.",
         "0.679 (0.446 to 0.859)",
-        "Categories\n----------\n",
-        "Checklist\n---------\n",
+        "What to do now\n\n1. ",
+        f"   agreement-pipeline disputed serology {SEROLOGY.stem}\n",
+        "Labels\n------\n",
+        "Method\n------\n",
     ):
         assert words in said
     [line] = [each for each in said.splitlines() if each.endswith("  0.679 (0.446 to 0.859)")]
@@ -81,6 +75,7 @@ def test_a_folder_gets_a_page_for_the_project_and_for_each_round(project, tmp_pa
     index = (tmp_path / "pages/index.html").read_text(encoding="utf-8")
     of_round = (tmp_path / f"pages/{SEROLOGY.stem}.html").read_text(encoding="utf-8")
     assert f'href="{SEROLOGY.stem}.html"' in index
+    assert '<a href="index.html">All rounds</a>' in of_round
     assert "0 of 1 round may be trained on." in index
     assert "Held: 1 of 1 rule that can hold a release is not met." in of_round
     assert "Round of project serology" in of_round

@@ -32,27 +32,39 @@ def slow(before, error):
 
 
 def test_limits_are_those_of_a_slow_loop():
-    values = [0.80, 0.84, 0.78, 0.86, 0.81, 0.83, 0.45]
-    rounds = readings(values, [0.02, 0.01, 0.03, 0.02, 0.02, 0.01, 0.04])
+    values = [0.80, 0.84, 0.78, 0.86, 0.81, 0.83, 0.82, 0.45]
+    rounds = readings(values, [0.02, 0.01, 0.03, 0.02, 0.02, 0.01, 0.02, 0.04])
     for place, each in enumerate(control_chart(rounds)):
         if place < FEWEST_BEFORE:
             assert each.limits is None
         else:
             found = (each.centre, *each.limits)
             assert found == pytest.approx(slow(rounds[:place], rounds[place].error), abs=1e-9)
-    assert [each.out for each in control_chart(rounds)] == [False] * 6 + [True]
+    assert [each.out for each in control_chart(rounds)] == [False] * 7 + [True]
 
 
 @pytest.mark.parametrize("between", [0.0, 0.04, 0.08])
 def test_rounds_of_one_process_seldom_fall_out_whatever_their_sizes(between):
-    """Of 25 rounds after the first five, in 200 processes; between rounds may differ."""
+    """Of 23 rounds after the first seven, in 200 processes; between rounds may differ."""
     random = np.random.default_rng(4)
     out = 0
     for _ in range(200):
         errors = random.uniform(0.01, 0.04, 30)
         values = random.normal(0.8, np.hypot(errors, between))
-        out += sum(each.out for each in control_chart(readings(values, errors))[5:])
-    assert out / (200 * 25) < 0.01
+        out += sum(each.out for each in control_chart(readings(values, errors))[FEWEST_BEFORE:])
+    assert out / (200 * 23) < 0.01
+
+
+def test_no_limit_lies_beyond_what_the_measure_can_reach():
+    rounds = readings([0.9, 0.99] * 5, [0.05] * 10)
+    free, bounded = control_chart(rounds)[-1], control_chart(rounds, bounds=(-1.0, 1.0))[-1]
+    assert free.limits.high > 1
+    assert bounded.limits == (free.limits.low, 1.0)
+
+
+def test_under_eight_rounds_nobody_can_tell():
+    few = control_chart(readings([0.8] * 6 + [0.1], [0.02] * 7))
+    assert [each.limits for each in few] == [None] * 7
 
 
 def test_a_small_round_may_lie_farther_out_than_a_large_one():

@@ -8,6 +8,7 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import dagster as dg
+import pandas as pd
 import pytest
 
 from agreement_pipeline.orchestration import alerts, project_definitions
@@ -144,6 +145,7 @@ def test_a_message_has_the_round_and_why_in_both_forms(told, webhook):
         "round": "w1",
         "what": "held",
         "why": [why],
+        "who_differs": "",
         "release_withdrawn": False,
         "text": f"reviews: round w1 is held: {why}",
     }
@@ -161,6 +163,24 @@ def test_the_team_hears_again_if_the_round_changes_and_not_if_it_is_judged_again
     record(told.project.store, "withdrawn", "w1", reasons=["worse"])
     daemon.tick()
     assert [body["release_withdrawn"] for _, body in webhook.got] == [False, False, True]
+
+
+def test_a_message_says_who_differs_under_pseudonyms(told, webhook):
+    alike = [f"i{item:03}" for item in range(120)]
+    rows = [
+        (item, rater, ("safe", "hateful")[(place + (rater == "dan") * (place % 3)) % 2])
+        for place, item in enumerate(alike)
+        for rater in ("ana", "ben", "cyd", "dan")
+    ]
+    told.deliver("w1", pd.DataFrame(rows, columns=["item", "rater", "label"]))
+    told.run("w1", "annotations")
+    told.run("w1", "acceptability")
+    Daemon(told).tick()
+    ((_, body),) = webhook.got
+    assert body["who_differs"].startswith("rater-")
+    assert " differs from the rest: " in body["who_differs"]
+    assert body["who_differs"] in body["text"]
+    assert "dan" not in body["who_differs"]
 
 
 def test_a_broken_delivery_is_told_once_with_file_and_row(told, webhook):

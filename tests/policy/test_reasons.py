@@ -189,3 +189,11 @@ def test_a_reliable_round_or_a_mixed_one_does_not_speak_of_it(rows, items, kind)
     judged = reason_of(rows, items)
     assert judged.kind == kind
     assert "of the labels are" not in judged.reason
+
+
+def test_what_helps_is_the_same_on_the_page_and_in_a_report():
+    cells = (row.strip("| ").split(" | ") for row in PAGE.splitlines() if row.startswith("| `"))
+    helps = {row[0].strip("`").removesuffix(":<check>"): row[-1] for row in cells}
+    assert {name: helps[name][: len(said)] for name, said in reasons.HELPS.items()} == reasons.HELPS
+    of_decisions = {*verdict_codes(), *gate_codes(), "no_rule", "contract"}
+    assert of_decisions == {*reasons.HELPS}

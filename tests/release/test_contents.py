@@ -18,7 +18,7 @@ from agreement_pipeline.release import (
 from agreement_pipeline.report import estimate_rows, round_table, round_text
 from agreement_pipeline.report.details import interval_image
 from agreement_pipeline.report.drawing import image
-from agreement_pipeline.report.sections.rounds import course_figure
+from agreement_pipeline.report.rounds import course_figure
 from agreement_pipeline.store import Store
 from tests.release.rounds import LENIENT, RATERS, SCALE, bytes_of, make_ratings, released
 

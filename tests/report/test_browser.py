@@ -5,7 +5,6 @@ import shutil
 import pytest
 
 from agreement_pipeline.report import report_page
-from agreement_pipeline.report.sections import verdicts
 from tests.report.pages import HOSTILE, POLICY, a_round
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -17,9 +16,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here to sh
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(verdicts, "N_ROUNDS", 5)
-        page = report_page(a_round(), POLICY, name="week 1", names={})
+    page = report_page(a_round(), POLICY, name="week 1", names={})
     path = tmp_path_factory.mktemp("pages") / "page.html"
     path.write_text(page, encoding="utf-8")
     return path
@@ -45,30 +42,41 @@ def shown(file):
         browser.close()
 
 
-def column(shown, section, place):
-    cells = shown.locator(f"#{section} > .wide table tbody tr > :nth-child({place})")
-    return cells.all_inner_texts()
+PAIRS = "[aria-labelledby=raters-table-2-caption]"
+
+
+def agreement_of_pairs(shown):
+    cells = shown.locator(f"{PAIRS} tbody tr > :nth-child(2)")
+    return [float(said) for said in cells.all_inner_texts()]
 
 
 def test_a_click_on_a_head_sorts_by_number_and_a_second_click_turns_it_round(shown):
-    head = shown.locator("#pairs > .wide thead th:nth-child(2)")
+    head = shown.locator(f"{PAIRS} thead th:nth-child(2)")
     head.locator("button").press("Enter")
-    upwards = [float(value) for value in column(shown, "pairs", 2)]
+    upwards = agreement_of_pairs(shown)
     assert head.get_attribute("aria-sort") == "ascending"
     assert upwards == sorted(upwards)
     head.locator("button").click()
     assert head.get_attribute("aria-sort") == "descending"
-    assert [float(value) for value in column(shown, "pairs", 2)] == upwards[::-1]
+    assert agreement_of_pairs(shown) == upwards[::-1]
 
 
-def test_a_reader_gets_from_the_round_to_category_to_pair_to_items(shown):
-    shown.locator("#where-to-look tbody tr", has_text="category").locator("a").click()
-    category = shown.locator("#categories details[open]")
-    assert category.locator("summary").evaluate("found => found === document.activeElement")
-    category.locator("a").first.click()
-    pair = shown.locator("#pairs details[open]")
+def test_a_reader_gets_from_the_raters_to_a_pair_to_the_items_on_which_they_differ(shown):
+    shown.locator("nav a", has_text="Raters").click()
+    shown.locator(f"{PAIRS} tbody a").first.click()
+    pair = shown.locator("#raters details[open]")
     pair.locator("summary").wait_for(state="visible")
+    assert pair.locator("summary").evaluate("found => found === document.activeElement")
     assert HOSTILE in pair.locator("table").last.inner_text()
+
+
+def test_a_phone_shows_why_and_what_to_do_without_moving_sideways(shown):
+    for words in ("could be under 0.667", "Labelled by 4 people", "agreement-pipeline report"):
+        box = shown.locator("main .top").get_by_text(words).first.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE["width"]
+    cells = shown.locator("#rules td[data-head='why']").first.bounding_box()
+    assert cells["x"] + cells["width"] <= PHONE["width"]
 
 
 def test_it_fits_a_phone(shown):
@@ -78,7 +86,7 @@ def test_it_fits_a_phone(shown):
 def test_on_a_desk_the_verdicts_need_not_be_moved_sideways(shown):
     shown.set_viewport_size({"width": 1100, "height": 900})
     wider = "found => found.map(each => each.scrollWidth > each.clientWidth)"
-    moved = shown.locator("#decision .wide").evaluate_all(wider)
+    moved = shown.locator("#rules .wide").evaluate_all(wider)
     shown.set_viewport_size(PHONE)
     assert moved
     assert not any(moved)
@@ -97,7 +105,7 @@ def test_it_prints_with_everything_open(shown, tmp_path):
 
 
 def test_heads_of_printed_tables_are_text_since_a_browser_repeats_no_buttons(shown):
-    head = "#pairs > .wide thead th:nth-child(2)"
+    head = f"{PAIRS} thead th:nth-child(2)"
     name = shown.locator(f"{head} button").inner_text()
     shown.emulate_media(media="print")
     said = shown.evaluate(f"getComputedStyle(document.querySelector('{head}'), '::before').content")

@@ -10,7 +10,7 @@ import pytest
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.report.glance import LONGEST, LONGEST_NAME, MOST_ROUNDS, SIGNS, glance
 from agreement_pipeline.report.history import COLUMNS, decisions
-from agreement_pipeline.report.sections.rounds import course_figure
+from agreement_pipeline.report.rounds import course_figure
 
 RULE = Rule("krippendorff_alpha", reliable=0.9, tentative=0.7)
 

@@ -9,7 +9,7 @@ from agreement_pipeline.policy import Rule
 from agreement_pipeline.report import not_admitted
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.history import decisions, round_counts
-from agreement_pipeline.report.sections.rounds import course_figure
+from agreement_pipeline.report.rounds import course_figure
 
 HELD = ("held: w1, w4",)
 NOT_JUDGED = ("not judged: ['w3']; the table says why",)

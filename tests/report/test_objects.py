@@ -10,7 +10,7 @@ from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import report_page
 from agreement_pipeline.report.drawing import svg
 from agreement_pipeline.report.judged import JudgedRound
-from agreement_pipeline.report.sections.objects import marked_objects, other_settings
+from agreement_pipeline.report.objects import marked_objects, other_settings
 from agreement_pipeline.units import (
     Box,
     Keypoints,
@@ -210,7 +210,7 @@ def test_many_units_are_bounded_and_nothing_is_markup():
     assert max(len(series.marks) for each in found.figures for series in each.series) <= 60
     assert len(found.tables[0].rows) == 40
     page = report_page(ratings, POLICY)
-    assert "Where do raters mark differently?" in page
+    assert "The units on which raters differ most" in page
     assert HOSTILE not in page
     assert "<b>ORG" not in page
     assert len(page.encode()) < 300_000

@@ -6,9 +6,8 @@ import io
 import pytest
 from PIL import Image
 
-from agreement_pipeline.report import report_page
-from agreement_pipeline.report.sections import objects
-from agreement_pipeline.report.sections.objects import picture_of
+from agreement_pipeline.report import objects, report_page
+from agreement_pipeline.report.objects import picture_of
 
 from .test_objects import POLICY, boxes, judged, marked_objects, ratings_of
 

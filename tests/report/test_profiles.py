@@ -1,14 +1,14 @@
-"""Profiles of raters: who differs beyond doubt, and who has too few labels to tell."""
+"""Profiles of raters: numbers, categories and speed, and who differs beyond doubt."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.estimates import Shown
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import JudgedRound
-from agreement_pipeline.report.sections.profiles import COLUMNS, profiles, rater_profiles
+from agreement_pipeline.report.judged import measured
+from agreement_pipeline.report.raters import profiles, raters
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 SCALE = Scale(("a", "b"))
@@ -48,13 +48,10 @@ def shown(ratings):
     return profiles(ratings, POLICY).to_frame().set_index("rater")
 
 
-def test_a_rater_who_differs_is_named_and_ten_labels_say_nothing(shown):
-    assert shown["reads"]["biased"].startswith("agrees: lower")
-    assert shown["reads"]["new"] == "too few to tell"
-    assert set(shown["reads"][["r1", "r2", "r3", "r4", "r5"]]) <= {
-        "like the others",
-        "agrees: higher",
-    }
+def test_a_rater_who_differs_is_named_and_ten_labels_say_nothing(ratings):
+    said = raters(JudgedRound("p", "w1", ratings, POLICY, None)).sentences[0]
+    assert said.startswith("biased differs from the rest: ")
+    assert said.count("differs") == 1
 
 
 def test_categories_speed_and_accuracy_stand_beside(ratings, shown):
@@ -68,50 +65,39 @@ def test_categories_speed_and_accuracy_stand_beside(ratings, shown):
     assert float(shown["right on gold"]["r1"]) == pytest.approx(accuracy, abs=5e-4)
 
 
-def test_the_page_says_how_many_differ_and_how_to_read_it(ratings):
-    found = rater_profiles(JudgedRound("p", "w1", ratings, POLICY, None))
-    assert found.sentences[0].startswith("7 raters shown: 1 below the others and ")
-    assert found.tables[0].columns == tuple(name for name in COLUMNS if name != "same label again")
-
-
 def test_numbers_without_categories_have_no_profiles():
     frame = pd.DataFrame({"item": ["i", "i"], "rater": ["a", "b"], "label": [1.5, 2.0]})
     bare = Ratings.from_frame(frame, Scale(None, "interval"))
     assert profiles(bare, POLICY) is None
-    assert rater_profiles(JudgedRound("p", "w1", bare, POLICY, None)) is None
+    found = raters(JudgedRound("p", "w1", bare, POLICY, None))
+    assert found.sentences[0].startswith("Too few items have three raters")
 
 
 def test_how_much_of_a_round_a_rater_rated_stands_beside(shown):
     assert (shown["of items"]["r1"], shown["of items"]["new"]) == ("100%", "6%")
 
 
-def test_agreement_with_themselves_is_drawn_towards_all(ratings):
-    """`careless` changes half of ten labels, and the five others change none of twenty."""
+def test_agreement_with_themselves_is_that_of_the_policys_own_rule(ratings):
+    """`new` changes half of ten labels, and the five others change none of twenty."""
     first = ratings.to_pandas()[["item", "rater", "label", "occurrence"]]
     again = first[first["rater"] != "biased"].groupby("rater", observed=True).head(20)
     again = again.assign(occurrence=2)
     changed = again.index[again["rater"] == "new"][::2]
     again.loc[changed, "label"] = again.loc[changed, "label"].map({"a": "b", "b": "a"})
     both = Ratings.from_frame(pd.concat([first, again], ignore_index=True), SCALE)
-    shown = profiles(both, POLICY).to_frame().set_index("rater")["same label again"]
-    assert shown["biased"] == ""
-    assert 0.5 < float(shown["new"]) < float(shown["r1"]) < 1
+    own = Rule("self_agreement_unbiased", scope="rater", effect="warn")
+    policy = Policy("p", 1, (*POLICY.rules, own), n_resamples=1000)
+    for judged_by, measure in ((policy, own.measure), (POLICY, "test_retest_kappa")):
+        shown = profiles(both, judged_by).to_frame().set_index("rater")
+        mine = measured(both, [measure], judged_by, ("rater",))
+        values = {each.scope.name: each for each in mine if each.value is not None}
+        assert shown["with themselves"]["biased"] == ""
+        for name in ("new", "r1"):
+            found = values[name]
+            assert shown["with themselves"][name] == f"{found.value:.3f}"
+            limits = f"{found.low:.3f} to {found.high:.3f}"
+            assert shown["interval again"][name] == limits
 
 
-def test_the_raters_who_are_shown_are_drawn_towards_the_whole_panel():
-    """The lower half of a panel is shown: nobody of it agrees more than the others do."""
-    random = np.random.default_rng(4)
-    rows = [
-        (f"i{item}", f"r{rater:02}", "ab"[(item + (random.random() < 0.3 - rater / 100)) % 2])
-        for item in range(120)
-        for rater in range(30)
-    ]
-    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
-    panel = Ratings.from_frame(frame, SCALE)
-    lowest = Shown.of(panel, 10)
-    few = profiles(panel, POLICY, lowest).to_frame().set_index("rater")
-    every = profiles(panel, POLICY).to_frame().set_index("rater")
-    assert sorted(few.index) == sorted(lowest.raters)
-    assert list(few["reads"]) == list(every.loc[few.index, "reads"])
-    assert "agrees: higher" in set(every["reads"])
-    assert "agrees: higher" not in set(few["reads"])
+def test_raters_stand_in_the_order_of_their_names_since_a_rank_would_mislead(shown):
+    assert list(shown.index) == sorted(shown.index)

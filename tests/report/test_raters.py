@@ -9,7 +9,7 @@ from agreement_pipeline.intervals import Inference, Interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale
-from agreement_pipeline.report.sections.raters import (
+from agreement_pipeline.report.raters import (
     comparisons,
     joint_rows,
     themselves_and_others,

@@ -4,7 +4,7 @@ import pandas as pd
 
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.report import JudgedProject, charted, fallen_out
-from agreement_pipeline.report.sections.rounds import control, control_grid
+from agreement_pipeline.report.rounds import control, control_grid
 
 ALPHA = "krippendorff_alpha"
 POLICY = Policy("p", 1, (Rule(ALPHA, scope="without"), Rule(ALPHA)))
@@ -55,4 +55,11 @@ def test_the_page_says_which_round_fell_out():
     assert [mark.tone for mark in found.figures[0].marks][-2:] == ["plain", "bad"]
     assert found.tables[0].rows[0][0].text == "week-10"
     usual = control(JudgedProject("p", "", POLICY, rounds_of([0.8] * 3), {}, {}))
-    assert usual.sentences[0] == "No round falls out of the chart."
+    assert usual.sentences[0].startswith("Fewer than 8 rounds cannot tell")
+    enough = control(JudgedProject("p", "", POLICY, rounds_of([0.8, 0.81] * 4), {}, {}))
+    assert enough.sentences[0] == "No round falls out of the chart."
+
+
+def test_no_limit_of_the_chart_is_beyond_perfect_agreement():
+    chart = charted(rounds_of([0.9, 0.99] * 5), POLICY)
+    assert max(each.limits.high for each in chart if each.limits) == 1.0

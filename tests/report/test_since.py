@@ -7,7 +7,7 @@ import pytest
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import Before, JudgedRound, since
-from agreement_pipeline.report.sections.since import since_the_round_before
+from agreement_pipeline.report.rounds import since_the_round_before
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 YES_NO = Scale(("0", "1"))

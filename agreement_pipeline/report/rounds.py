@@ -1,18 +1,32 @@
 """The rounds of a project: which were held and why, and how agreement moves over them."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
 import pandas as pd
 
-from agreement_pipeline.estimates import FEWEST_BEFORE, Charted, Reading, control_chart
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates import (
+    FEWEST_BEFORE,
+    Charted,
+    Difference,
+    Drift,
+    Reading,
+    compare,
+    control_chart,
+    drift,
+    registered,
+)
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.report.glance import glance
 from agreement_pipeline.report.history import decisions, health, round_counts
-from agreement_pipeline.report.judged import JudgedProject, headline
+from agreement_pipeline.report.judged import Before, JudgedProject, JudgedRound, headline
 from agreement_pipeline.report.section import (
     MOST_ROWS,
     Answer,
@@ -21,12 +35,11 @@ from agreement_pipeline.report.section import (
     Row,
     Section,
     grid,
-    section,
     share,
     title_of,
 )
-from agreement_pipeline.report.tables import without_numbers
-from agreement_pipeline.text import SENTENCE, counted, in_words, interval, natural, number
+from agreement_pipeline.report.tables import difference_rows
+from agreement_pipeline.text import SENTENCE, TABLE, counted, in_words, interval, natural, number
 
 MOST_SHOWN, MOST_CHARTED, MOST_NAMED = 40, 60, 8
 """Of so many rounds, the last ones, each is shown, and each is charted."""
@@ -49,6 +62,11 @@ CHART = (
 OF_SHARES = (
     "Chance agreement depends on the shares. "
     "If they move, a change of alpha may come from the items and not from the raters."
+)
+USUAL = "krippendorff_alpha"
+SAME_ITEMS = (
+    "Drift is read on items that both rounds share. The items are the same, so what differs is how "
+    "they were judged."
 )
 One = Mapping[Hashable, Any]
 
@@ -99,26 +117,23 @@ def _numbers(rounds: pd.DataFrame) -> Grid:
     return grid("The numbers of the figures, the last round first", columns, rows, "values")
 
 
-@section(
-    "Rounds", "Which rounds may be trained on, and why not the others?", place=10, of="project"
-)
 def rounds(judged: JudgedProject) -> Answer:
     """The last rounds with their decisions, each with what decided."""
     if judged.rounds.empty:
         return Answer(("The store has no round.",))
-    deciding = _deciding(judged.rounds)
-    rows = [_row(judged, row) for row in deciding[::-1][:MOST_ROWS]]
-    columns = ("round", "decision", "release", "measure", "value", "interval", "why")
-    table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(deciding))
-    return Answer(_said(deciding), tables=(table,))
-
-
-def _deciding(found: pd.DataFrame) -> Sequence[One]:
-    """A row for each round: of a held round the verdict that held it, else the first one."""
-    order = {"unreliable": 0, "not_evaluated": 1, "inconclusive": 2, "tentative": 3}
-    worst = found.assign(order=found["verdict"].map(order).fillna(4))
-    worst = worst.sort_values("order", kind="stable").drop_duplicates("round")
-    return worst.sort_values("round", kind="stable").to_dict("records")
+    found = decisions(judged.rounds).to_dict("records")
+    rows: list[Row] = [
+        [
+            Cell(row["round"], page=judged.pages.get(row["round"], "")),
+            Cell(row["decision"], tone=NAMES_OF_TONES.get(row["decision"], "unknown")),
+            row["why"],
+            row["release"],
+        ]
+        for row in found[:MOST_ROWS]
+    ]
+    columns = ("round", "decision", "why", "release")
+    table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(found))
+    return Answer(_said(found[::-1]), tables=(table,))
 
 
 def _said(deciding: Sequence[One]) -> tuple[str, ...]:
@@ -140,18 +155,6 @@ def _named(names: list[str]) -> str:
     return shown if more <= 0 else f"{shown}, and {more} earlier ones"
 
 
-def _row(judged: JudgedProject, row: One) -> Row:
-    name, decision, reason = str(row["round"]), str(row["decision"]), str(row["reason"])
-    return [
-        Cell(name, page=judged.pages.get(name, "")),
-        Cell(decision, tone=NAMES_OF_TONES.get(decision, "unknown")),
-        str(row["release"]),
-        title_of(row["measure"]) if row["measure"] else "",
-        *_numbers_of(row),
-        without_numbers(reason) if row["measure"] else reason,
-    ]
-
-
 def _numbers_of(row: One) -> tuple[Cell, Cell]:
     """The value and the interval of a row; empty if it has none."""
     if pd.isna(row["value"]):
@@ -161,7 +164,6 @@ def _numbers_of(row: One) -> tuple[Cell, Cell]:
     return Cell(in_words(row["value"]), row["value"]), limits
 
 
-@section("Agreement over rounds", "Is agreement getting better or worse?", place=20, of="project")
 def course(judged: JudgedProject) -> Answer | None:
     """The measures of the rules that can hold a release, round by round, with their limits."""
     holding = {rule.measure: rule for rule in judged.policy.rules if rule.effect == "hold"}
@@ -226,7 +228,9 @@ def charted(
     read = rounds[(rounds["measure"] == headline(policy)) & (rounds["scope"] == "round")]
     readable = read.dropna(subset=["value", "low", "high"]).drop_duplicates("round", keep="last")
     rows = sorted(readable.to_dict("records"), key=lambda row: natural(str(row["round"])))
-    return control_chart((_reading(row) for row in rows if row["low"] < row["high"]), known)
+    readings = (_reading(row) for row in rows if row["low"] < row["high"])
+    bounds = registered(headline(policy) or USUAL).bounds
+    return control_chart(readings, known, bounds)
 
 
 def _reading(row: One) -> Reading:
@@ -242,6 +246,13 @@ def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
         for each in reversed(chart)
         if each.out
     )
+
+
+def like_before(chart: Sequence[Charted]) -> str:
+    """That no round falls out of the chart, or that nobody can tell yet."""
+    if any(each.limits for each in chart):
+        return "No round falls out of the chart."
+    return f"Fewer than {FEWEST_BEFORE + 1} rounds cannot tell whether one falls out of the usual."
 
 
 def _change(each: Charted) -> Tone:
@@ -273,7 +284,6 @@ def control_grid(chart: Sequence[Charted]) -> Grid:
     return grid("Each round against those before, the latest first", columns, rows, "rounds")
 
 
-@section("Change over time", "Does a round differ from those before?", place=25, of="project")
 def control(judged: JudgedProject) -> Answer | None:
     """The control chart of the headline measure. None if no rule reads whole rounds."""
     measure, chart = headline(judged.policy), charted(judged.rounds, judged.policy)
@@ -292,11 +302,10 @@ def control(judged: JudgedProject) -> Answer | None:
         axis=title_of(measure),
         legend=CHANGES,
     )
-    said = fallen_out(chart) or ("No round falls out of the chart.",)
+    said = fallen_out(chart) or (like_before(chart),)
     return Answer((*said, CHART), (figure,), (control_grid(chart),))
 
 
-@section("Prevalence over rounds", "Do rounds hold the same categories?", place=30, of="project")
 def prevalence(judged: JudgedProject) -> Answer | None:
     """The share of each category, round by round."""
     if len(judged.shares) < 2:
@@ -326,3 +335,73 @@ def prevalence(judged: JudgedProject) -> Answer | None:
     )
     table = grid("Share of each category by round", ("round", *names), rows, "rounds")
     return Answer((OF_SHARES,), (figure,), (table,))
+
+
+def since(ratings: Ratings, name: str, before: Before | None, policy: Policy) -> Section:
+    """The difference from the round before, and the drift on the items that both share.
+
+    Where the rounds cannot be compared, a text says why. Empty if there is no round before.
+    """
+    if before is None:
+        return {}
+    changed, drifted = _difference(ratings, name, before, policy), _drift(ratings, before)
+    rows = changed if isinstance(changed, str) else pd.DataFrame(difference_rows([changed]))
+    return {"since_last_round": rows, "drift": drifted}
+
+
+def _difference(ratings: Ratings, name: str, before: Before, policy: Policy) -> Difference | str:
+    """How much the headline measure changed, or why nobody knows."""
+    inference = Inference(policy.confidence_level, policy.n_resamples)
+    measure, names = headline(policy) or USUAL, (name, before.name)
+    try:
+        return compare(ratings, before.ratings, measure=measure, names=names, inference=inference)
+    except AgreementError as error:
+        return str(error)
+
+
+def _drift(ratings: Ratings, before: Before) -> Grid | str:
+    """The drift on the items that both rounds share, or why nobody knows. What moved is first."""
+    try:
+        found: Sequence[Drift] = drift(ratings, before.ratings)
+    except AgreementError as error:
+        return str(error)
+    rows: list[Row] = [
+        [
+            str(each.scope),
+            each.what,
+            number(each.value),
+            "" if each.interval is None else interval(*each.interval, TABLE, " … "),
+            str(each.n_items),
+            each.undefined or ("moved" if each.moved else ""),
+        ]
+        for each in sorted(found, key=lambda each: not each.moved)
+    ]
+    columns = ("of", "what", "value", "interval", "items", "note")
+    return grid("Drift on the shared items", columns, rows)
+
+
+def since_the_round_before(judged: JudgedRound) -> Answer | None:
+    """The difference from the round before, and the drift. None if there is no round before."""
+    if judged.before is None:
+        return None
+    changed = _difference(judged.ratings, judged.name, judged.before, judged.policy)
+    said = changed if isinstance(changed, str) else _changed(changed, judged.before.name)
+    drifted = _drift(judged.ratings, judged.before)
+    if isinstance(drifted, str):
+        return Answer((said, drifted))
+    moved = tuple(row for row in drifted.rows if row[-1].text == "moved")
+    table = replace(drifted, rows=moved, left_out="")
+    n = f"{len(moved)} of {counted(len(drifted.rows), 'number')} moved."
+    return Answer((said, f"{SAME_ITEMS} {n}"), tables=(table,) if moved else ())
+
+
+def _changed(found: Difference, before: str) -> str:
+    """Whether the round is worse, in a sentence with its interval."""
+    if found.value is None or found.interval is None:
+        return f"Nobody knows whether agreement differs from {before}: {found.undefined}."
+    low, high = found.interval
+    reads = "is lower" if high < 0 else "is higher" if low > 0 else "may be the same"
+    change = f"{number(found.value, SENTENCE)} ({interval(found.low, found.high)})"
+    shared = "" if found.n_shared is None else f" They share {found.n_shared} items."
+    prevalence = f" But {found.note}." if found.note else ""
+    return f"Agreement {reads}: it changed by {change} since {before}.{shared}{prevalence}"

@@ -7,7 +7,7 @@ the panel. The formal test is the alternative-annotator test.
 from collections.abc import Mapping, Sequence
 
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import Estimate, Shown, values_of
+from agreement_pipeline.estimates import Estimate, values_of
 from agreement_pipeline.measures import AlternativeAnnotatorTest, alternative_annotator_test
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings, Scale
@@ -19,7 +19,6 @@ from agreement_pipeline.report.section import (
     Grid,
     Row,
     grid,
-    section,
     title_of,
     value_and_interval,
 )
@@ -49,7 +48,6 @@ def compared_by(scale: Scale) -> str:
     return "schouten_kappa" if scale.level == "nominal" else "schouten_kappa_quadratic"
 
 
-@section("Classifiers", "Do classifiers agree with the raters as raters do?", place=60)
 def classifiers(judged: JudgedRound) -> Answer | None:
     """Each classifier's agreement with the panel, inside or outside the band of the raters."""
     if not judged.ratings.classifiers:
@@ -64,7 +62,7 @@ def classifiers(judged: JudgedRound) -> Answer | None:
     )
 
 
-def classifiers_grid(ratings: Ratings, policy: Policy, _: Shown | None = None) -> Grid | None:
+def classifiers_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
     """A row for each classifier, as in `beside_raters`. None if the round has no classifier."""
     return _beside_raters(ratings, policy)[2] if ratings.classifiers else None
 

@@ -17,7 +17,6 @@ from agreement_pipeline.report.section import (
     Answer,
     Row,
     grid,
-    section,
     title_of,
     value_and_interval,
 )
@@ -106,7 +105,6 @@ class Unit(NamedTuple):
         return "; ".join(f"{label}: {', '.join(names)}" for label, names in raters.items())
 
 
-@section("Marked objects", "Where do raters mark differently?", place=52)
 def marked_objects(judged: JudgedRound) -> Answer | None:
     """The most disputed documents or images with their units. None if there are none."""
     if "cluster" not in judged.ratings.has:
@@ -299,7 +297,6 @@ def _address(image: "Image") -> str | None:
     return None
 
 
-@section("Other settings of units", "How do values move with the similarity or the step?", place=53)
 def other_settings(judged: JudgedRound) -> Answer | None:
     """Agreement on the units made anew with other settings. None if there are no units."""
     if len(judged.ratings) > MOST_RATINGS:

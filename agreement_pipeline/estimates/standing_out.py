@@ -1,0 +1,275 @@
+r"""Who differs from the rest of a panel, by more than the luck of the items.
+
+The lowest of many raters is always low. So a rater is named only beyond an interval that allows for
+how many were looked at, and never for a small difference.
+
+For each item, the share of others who agree with a rater is compared with the share of other
+pairs who agree. The items are the same on both sides, so that hard items favour nobody:
+
+.. math:: d_{ir} = \frac{\sum_{s \ne r} a_{irs}}{m_i - 1}
+   - \frac{\sum_{s < t;\, s, t \ne r} a_{ist}}{(m_i - 1)(m_i - 2) / 2}
+
+Here :math:`a_{irs}` is 1 if raters r and s give item i the same label, and :math:`m_i` is how many
+rated it. For numbers it is :math:`1 - (x_r - x_s)^2 / D`, and D is the mean of the squares of all
+pairs. Student's test of the mean of :math:`d_{ir}` takes items, or clusters of them, as drawn at
+random. Holm's (1979) procedure holds the risk that anybody is named by luck at 2.5 %.
+
+Two camps are said to be there if both agree more inside than with each other. They are found by the
+main component of agreement. So the test of all pairs inside against those across is held to 2.5 %,
+divided by the number of ways to part the raters in two (Bonferroni).
+
+Reference: Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
+Journal of Statistics 6(2), 65-70. https://www.jstor.org/stable/4615733
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, raters_apart
+from agreement_pipeline.students_t import lower_tail
+from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
+
+TAIL = 0.025
+FEWEST_TO_COMPARE = 30
+"""On fewer items, or clusters of them, nobody is said to differ."""
+LEAST = 0.05
+"""A smaller difference is no cause, whatever the number of items."""
+MOST_IN_CAMPS = 60
+"""A larger panel is a crowd, in which no camps are looked for."""
+
+Panel = LabelsByRater | NumbersByRater
+Mask = NDArray[np.bool_]
+Finding = Literal["raters", "camps", "nobody", "too few to tell"]
+
+
+class Beside(NamedTuple):
+    """Agreement of some raters, and the agreement that it is compared with."""
+
+    raters: tuple[str, ...]
+    own: float
+    rest: float
+
+
+@dataclass(frozen=True)
+class StandingOut:
+    """Who differs from the rest of a panel.
+
+    Attributes
+    ----------
+    finding
+        *raters*: some agree less with the others than these do with each other. *camps*: the panel
+        stands in two camps. *nobody*: neither. *too few to tell*: fewer than 30 items have three
+        raters.
+    found
+        Of each rater who stands out: their agreement with the others, and that of the others with
+        each other. Of each camp: agreement inside it, and across. Empty otherwise.
+    equal
+        True if agreement is a share of equal labels. For numbers it is 1 for equal ones, and 0 for
+        those as far apart as two of any items.
+    """
+
+    finding: Finding
+    found: tuple[Beside, ...] = ()
+    equal: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words.
+
+        >>> print(StandingOut("raters", (Beside(("ana",), 0.61, 0.82),)).sentence)
+        ana differs from the rest: 61% of their labels equal another's, against 82% among the rest.
+        """
+        if self.finding == "too few to tell":
+            return "Too few items have three raters to tell whether one of them stands out."
+        if self.finding == "nobody":
+            return "Nobody stands out: no rater differs from the rest by more than luck allows."
+        first = self.found[0]
+        if self.finding == "camps":
+            camps = " against ".join(joined(each.raters) for each in self.found)
+            inside = joined(dict.fromkeys(self._said(each.own) for each in self.found))
+            what = "of labels are equal" if self.equal else "is the agreement"
+            return (
+                f"Two camps: {camps}. {inside} {what} within a camp, and "
+                f"{self._said(first.rest)} across. Nobody stands out alone."
+            )
+        what = "of their labels equal another's" if self.equal else "is their agreement"
+        each = (
+            f"{each.raters[0]} differs from the rest: {self._said(each.own)} {what}, "
+            f"against {self._said(each.rest)} among the rest."
+            for each in self.found
+        )
+        return " ".join(each)
+
+    def _said(self, value: float) -> str:
+        return in_words(value, WHOLE_PERCENT if self.equal else PROBABILITY)
+
+
+def standing_out(panel: Panel) -> StandingOut:
+    """Who differs from the rest of a panel, beyond an interval that allows for its size.
+
+    Parameters
+    ----------
+    panel
+        First labels or numbers by rater.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> said = [[item % 2, item % 2, item % 2, item % 3 % 2] for item in range(60)]
+    >>> panel = LabelsByRater(said, scale=Scale(("no", "yes")), raters=("a", "b", "c", "d"))
+    >>> [each.raters for each in standing_out(panel).found]
+    [('d',)]
+    """
+    camps = _camps(panel)
+    if camps:
+        return StandingOut("camps", camps, isinstance(panel, LabelsByRater))
+    known, raters = _raters(panel)
+    finding: Finding = "raters" if raters else "nobody" if known else "too few to tell"
+    return StandingOut(finding, raters, isinstance(panel, LabelsByRater))
+
+
+def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
+    """Whether anybody can be compared, and those who agree less than the rest, the lowest first."""
+    given, near = panel.given.astype(float), np.zeros(panel.given.shape)
+    m, every = given.sum(1), np.zeros(len(given))
+    for left, right in _parts(panel):
+        near += left * right.sum(1)[:, None]
+        every += left.sum(1) * right.sum(1)
+    near -= given
+    own = _quotient(near, (given * (m[:, None] - 1)))
+    rest = _quotient(every[:, None] - m[:, None] - 2 * near, given * ((m - 1) * (m - 2))[:, None])
+    tested = []
+    for place, name in enumerate(panel.raters):
+        found = _tested(own[:, place] - rest[:, place], panel)
+        if found is not None:
+            both = np.stack([own[:, place], rest[:, place]])[:, found.rows] @ found.weights
+            tested.append((found, Beside((name,), *both.tolist())))
+    tested.sort(key=lambda each: (each[0].p_lower, each[0].mean))
+    named = []
+    for place, (found, beside) in enumerate(tested):
+        if found.p_lower > TAIL / (len(tested) - place):
+            break
+        if found.mean <= -LEAST:
+            named.append(beside)
+    return bool(tested), tuple(named)
+
+
+def _camps(panel: Panel) -> tuple[Beside, ...]:
+    """The two camps that differ most, if both are certain."""
+    n = len(panel.raters)
+    if not 4 <= n <= MOST_IN_CAMPS:
+        return ()
+    tail = TAIL / (2 ** (n - 1) - 1 - n)
+    order = alike_first(1.0 - raters_apart(panel).of_pairs)
+    best: tuple[Beside, ...] = ()
+    least = LEAST
+    for cut in range(2, n - 1):
+        ones = np.isin(np.arange(n), order[:cut])
+        first, other = (_pairs(panel, camp, camp) for camp in (ones, ~ones))
+        across = _quotient(*_pairs(panel, ones, ~ones))
+        both = _tested(_quotient(first[0] + other[0], first[1] + other[1]) - across, panel)
+        each = [(_quotient(*inside), camp) for inside, camp in ((first, ones), (other, ~ones))]
+        alone = [_tested(within - across, panel) for within, _ in each]
+        if both is None or both.p_higher > tail or None in alone:
+            continue
+        if all(found.p_higher <= TAIL and found.mean >= least for found in alone if found):
+            least = min(found.mean for found in alone if found)
+            best = tuple(
+                Beside(
+                    tuple(sorted(np.array(panel.raters, dtype=object)[camp])),
+                    *(float(values[found.rows] @ found.weights) for values in (within, across)),
+                )
+                for (within, camp), found in zip(each, alone, strict=True)
+                if found
+            )
+    return tuple(sorted(best, key=lambda camp: -len(camp.raters)))
+
+
+def _pairs(panel: Panel, ones: Mask, others: Mask) -> tuple[Array, Array]:
+    """How alike the raters of an item are who are in two groups, and how many pairs they are.
+
+    Both are sums over ordered pairs (P,). The groups are the same, or share nobody.
+    """
+    mine, theirs = ones.astype(float), others.astype(float)
+    alone = panel.given @ (mine * theirs)
+    alike = sum((left @ mine) * (right @ theirs) for left, right in _parts(panel))
+    return alike - alone, (panel.given @ mine) * (panel.given @ theirs) - alone
+
+
+def _parts(panel: Panel) -> Iterator[tuple[Array, Array]]:
+    """Arrays (P, R) whose products for two raters add up to how alike their ratings are.
+
+    A rating is 1 alike to itself, and a missing one is 0 alike to all.
+    """
+    if isinstance(panel, LabelsByRater):
+        for k in range(len(panel.scale.names)):
+            gave = (panel.codes == k).astype(float)
+            yield gave, gave
+        return
+    given = panel.given.astype(float)
+    n = float((panel.weights @ given).sum()) or 1.0
+    x = np.where(panel.given[..., None], panel.values, 0.0)
+    x = (x - (panel.weights @ x.sum(1)) / n) * given[..., None]
+    squares = (x**2).sum(-1)
+    far = 2 * float(panel.weights @ squares.sum(1)) / n or 1.0
+    yield given, given
+    yield -squares / far, given
+    yield given, -squares / far
+    for dimension in np.moveaxis(x, -1, 0):
+        yield 2 * dimension / far, dimension
+
+
+class _Tested(NamedTuple):
+    """The mean of some rows, the rows with their weights, and Student's tails."""
+
+    mean: float
+    rows: Codes
+    weights: Array
+    p_lower: float
+    p_higher: float
+
+
+def _tested(values: Array, panel: Panel) -> _Tested | None:
+    """Student's test of a mean over items or clusters. None if there are too few of them."""
+    rows = np.flatnonzero(~np.isnan(values) & (panel.weights > 0))
+    weights = panel.weights[rows]
+    n = float(weights.sum())
+    clusters = None if panel.clusters is None else panel.clusters.at(rows)
+    units = round(n) if clusters is None else clusters.n
+    if units < FEWEST_TO_COMPARE:
+        return None
+    mean = float(weights @ values[rows] / n)
+    beyond = values[rows] - mean
+    squares = float(weights @ beyond**2)
+    if clusters is not None:
+        held = np.bincount(clusters.places, clusters.sizes(weights) * beyond)
+        squares = float(clusters.times @ held**2)
+    error = np.sqrt(units / (units - 1) * squares) / n
+    t = mean / error if error > 0 else np.sign(mean) * np.inf if mean else 0.0
+    return _Tested(
+        mean, rows, weights / n, lower_tail(float(t), units - 1), lower_tail(float(-t), units - 1)
+    )
+
+
+def _quotient(total: Array, n: Array) -> Array:
+    found = np.full(total.shape, np.nan)
+    np.divide(total, n, out=found, where=n > 0)
+    return found
+
+
+def alike_first(same: Array) -> Sequence[int]:
+    """An order of raters in which those who agree stand beside each other.
+
+    They are put in the order of the main component of their agreement (R, R); nan is unknown.
+    """
+    known = np.where(np.isnan(same), np.nanmean(same) if (~np.isnan(same)).any() else 0.0, same)
+    np.fill_diagonal(known, 1.0)
+    centred = known - known.mean(0) - known.mean(1)[:, None] + known.mean()
+    main = np.linalg.eigh(centred)[1][:, -1]
+    main = main if main[np.argmax(np.abs(main))] > 0 else -main
+    return [int(at) for at in np.argsort(-main, kind="stable")]

@@ -1,0 +1,277 @@
+"""Who rated, who differs, and what to do now: the same words on pages, in the UI and elsewhere."""
+
+import re
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.counting import counting_of
+from agreement_pipeline.estimates import registered, standing_out
+from agreement_pipeline.policy import BUNDLED, HELPS, Decision, Policy, Verdict, more_items
+from agreement_pipeline.ratings import Array, Ratings
+from agreement_pipeline.statistics import CategoryCounts
+from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
+
+MOST_STEPS, ENOUGH_PAIRS = 3, 62
+"""So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
+BETTER, BEST = 0.05, 0.95
+MODEL = re.compile(
+    r"gpt|claude|gemini|llama|mistral|qwen|deepseek|(?<![a-z])(?:llm|model|bot)(?![a-z])", re.I
+)
+"""A name that is more likely a model's than a person's."""
+
+
+class Step(NamedTuple):
+    """Something to do now, why, and the command or the page that does it."""
+
+    what: str
+    why: str
+    by: str
+
+
+class Round(NamedTuple):
+    """A judged round under the names that its steps use.
+
+    Attributes
+    ----------
+    project, name
+        The project, empty if there is none, and the round or the file of the table.
+    policy_name
+        The file of the policy or its bundled name. Empty: as the policy calls itself.
+    """
+
+    ratings: Ratings
+    policy: Policy
+    decision: Decision
+    project: str = ""
+    name: str = ""
+    policy_name: str = ""
+
+    @property
+    def who_differs(self) -> str:
+        """Who differs, in a sentence. Empty unless the round is held for disagreement."""
+        unmet = (each.to_mapping() for each in self.decision.unmet)
+        return who_differs(self.ratings) if held_for_disagreement(unmet, self.policy) else ""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What to do now about a held round, at most three steps. None if it is admitted."""
+        return () if self.decision.admitted else tuple(_steps(self))[:MOST_STEPS]
+
+    @property
+    def disputed_items(self) -> str:
+        """The command that lists the items on which raters differ."""
+        if self.project:
+            return f"agreement-pipeline disputed {shlex.join([self.project, self.name])}"
+        return (
+            f"agreement-pipeline report {shlex.quote(self.name)} {self._under} --output page.html"
+        )
+
+    def plan(self, expected: float) -> str:
+        """The command that says how many items decide if a value is expected."""
+        counts = _counts(self.ratings)
+        labels = ""
+        if counts and counts.pairable.any():
+            use = counts.pairable
+            mean = np.average(counts.sizes[use], weights=counts.weights[use])
+            labels = f" --labels-an-item {round(float(mean))}"
+        return f"agreement-pipeline plan {self._under} --expected {expected:.2f}{labels}"
+
+    @property
+    def _under(self) -> str:
+        own = self.policy.policy
+        usual = own if own in BUNDLED else f"configs/policies/{own}.yaml"
+        return f"--policy {shlex.quote(self.policy_name or usual)}"
+
+
+def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
+    """The panel in a line: how many people, how many models, and their names.
+
+    Parameters
+    ----------
+    ratings
+        The ratings of a round.
+    models
+        The raters whose names are likely those of models. None: they are told by their names.
+    """
+    likely = like_models(ratings.raters) if models is None else models
+    counts = _counts(ratings)
+    sizes = counts.sizes @ counts.weights / (counts.weights.sum() or 1.0) if counts else None
+    labels = "" if sizes is None else f", {tenths(float(sizes))} labels an item"
+    beside = ratings.classifiers
+    said = (
+        f"Labelled by {counted(len(ratings.raters) - len(likely), 'person')} "
+        f"({joined(sorted(ratings.raters))}): "
+        f"{counted(ratings.n_items, 'item')}{labels}.",
+        f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
+        f"{joined(likely)} may be no person: name models as classifiers." if likely else "",
+    )
+    return " ".join(filter(None, said))
+
+
+def like_models(names: Iterable[str]) -> tuple[str, ...]:
+    """The names that are more likely those of models.
+
+    >>> like_models(["ana", "gpt-4o", "model_a", "Botha"])
+    ('gpt-4o', 'model_a')
+    """
+    return tuple(name for name in names if MODEL.search(name.replace("_", " ")))
+
+
+def who_differs(ratings: Ratings) -> str:
+    """Who differs from the rest of the panel, in a sentence."""
+    return standing_out(counting_of(ratings).by_rater(ratings)).sentence
+
+
+def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
+    """True if a value of agreement between raters is under its cut-off, and this holds the round.
+
+    So nobody is named where replicates are missing, or where items are too few.
+
+    Parameters
+    ----------
+    verdicts
+        The verdicts on the round as plain data.
+    policy
+        The policy that judged it.
+    """
+    cutoffs = {
+        rule.measure: rule.reliable
+        for rule in policy.rules
+        if rule.effect == "hold" and registered(rule.measure).question == "inter-rater"
+    }
+    return any(
+        each["effect"] == "hold"
+        and each["verdict"] not in ("reliable", "not_evaluated")
+        and each["value"] < cutoffs.get(each["measure"], -np.inf)
+        for each in verdicts
+    )
+
+
+def _counts(ratings: Ratings) -> CategoryCounts | None:
+    """The labels of each item. None if the scale has no categories."""
+    if ratings.scale.continuous:
+        return None
+    counts: CategoryCounts = counting_of(ratings).counts(ratings).with_scale(ratings.scale)
+    return counts
+
+
+def coincidences(said: CategoryCounts) -> Array:
+    r"""How often two raters of an item gave two categories.
+
+    Krippendorff's coincidence matrix: an item of m ratings adds each ordered pair of them with the
+    weight 1/(m - 1).
+    """
+    use = said.pairable
+    counts, m = said.counts[use], said.sizes[use]
+    weighted = counts * (said.weights[use] / (m - 1))[:, None]
+    together = counts.T @ weighted
+    together[np.diag_indices_from(together)] -= weighted.sum(0)
+    return np.asarray(together)
+
+
+class Confused(NamedTuple):
+    """The two categories that raters take for each other most often.
+
+    `share` is that of all pairs of differing labels, and `n_items` have both labels.
+    """
+
+    one: str
+    other: str
+    share: float
+    n_items: int
+
+
+def most_confused(said: CategoryCounts) -> Confused | None:
+    """The most frequent confusion. None if raters never differ."""
+    apart = np.triu(coincidences(said), 1)
+    if not apart.any():
+        return None
+    i, j = np.unravel_index(int(apart.argmax()), apart.shape)
+    both = (said.counts[:, i] > 0) & (said.counts[:, j] > 0)
+    names, share = said.scale.names, float(apart[i, j] / apart.sum())
+    return Confused(names[i], names[j], share, round(float(said.weights[both].sum())))
+
+
+def _steps(held: Round) -> Iterator[Step]:
+    """All that helps, what costs least first."""
+    decision, done = held.decision, set()
+    if decision.broken:
+        first = decision.broken[0]
+        why = HELPS.get(first.check, first.description)
+        more = len(decision.broken) - 1
+        rest = f" {counted(more, 'more check')} failed too." if more else ""
+        again = f"agreement-pipeline report {shlex.quote(held.project or held.name)}"
+        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", again)
+    for verdict in sorted(decision.unmet, key=lambda each: not _is_low(each)):
+        replicates = registered(verdict.rule.measure).question == "intra-rater"
+        kind = "low" if _is_low(verdict) else "again" if replicates else verdict.code
+        if kind not in done:
+            done.add(kind)
+            yield from _against(verdict, kind, held)
+    if decision.codes == ("no_rule",):
+        yield Step(
+            "Give the policy a rule.", f"It needs {HELPS['no_rule']}.", "docs/guide/policy.md"
+        )
+
+
+def _is_low(verdict: Verdict) -> bool:
+    """True if raters agree too little, whatever the number of items."""
+    found = verdict.estimate
+    return (
+        registered(verdict.rule.measure).question == "inter-rater"
+        and verdict.kind != "not_evaluated"
+        and found is not None
+        and (found.value or 0.0) < verdict.rule.reliable
+    )
+
+
+def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
+    """What helps against one verdict."""
+    rule, found = verdict.rule, verdict.estimate
+    if kind == "low":
+        counts = _counts(held.ratings)
+        pair = most_confused(counts) if counts else None
+        items = "They list the items, the most disputed first."
+        if pair is None:
+            yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
+        else:
+            why = (
+                f"{in_words(pair.share, WHOLE_PERCENT)} of differing labels are between them, on "
+                f"{counted(pair.n_items, 'item')}. Talk about the most disputed."
+            )
+            title = f"Settle {pair.one} or {pair.other} in the guideline."
+            yield Step(title, why, held.disputed_items)
+        rare = found.prevailing if found else None
+        others = f", with more of others than {rare[0]}" if rare else ""
+        yield Step(
+            "Then label fresh items.",
+            f"Draw them as these were drawn{others}. Labels given again on the same items do not "
+            "show agreement.",
+            held.plan(min(BEST, rule.reliable + BETTER)),
+        )
+    elif kind == "again":
+        left_out = found.raters_left_out if found else ()
+        who = joined(left_out) if left_out else "each rater"
+        n = max(rule.min_items, ENOUGH_PAIRS)
+        yield Step(
+            "Let raters meet some items again.",
+            f"Bring back about {n} pairs in all, to {who}: unannounced, a day or more later. "
+            "Number the meetings in a column occurrence.",
+            "docs/guide/replicates.md",
+        )
+    elif kind in ("tentative", "inconclusive", "not_together", "too_few_items"):
+        more = more_items(found, rule.reliable) if found else None
+        if kind == "too_few_items" and found:
+            more = rule.min_items - found.n_apart
+        what = "items" if found is None or found.n_clusters is None else "clusters of items"
+        many = f"about {more:,} more {what}" if more else f"more {what}"
+        even = "So many decide with an even chance, if agreement stays the same."
+        why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."
+        value = found.value if found and found.value is not None else rule.reliable + BETTER
+        expected = min(BEST, max(value, rule.reliable + 0.01))
+        yield Step(f"Label {many}, drawn as these were.", why, held.plan(expected))
+    else:
+        yield Step(f"See to {rule.measure}.", f"What helps: {HELPS[kind]}.", "docs/reasons.md")

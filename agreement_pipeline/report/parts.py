@@ -1,0 +1,161 @@
+"""Agreement by category and by stratum, and which categories are taken for each other."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from agreement_pipeline.estimates import Estimate, Scope
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Array, Ratings
+from agreement_pipeline.report.advice import coincidences, most_confused
+from agreement_pipeline.report.figure import Figure, Mark, intervals, matrix
+from agreement_pipeline.report.judged import JudgedRound, lowest_first, measured, shares_of
+from agreement_pipeline.report.section import Answer, Grid, Row, grid, share, value_and_interval
+from agreement_pipeline.report.tables import note
+from agreement_pipeline.statistics import CategoryCounts
+from agreement_pipeline.text import DIGITS, PERCENT, SENTENCE, in_words, number
+
+MOST_DRAWN, MOST_CONFUSED, MOST_PAIRS, RARE = 20, 12, 8, 0.05
+OWN, OF_ROUND = "krippendorff_alpha", "stratum_alpha"
+RARE_SAID = (
+    "One category holds nearly all labels. Then chance agreement is high, and a few "
+    "disagreements make a measure such as alpha low."
+)
+OF_STRATA = (
+    "α of a stratum is read as if its items were a round of their own. The lowest of many is low "
+    "by chance too."
+)
+OnRuler = dict[Scope, Estimate]
+
+
+def labels(judged: JudgedRound) -> Answer | None:
+    """Agreement on each category, how often each was given, and which are confused."""
+    _, said = judged.by_item
+    if not isinstance(said, CategoryCounts):
+        return None
+    found, shares, together = judged.categories, shares_of(judged.ratings), coincidences(said)
+    kinds = "Each category is taken against all others together. The lowest stands on top."
+    drawn = intervals(
+        "Agreement by category",
+        kinds,
+        map(Mark.of, found[:MOST_DRAWN]),
+        "Krippendorff's α of the category",
+    )
+    rows: list[Row] = [
+        [
+            each.scope.name,
+            *value_and_interval(each),
+            share(shares[each.scope.name]),
+            each.undefined,
+        ]
+        for each in found
+    ]
+    columns = ("category", "agreement", "interval", "share of labels", "note")
+    table = grid("Agreement on each category", columns, rows, "categories")
+    return Answer(
+        (_lowest(found), _most(said), *([RARE_SAID] if max(shares.values()) > 1 - RARE else [])),
+        (*((drawn,) if found else ()), _confused(said.scale.names, together)),
+        tuple(each for each in (table, _confusions(said.scale.names, together)) if each.rows),
+    )
+
+
+def _lowest(found: Sequence[Estimate]) -> str:
+    known = [each for each in found if each.value is not None]
+    if not known:
+        return "Agreement has no value on any category."
+    if len(found) == 2:
+        return "There are two categories, so agreement on one is agreement on the other."
+    first = known[0]
+    value = number(first.value, SENTENCE)
+    if len({round(each.value or 0.0, DIGITS) for each in known}) == 1:
+        return f"Raters agree alike on every category (α {value})."
+    above = [each for each in known[1:] if (each.low or -1.0) > (first.high or 1.0)]
+    certain = ", and its interval lies under all others'" if len(above) == len(known) - 1 else ""
+    return f"Raters agree least on {first.scope.name} (α {value}){certain}."
+
+
+def _most(said: CategoryCounts) -> str:
+    pair = most_confused(said)
+    if pair is None:
+        return "No two raters gave an item different categories."
+    if len(said.scale.names) == 2:
+        return "There are two categories, so all disagreement is between them."
+    part = in_words(pair.share, PERCENT)
+    return f"{part} of all pairs of differing labels are {pair.one} and {pair.other}."
+
+
+def _confused(names: Sequence[str], together: Array) -> Figure:
+    whole = together.sum(1)
+    kept = np.sort(np.argsort(-whole, kind="stable")[:MOST_CONFUSED])
+    shares = together / np.where(whole > 0, whole, np.nan)[:, None]
+    left_out = ""
+    if len(names) > MOST_CONFUSED:
+        left_out = f" The {MOST_CONFUSED} most frequent of {len(names)} are drawn."
+    return matrix(
+        "What another rater says of the same item",
+        "A row is what one rater said, and a column what another said. "
+        f"High numbers off the diagonal are confusions.{left_out}",
+        [names[k] for k in kept],
+        shares[np.ix_(kept, kept)],
+        "share of the row",
+    )
+
+
+def _confusions(names: Sequence[str], together: Array) -> Grid:
+    """The pairs of categories by how often two raters of an item give them."""
+    one, other = np.triu_indices(len(names), 1)
+    apart = together[one, other]
+    order = [int(at) for at in np.argsort(-apart, kind="stable") if apart[at] > 0]
+    rows: list[Row] = [
+        [names[one[at]], names[other[at]], share(apart[at] / apart.sum())] for at in order
+    ]
+    columns = ("one rater", "another rater", "share of differing labels")
+    return grid("Taken for each other", columns, rows, "pairs", MOST_PAIRS)
+
+
+def strata(judged: JudgedRound) -> Answer | None:
+    """Each stratum with its interval, the lowest first. None if the items have no strata."""
+    own, on_ruler = _in_strata(judged.ratings, judged.policy)
+    if not own:
+        return None
+    marks = [Mark.of(found) for found in own[:MOST_DRAWN] if found.value is not None]
+    says = "Lines that lie far apart point to a difference. Lines that overlap leave it open."
+    drawn = intervals("Agreement in each stratum", says, marks, "Krippendorff's α")
+    said = "No stratum has a value."
+    if marks:
+        which = "The only stratum" if len(own) == 1 else f"The lowest observed of {len(own)} strata"
+        said = f"{which} is {own[0].scope.name}: {marks[0].said}."
+    return Answer((said, OF_STRATA), (drawn,) if marks else (), (_grid(own, on_ruler),))
+
+
+def strata_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
+    """A row for each stratum, the lowest first; None if the items have no strata."""
+    own, on_ruler = _in_strata(ratings, policy)
+    return _grid(own, on_ruler) if own else None
+
+
+def _in_strata(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], OnRuler]:
+    """The strata's own alphas, the lowest first, and those on the ruler of the round by scope."""
+    if not ratings.strata:
+        return (), {}
+    measures = (OWN,) if ratings.scale.continuous else (OWN, OF_ROUND)
+    found = measured(ratings, measures, policy, ("stratum",))
+    on_ruler = {each.scope: each for each in found if each.measure == OF_ROUND}
+    return lowest_first([each for each in found if each.measure == OWN]), on_ruler
+
+
+def _grid(own: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
+    """The strata. On the round's ruler, disagreement is divided by that of the whole round."""
+    lowest = own[0] if own[0].value is not None else None
+    rows: list[Row] = [
+        [
+            found.scope.name,
+            found.n_used,
+            *value_and_interval(found),
+            value_and_interval(on_ruler.get(found.scope))[0],
+            "; ".join(filter(None, ["lowest observed" if found is lowest else "", note(found)])),
+        ]
+        for found in own
+    ]
+    columns = ("stratum", "items", "α", "interval", "on the round's ruler", "note")
+    return grid("Agreement in each stratum, the lowest first", columns, rows, "strata")

@@ -1,0 +1,405 @@
+"""Raters: who stands out, and each beside the others, beside themselves and beside gold."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from agreement_pipeline.counting import counting_of
+from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first
+from agreement_pipeline.intervals import mean_interval
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.policy import Policy, Rule, Verdict
+from agreement_pipeline.ratings import Codes, Ratings, Scale, in_pandas, is_clock, seconds
+from agreement_pipeline.report.advice import who_differs
+from agreement_pipeline.report.figure import Figure, matrix
+from agreement_pipeline.report.judged import JudgedRound, measured
+from agreement_pipeline.report.section import (
+    Answer,
+    Cell,
+    Detail,
+    Grid,
+    Row,
+    grid,
+    title_of,
+    value_and_interval,
+)
+from agreement_pipeline.statistics import raters_apart
+from agreement_pipeline.text import PERCENT, WHOLE_PERCENT, counted, in_words
+
+Kind = Literal["rater", "category"]
+GOLD, MOST_SECONDS, DAY = "gold_accuracy", 3_600, 86_400.0
+"""The measure of gold items; a longer time between two ratings is a pause."""
+MOST_PAIRS, MOST_TOLD, MOST_ITEMS = 8, 3, 4
+NEVER_AGAIN = "No rater met an item twice, so agreement with themselves is not known."
+FAIR = (
+    "A low number is a reason to talk, and no verdict on a person: items may be harder, or the "
+    "guideline may allow two readings."
+)
+WHAT: dict[Kind, tuple[str, str]] = {
+    "rater": ("their agreement with themselves", "their agreement with the others"),
+    "category": ("agreement within raters", "agreement between raters"),
+}
+READINGS: dict[Kind, dict[tuple[bool, bool], str]] = {
+    "rater": {
+        (True, True): "agrees with themselves and with the others",
+        (True, False): (
+            "sure of their own reading: "
+            "real subjectivity, or another understanding of the guideline"
+        ),
+        (False, True): (
+            "agrees with the others but not with themselves: "
+            "the items that came back may be harder than the rest"
+        ),
+        (False, False): (
+            "agrees neither with themselves nor with the others: "
+            "careless, or the items are ambiguous"
+        ),
+    },
+    "category": {
+        (True, True): "each rater keeps to one reading, and all to the same",
+        (True, False): (
+            "each rater keeps to their own reading: "
+            "the guideline leaves it open, or it is a matter of taste"
+        ),
+        (False, True): (
+            "raters agree on it more with each other than with themselves: "
+            "the items that came back may be harder than the rest"
+        ),
+        (False, False): (
+            "raters agree on it neither with themselves nor with each other: "
+            "ambiguous, or given carelessly"
+        ),
+    },
+}
+"""What it says if agreement with themselves, and with the others, is high."""
+
+
+class Comparison(NamedTuple):
+    """Two measures by rater or by category: within raters, and between them."""
+
+    kind: Kind
+    themselves: str
+    others: str
+
+
+def comparisons(scale: Scale, policy: Policy | None = None) -> tuple[Comparison, ...]:
+    """The measures to compare on a scale. None if the scale lists no categories.
+
+    Both are in the same terms, and weighted if the categories have an order. If the policy has a
+    rule on the agreement of raters with themselves, its measure is compared: so a rater has one
+    number for it, and one reading.
+    """
+    if scale.continuous:
+        return ()
+    weighted = "" if scale.level == "nominal" else "_quadratic"
+    rules = () if policy is None else policy.rules
+    own = (
+        rule.measure
+        for rule in sorted(rules, key=lambda rule: rule.scope != "rater")
+        if MEASURES[rule.measure].needs == "replicates" and rule.scope in ("rater", "round")
+    )
+    themselves = next(own, f"test_retest_kappa{weighted}")
+    found = [Comparison("rater", themselves, f"schouten_kappa{weighted}")]
+    if scale.level in ("nominal", "ordinal"):
+        of_category = "test_retest_kappa_by_category", "kappa_by_category"
+        found.append(Comparison("category", *of_category))
+    return tuple(found)
+
+
+def themselves_and_others(
+    ratings: Ratings, policy: Policy, shown: Shown | None = None
+) -> Grid | None:
+    """A row for each rater and each category, as in `joint_rows`.
+
+    None if the scale lists no categories, since no pair of measures compares raters there.
+    """
+    compared = comparisons(ratings.scale, policy)
+    if not compared:
+        return None
+    measures = [measure for _, *both in compared for measure in both]
+    same = None if shown is None else shown.of_both()
+    found = measured(ratings, measures, policy, ("rater", "category"), same)
+    return joint_rows(found, compared, policy)
+
+
+def joint_rows(
+    estimates: Iterable[Estimate], compared: Sequence[Comparison], policy: Policy
+) -> Grid:
+    """A row for each rater and each category: agreement within raters, between them, and a reading.
+
+    Parameters
+    ----------
+    estimates
+        Those of the compared measures by rater and by category. Others are ignored.
+    compared
+        The pairs of measures.
+    policy
+        The policy whose cut-offs decide.
+    """
+    by_name = {(found.measure, found.scope): found for found in estimates}
+    rows: list[Row] = []
+    for each in compared:
+        mine = [scope for name in each[1:] for measure, scope in by_name if measure == name]
+        for scope in dict.fromkeys(scope for scope in mine if scope.kind == each.kind):
+            both = by_name.get((each.themselves, scope)), by_name.get((each.others, scope))
+            cells = [cell for found in both for cell in value_and_interval(found)]
+            rows.append([str(scope), *cells, reading(each, *both, policy)])
+    columns = (
+        "scope",
+        "with themselves",
+        "interval with themselves",
+        "with the others",
+        "interval with the others",
+        "reading",
+    )
+    return grid("Agreement of raters with themselves and with the others", columns, rows)
+
+
+def reading(
+    compared: Comparison, themselves: Estimate | None, others: Estimate | None, policy: Policy
+) -> str:
+    """What agreement within raters and agreement between them say together.
+
+    It comes from the intervals, not from the values. Its cut-off is the tentative one of the
+    policy's rule on that measure and scope. Without such a rule it is 0.667.
+
+    - Agreement is high if the lower limit reaches the cut-off.
+    - Agreement is low if the upper limit is under the cut-off.
+    - In all other cases the reading is *cannot tell*.
+    """
+    kind = compared.kind
+    usual = [Rule(name, scope=kind, effect="warn") for name in compared[1:]]
+    verdicts = [
+        _verdict(rule, found, policy)
+        for rule, found in zip(usual, (themselves, others), strict=True)
+    ]
+    high = {"reliable": True, "tentative": True, "unreliable": False}
+    unknown = [
+        f"{what} may lie on either side of {verdict.rule.tentative:g}"
+        if verdict.kind == "inconclusive"
+        else verdict.reason
+        for what, verdict in zip(WHAT[kind], verdicts, strict=True)
+        if verdict.kind not in high
+    ]
+    if unknown:
+        return f"cannot tell: {'; '.join(unknown)}"
+    first, second = (high[verdict.kind] for verdict in verdicts)
+    return READINGS[kind][first, second]
+
+
+def _verdict(usual: Rule, found: Estimate | None, policy: Policy) -> Verdict:
+    """The verdict of the policy's rule; if there is no such rule, of the usual cut-offs."""
+    same = (usual.measure, usual.scope)
+    mine = (rule for rule in policy.rules if (rule.measure, rule.scope) == same)
+    return next(mine, usual).judge([] if found is None else [found])[0]
+
+
+def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Grid | None:
+    """A row for each rater who is shown, in the order of names, since a rank would mislead.
+
+    None if the scale lists no categories, or for a single rater.
+    """
+    if ratings.scale.continuous or len(ratings.raters) < 2:
+        return None
+    asked = shown or Shown.whole(ratings.raters)
+    compared = comparisons(ratings.scale, policy)[0]
+    measures = list(dict.fromkeys([*compared[1:], GOLD]))
+    found = measured(ratings, measures, policy, ("rater",), asked)
+    by_name = {(each.measure, each.scope.name): each for each in found}
+    met_again = any(
+        each.measure == compared.themselves and each.value is not None for each in found
+    )
+    uses = dict(_uses(ratings, policy.confidence_level))
+    times, given = _seconds(ratings, asked.raters), ratings.n_by_rater
+    n_items = ratings.without_earlier.n_rated
+    rows: list[Row] = []
+    for name in sorted({name for _, name in by_name} & {*asked.raters}):
+        others, again, gold = (
+            by_name.get((measure, name)) for measure in (compared.others, compared.themselves, GOLD)
+        )
+        rows.append(
+            [
+                name,
+                given.get(name, 0),
+                in_words(given.get(name, 0) / n_items, WHOLE_PERCENT),
+                *value_and_interval(others),
+                *value_and_interval(again),
+                reading(compared, again, others, policy) if met_again else "",
+                *value_and_interval(gold),
+                *uses.get(name, ("", "")),
+                times.get(name, ""),
+            ]
+        )
+    columns = (
+        "rater",
+        "ratings",
+        "of items",
+        "with the others",
+        "interval",
+        "with themselves",
+        "interval again",
+        "reading",
+        "right on gold",
+        "interval on gold",
+        "uses more",
+        "uses less",
+        "seconds",
+    )
+    return grid("Each rater beside the others", columns, rows, "raters")
+
+
+def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Of each rater, the categories that they use more and less than the others on the same items.
+
+    A category is named if its interval leaves out 0, with one level for all categories of a rater.
+    None is named where items come in clusters, since the interval takes each as drawn by itself.
+    """
+    labels = counting_of(ratings).labels(ratings).with_scale(ratings.scale)
+    names = labels.scale.names
+    if labels.clusters is not None:
+        return
+    counts = labels.indicators.sum(1)
+    each_level = 1 - (1 - level) / len(names)
+    items = np.repeat(np.arange(len(labels.codes)), labels.weights.astype(int))
+    for place, rater in enumerate(labels.raters):
+        mine = labels.indicators[:, place]
+        rest = counts - mine
+        both = items[((mine.sum(1) > 0) & (rest.sum(1) > 0))[items]]
+        if len(both):
+            change = (mine[both] - rest[both] / rest[both].sum(1, keepdims=True)).T
+            found = [mean_interval(each, np.arange(len(both)), each_level) for each in change]
+            more = [n for n, limits in zip(names, found, strict=True) if limits and limits.low > 0]
+            less = [n for n, limits in zip(names, found, strict=True) if limits and limits.high < 0]
+            yield rater, (", ".join(more), ", ".join(less))
+
+
+def _seconds(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, str]:
+    """The median time between two ratings of each of some raters, without pauses.
+
+    Times are texts or dates. Empty where there are none.
+    """
+    if "timestamp" not in ratings.has:
+        return {}
+    found = in_pandas(ratings.first(["rater", "timestamp"], raters=shown, gold=True))
+    if pd.api.types.is_numeric_dtype(found["timestamp"]):
+        return {}
+    times = pd.to_datetime(found["timestamp"], errors="coerce", utc=True, format="ISO8601")
+    ordered = found.assign(time=times).dropna().sort_values(["rater", "time"])
+    gaps = ordered.groupby("rater")["time"].diff().dt.total_seconds()
+    usual = gaps[(gaps > 0) & (gaps <= MOST_SECONDS)].groupby(ordered["rater"]).median()
+    return {str(name): f"{value:.0f}" for name, value in usual.items()}
+
+
+def raters(judged: JudgedRound) -> Answer | None:
+    """Who stands out, each rater beside the others and themselves, and the pairs who differ."""
+    if len(judged.raters) < 2:
+        return None
+    table = profiles(judged.ratings, judged.policy, judged.shown)
+    pairs = [each for each in judged.pairs if each.value is not None][:MOST_PAIRS]
+    named = {Scope.of_pair(*pair): pair for pair in judged.shown.pairs}
+    told = [each.scope for each in pairs][:MOST_TOLD]
+    few = judged.ratings.scale.continuous or len(judged.raters) < 3
+    return Answer(
+        tuple(_said(judged)),
+        () if few else (_matrix(judged),),
+        tuple(each for each in (table, _pairs(judged, pairs, told)) if each and each.rows),
+        tuple(
+            Detail(
+                f"pair-{place}", f"{scope.name}: where they differ", _differ(judged, *named[scope])
+            )
+            for place, scope in enumerate(told, 1)
+        ),
+    )
+
+
+def _said(judged: JudgedRound) -> Iterator[str]:
+    held = judged.assessment is not None and not judged.decision.admitted
+    if held and not judged.round.who_differs:
+        yield "The round is not held for disagreement, so nobody is named."
+    else:
+        yield who_differs(judged.ratings)
+    yield FAIR
+    if judged.shown.left_out():
+        yield (
+            f"Shown are {len(judged.raters)} of {judged.shown.n_raters} raters: those who agree "
+            "least with the others."
+        )
+    yield _when_again(judged.ratings)
+
+
+def _when_again(ratings: Ratings) -> str:
+    """How much later items came back to a rater."""
+    found = ratings.again(["at", "place", *({"timestamp"} & ratings.has)])
+    again = repeats(found)
+    if not len(again):
+        return NEVER_AGAIN
+    back = f"{counted(len(again), 'rating')} came back to a rater"
+    times = seconds(in_pandas(found["timestamp"])) if "timestamp" in ratings.has else None
+    if times is None or not is_clock(times):
+        return f"{back}, and nobody knows when: there are no times that tell minutes."
+    apart = np.abs(times[again] - times[again - 1])
+    known = apart[~np.isnan(apart)]
+    if not len(known):
+        return f"{back}, and nobody knows when."
+    soon = in_words(float((known < DAY).mean()), PERCENT)
+    return f"{back}, {soon} of them in less than a day, when the label may be remembered."
+
+
+def repeats(found: pa.Table) -> Codes:
+    """The rows of a table of ratings that have the item and the rater of the row before."""
+    at, place = (found[name].to_numpy() for name in ("at", "place"))
+    return np.flatnonzero((at[1:] == at[:-1]) & (place[1:] == place[:-1])) + 1
+
+
+def _matrix(judged: JudgedRound) -> Figure:
+    names = judged.raters
+    panel = counting_of(judged.ratings).by_rater(judged.ratings)
+    same = 1.0 - raters_apart(panel.only(names)).of_pairs
+    known = same[~np.isnan(same)]
+    # The tenth under the lowest share, so that shades tell raters apart.
+    lowest = min(0.9, np.floor(10 * known.min()) / 10) if len(known) else 0.0
+    order = alike_first(same)
+    return matrix(
+        "Share of items with the same label",
+        "Raters who agree stand beside each other, so camps show as blocks.",
+        [names[i] for i in order],
+        same[np.ix_(order, order)],
+        "share of items with the same label",
+        lowest,
+    )
+
+
+def _pairs(judged: JudgedRound, pairs: Sequence[Estimate], told: Sequence[Scope]) -> Grid | None:
+    if not pairs:
+        return None
+    rows: list[Row] = [
+        [
+            Cell(each.scope.name, to=f"pair-{place}" if place <= len(told) else ""),
+            *value_and_interval(each),
+            each.n_used,
+        ]
+        for place, each in enumerate(pairs, 1)
+    ]
+    columns = ("raters", title_of(pairs[0].measure), "interval", "items")
+    n = max(judged.shown.n_pairs, len(rows))
+    return grid("Pairs who agree least", columns, rows, "pairs", n=n)
+
+
+def _differ(judged: JudgedRound, one: str, other: str) -> Answer:
+    """The items on which two raters differ, the most disputed first."""
+    found = in_pandas(judged.ratings.first(["item", "rater", "label"], raters=[one, other]))
+    said = found.astype(str).pivot(index="item", columns="rater", values="label").dropna()
+    apart = {*said.index[said[one] != said[other]]}
+    worst = (judged.by_item[0][at] for at in judged.most_disputed)
+    names = [name for name in worst if name in apart]
+    shown = names[:MOST_ITEMS]
+    rows: list[Row] = [
+        [name, said.loc[name, one], said.loc[name, other], text]
+        for name, text in zip(shown, judged.texts_of(shown), strict=True)
+    ]
+    columns = ("item", one, other, "text")
+    table = grid("The most disputed of them", columns, rows, "items", n=len(names))
+    return Answer((f"They differ on {counted(len(names), 'item')}.",), tables=(table,))

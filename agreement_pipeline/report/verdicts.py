@@ -1,0 +1,269 @@
+"""The verdicts of a round, how it was judged, and how many items a plan asks for."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from agreement_pipeline.estimates import Scope, registered
+from agreement_pipeline.policy import Decision, Plan, Policy, Verdict, manner
+from agreement_pipeline.report.figure import (
+    NAMES_OF_TONES,
+    Figure,
+    Mark,
+    Series,
+    Tone,
+    intervals,
+)
+from agreement_pipeline.report.judged import JudgedProject, JudgedRound
+from agreement_pipeline.report.raters import repeats
+from agreement_pipeline.report.section import (
+    Answer,
+    Cell,
+    Grid,
+    Row,
+    grid,
+    title_of,
+    value_and_interval,
+)
+from agreement_pipeline.report.tables import without_numbers
+from agreement_pipeline.statistics import CategoryCounts
+from agreement_pipeline.text import PERCENT, counted, in_words, listed, tenths
+
+MOST_DRAWN = 6
+HOLDS = {"hold": "holds", "warn": "warns"}
+READINGS: tuple[tuple[Tone, str], ...] = (
+    ("good", "reliable"),
+    ("partly", "tentative"),
+    ("bad", "unreliable"),
+    ("unknown", "cannot tell"),
+)
+"""The legend of verdicts."""
+
+KRIPPENDORFF = (
+    "A verdict reads the interval and not the value. Data are reliable if the lower limit reaches "
+    "the cut-off, and tentative if it reaches the lower one."
+)
+SOURCE = "Klie, Eckart de Castilho and Gurevych (2024), Computational Linguistics 50(3)"
+AGAIN = "they tell agreement of raters with themselves"
+UNKNOWN = {
+    "how items were drawn": "at random, by search, or by a model?",
+    "the version of the guideline": "name it, and where it can be read",
+    "who the raters are": "experts, crowd, or students, and how they were trained",
+}
+"""What a report must state and the ratings do not show."""
+
+
+def decided(found: Decision) -> str:
+    """The decision in a sentence."""
+    if found.admitted:
+        rest = "is met, or overridden by a waiver" if found.waived else "is met"
+        return f"Admitted: every rule that can hold a release {rest}."
+    holding, unmet = len({each.rule for each in found.holding}), {each.rule for each in found.unmet}
+    of = f"{len(unmet)} of {counted(holding, 'rule')} that can hold a release"
+    why = (
+        (len(unmet), f"{of} {'is' if len(unmet) == 1 else 'are'} not met"),
+        (len(found.broken), f"{counted(len(found.broken), 'check')} of the data contract failed"),
+    )
+    return f"Held: {' and '.join(words for n, words in why if n) or 'no rule admits it'}."
+
+
+def against_cutoffs(policy: Policy, found: Decision) -> Figure | None:
+    """The intervals of the rules that can hold a release, with their own cut-offs.
+
+    Those that hold the round come first. None if no rule has a value.
+    """
+    marks = [
+        Mark.of(
+            verdict.estimate,
+            f"{title_of(verdict.rule.measure)}: {about(verdict.scope)}",
+            tone=NAMES_OF_TONES[verdict.kind],
+            cutoffs=(verdict.rule.tentative, verdict.rule.reliable),
+        )
+        for verdict in sorted(found.holding, key=lambda each: each not in found.unmet)
+        if verdict.estimate is not None
+    ]
+    met = "shorter" if "tentative" in policy.admit else "longer"
+    says = f"A rule is met if the whole line stands to the right of its {met} stroke."
+    title = "Intervals against their cut-offs"
+    shown = marks[:MOST_DRAWN]
+    return intervals(title, says, shown, "agreement", legend=READINGS) if marks else None
+
+
+def verdict_grid(verdicts: Sequence[Verdict]) -> Grid:
+    """A row for each verdict: what it judges, the numbers that it rests on, and why."""
+    rows: list[Row] = [
+        [
+            title_of(verdict.rule.measure),
+            about(verdict.scope),
+            Cell(verdict.kind.replace("_", " "), tone=NAMES_OF_TONES[verdict.kind]),
+            *value_and_interval(verdict.estimate),
+            Cell(f"{verdict.rule.reliable:g} ({verdict.rule.tentative:g})", verdict.rule.reliable),
+            HOLDS[verdict.rule.effect],
+            without_numbers(verdict.reason),
+        ]
+        for verdict in verdicts
+    ]
+    columns = (
+        "measure",
+        "of",
+        "verdict",
+        "value",
+        "interval",
+        "cut-off (tentative)",
+        "effect",
+        "why",
+    )
+    return grid("Each rule of the policy", columns, rows, "verdicts")
+
+
+def about(scope: Scope) -> str:
+    """What an estimate is about. Raters and pairs need no word beside their names.
+
+    >>> about(Scope("rater", "rater-0f6a")), about(Scope("category", "safe")), about(Scope("round"))
+    ('rater-0f6a', 'category safe', 'round')
+    """
+    return scope.name if scope.kind in ("rater", "pair") and scope.name else str(scope)
+
+
+def rules(judged: JudgedRound) -> Answer:
+    """Each rule with its verdict, and the checks of the data contract that failed."""
+    found = judged.decision
+    verdicts = sorted(found.verdicts, key=lambda verdict: verdict.rule.effect != "hold")
+    failed = sorted(
+        (each for each in found.findings if not each.passed), key=lambda each: not each.holds
+    )
+    rows: list[Row] = [
+        [each.check, "holds" if each.holds else "warns", each.description] for each in failed
+    ]
+    checks = grid(
+        "Checks of the data contract that failed", ("check", "effect", "found"), rows, "checks"
+    )
+    return Answer((decided(found),), tables=(verdict_grid(verdicts), *([checks] if rows else [])))
+
+
+def method(judged: JudgedRound) -> Answer:
+    """The policy in words, what does not count, and what a report on agreement must state.
+
+    The points are those of Klie, Eckart de Castilho and Gurevych (2024).
+    """
+    found, policy = judged.decision, judged.policy
+    n = len(judged.ratings)
+    left_out: list[Row] = [[what, n, why] for what, n, why in _excluded(judged) if n]
+    said = (
+        *_words(policy),
+        f"The round has {n:,} ratings of {judged.ratings.n_items:,} items. "
+        f"{'Some do not count between raters.' if left_out else 'All of them count.'}",
+        f"The ratings do not show what the team must say: {', '.join(UNKNOWN)}.",
+    )
+    digests = {
+        "ratings": found.ratings_digest,
+        "policy": found.policy_digest,
+        "contract": found.contract_digest,
+        "version of this package": found.code_version,
+    }
+    stated = Cell("stated", tone="good")
+    unknown = Cell("the team must say", tone="unknown")
+    points: list[Row] = [[what, stated, words] for what, words in _told(judged).items()]
+    points += [[what, unknown, words] for what, words in UNKNOWN.items()]
+    tables = (
+        grid("What does not count", ("what", "how many", "why"), left_out, "reasons"),
+        grid(f"What a report must state ({SOURCE})", ("point", "state", "what"), points),
+        grid("What the decision rests on", ("what", "digest"), [*map(list, digests.items())]),
+    )
+    return Answer(said, tables=tuple(each for each in tables if each.rows))
+
+
+def policy(judged: JudgedProject) -> Answer:
+    """The present policy in words, and its measures with their sources."""
+    rows = [
+        [rule.measure, rule.question, registered(rule.measure).source]
+        for rule in judged.policy.rules
+    ]
+    table = grid("The rules", ("measure", "what the rule asks", "source"), rows, "rules")
+    return Answer(_words(judged.policy), tables=(table,))
+
+
+def _words(policy: Policy) -> tuple[str, ...]:
+    drawn = f" with {policy.n_resamples:,} resamples, and fewer for expensive measures"
+    resamples = "" if policy.inference.interval_method.scheme is None else drawn
+    return (
+        f"Policy {policy.policy}, version {policy.version}, admits {' and '.join(policy.admit)}.",
+        *([policy.description] if policy.description else []),
+        manner(policy, None),
+        f"Intervals come from the {policy.interval_method.replace('_', ' ')}{resamples}.",
+        KRIPPENDORFF,
+    )
+
+
+def _told(judged: JudgedRound) -> dict[str, str]:
+    policy, scale = judged.policy, judged.ratings.scale
+    _, said = judged.by_item
+    sizes = said.sizes if isinstance(said, CategoryCounts) else np.asarray(said.sizes)
+    overlap = in_words(float((sizes >= 2).mean()), PERCENT)
+    adjudicated = "the label that most raters gave; a tie has no label"
+    if scale.numeric:
+        adjudicated = "the mean of the raters is the label"
+    measures = "; ".join(
+        f"{title_of(each)} ({registered(each).convention})"
+        for each in dict.fromkeys(policy.measures)
+    )
+    return {
+        "the measures": measures,
+        "the level of measurement": scale.level,
+        "which items the agreement rests on": (
+            f"{overlap} of items have two labels or more; {sizes.mean():.1f} labels an item"
+        ),
+        "the uncertainty": (
+            f"{100 * policy.confidence_level:g}% intervals, by {policy.interval_method}"
+        ),
+        "how to read the number": f"cut-offs of policy {policy.policy}, version {policy.version}",
+        "how labels are adjudicated": adjudicated,
+    }
+
+
+def _excluded(judged: JudgedRound) -> Iterator[tuple[str, int, str]]:
+    ratings, own = judged.ratings, judged.ratings.without_earlier
+    models = f"{listed(ratings.classifiers)}: compared with the panel, and never part of it"
+    yield "gold items", len(ratings.gold), "their label was known before"
+    yield "ratings again", len(repeats(own.again(["at", "place"], gold=True))), AGAIN
+    yield "ratings of earlier rounds", len(ratings) - len(own), AGAIN
+    yield "classifiers", len(ratings.classifiers), models
+    of_round = [each for each in judged.assessment.estimates if each.scope.kind == "round"]
+    dropped = {
+        (reason, n): found.measure for found in of_round for reason, n in found.dropped.items()
+    }
+    for (reason, n), name in dropped.items():
+        yield f"items: {reason}", n, f"not read by {name}"
+    for found in of_round:
+        raters = f"raters in {found.measure}"
+        yield raters, len({*found.raters_left_out}), "nothing that it needs is known of them"
+
+
+def plan_figure(plans: Sequence[Plan]) -> Figure | None:
+    """The share of rounds that decide by the number of items, a curve for each plan.
+
+    None if no plan tried a number of items.
+    """
+    series = tuple(
+        Series(
+            f"{found.measure}, {tenths(found.labels_an_item)} labels an item",
+            tuple(Mark("", share, across=math.log10(n)) for n, share in found.curve),
+        )
+        for found in plans
+        if found.curve
+    )
+    if not series:
+        return None
+    return Figure(
+        "lines",
+        "What number of items would have decided",
+        "Each point is a simulation of rounds like this one: "
+        "the share of them whose lower limit reaches the cut-off.",
+        series,
+        axis="share of rounds that decide",
+        other_axis="items",
+        cutoffs=((plans[0].probability, f"{plans[0].probability:.0%}"),),
+        bounds=(0.0, 1.0),
+        by_powers=True,
+    )

@@ -1,0 +1,106 @@
+"""Who is named, and who is not. The study in `benchmarks/standing_out.py` has the rates."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import StandingOut, alike_first, standing_out
+from agreement_pipeline.statistics import Clusters, LabelsByRater, NumbersByRater, raters_apart
+from benchmarks.standing_out import N_ITEMS, SITUATIONS, panel, share
+
+SCALE = Scale(("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("situation", "least", "most"),
+    [
+        (each, low, high)
+        for each, (low, high) in zip(
+            SITUATIONS, ((0, 5), (0, 5), (95, 100), (75, 100), (0, 10), (90, 100)), strict=True
+        )
+    ],
+    ids=lambda each: getattr(each, "name", None),
+)
+def test_of_five_raters_the_right_one_is_named_as_often_as_promised(situation, least, most):
+    assert least <= share(situation, 5, 40) <= most
+
+
+def test_of_forty_raters_who_are_alike_nobody_is_named_and_one_at_chance_is():
+    rng = np.random.default_rng(1)
+    assert standing_out(panel(SITUATIONS[0], 40, rng)).finding == "nobody"
+    (found,) = standing_out(panel(SITUATIONS[2], 40, rng)).found
+    assert found.raters == ("r00",)
+
+
+def test_the_shares_are_those_of_pairs_counted_item_by_item():
+    rng = np.random.default_rng(3)
+    codes = panel(SITUATIONS[2], 5, rng).codes.copy()
+    codes[rng.random(codes.shape) < 0.1] = -1
+    labels = LabelsByRater(codes, scale=Scale(("x", "y", "z")), raters=list("abcde"))
+    (found,) = standing_out(labels).found
+    own, rest = [], []
+    for row in labels.codes.repeat(labels.weights.astype(int), axis=0):
+        others = [said for said in row[1:] if said >= 0]
+        if row[0] >= 0 and len(others) >= 2:
+            own.append(np.mean([said == row[0] for said in others]))
+            pairs = [(i, j) for i in range(len(others)) for j in range(i)]
+            rest.append(np.mean([others[i] == others[j] for i, j in pairs]))
+    assert (found.own, found.rest) == pytest.approx((np.mean(own), np.mean(rest)))
+
+
+def test_a_small_difference_is_no_cause_whatever_the_number_of_items():
+    rng = np.random.default_rng(4)
+    said = np.zeros((200_000, 4), dtype=int)
+    said[:, 0] = rng.random(len(said)) < 0.02
+    labels = LabelsByRater(said, scale=SCALE, raters=list("abcd"))
+    assert standing_out(labels).finding == "nobody"
+
+
+def test_of_two_raters_and_of_few_items_nobody_can_tell():
+    two = LabelsByRater([[0, 1]] * 90, scale=SCALE, raters=("a", "b"))
+    few = LabelsByRater([[0, 0, 1]] * 29, scale=SCALE, raters=("a", "b", "c"))
+    for each in (two, few):
+        found = standing_out(each)
+        assert (found.finding, found.found) == ("too few to tell", ())
+
+
+def test_clusters_are_what_was_drawn_at_random():
+    """One rater differs in one document of thirty sentences: that is one piece of evidence."""
+    said = [[0, 0, 0, int(item < 30)] for item in range(300)]
+    alone = LabelsByRater(said, scale=SCALE, raters=list("abcd"))
+    assert standing_out(alone).finding == "raters"
+    documents = Clusters.named([item // 30 for item in range(300)])
+    within = LabelsByRater(said, scale=SCALE, raters=list("abcd"), clusters=documents)
+    assert standing_out(within).finding == "too few to tell"
+
+
+def test_numbers_have_raters_who_stand_out_and_camps_too():
+    rng = np.random.default_rng(5)
+    true = rng.normal(0, 3, (N_ITEMS, 1))
+    values = true + rng.normal(0, 0.5, (N_ITEMS, 5))
+    scale, raters = Scale(None, "interval"), list("abcde")
+    alike = standing_out(NumbersByRater(values, scale=scale, raters=raters))
+    assert alike.finding == "nobody"
+    off, camps = values.copy(), values.copy()
+    off[:, 2] = rng.normal(0, 3, N_ITEMS)
+    camps[:, 3:] += rng.normal(0, 3, (N_ITEMS, 1))
+    (found,) = standing_out(NumbersByRater(off, scale=scale, raters=raters)).found
+    assert found.raters == ("c",)
+    said = standing_out(NumbersByRater(camps, scale=scale, raters=raters))
+    assert [each.raters for each in said.found] == [("a", "b", "c"), ("d", "e")]
+
+
+def test_the_sentence_says_who_against_whom_and_names_nobody_in_camps():
+    found = standing_out(panel(SITUATIONS[5], 5, np.random.default_rng(6)))
+    assert found.sentence.startswith("Two camps: r00, r02 and r04 against r01 and r03. ")
+    assert found.sentence.endswith("across. Nobody stands out alone.")
+    assert "Nobody stands out" in StandingOut("nobody").sentence
+
+
+def test_raters_who_agree_stand_beside_each_other():
+    labels = panel(SITUATIONS[5], 5, np.random.default_rng(6))
+    order = alike_first(1 - raters_apart(labels).of_pairs)
+    camp = [rater in (1, 3) for rater in order]
+    assert sum(one != other for one, other in pairwise(camp)) == 1
