@@ -35,16 +35,13 @@ def compare(
 ) -> Difference:
     """How much greater a measure is on one side than on the other, with its interval.
 
-    The comparison is paired: items that both sides share get the same weights on both. Rounds are
-    paired by clusters too. If no categories are declared, both rounds are read with all categories
-    that occur in either.
+    Items that both sides share get the same weights on both. Rounds are paired by clusters too. If
+    no categories are declared, both rounds are read with all categories that occur in either.
 
     Parameters
     ----------
-    ratings
-        A round.
-    other
-        Another round, if two rounds are compared.
+    ratings, other
+        A round, and another one if two rounds are compared.
     between
         The names of two classifiers, or of two raters, if two of the round are compared.
     measure

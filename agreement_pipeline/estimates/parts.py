@@ -1,11 +1,8 @@
 """The parts of a round that estimates are about, each with its statistic.
 
-With many raters there are many parts. A statistic is made only if its part is asked for.
-
-Each stratum, such as a language, is a round of its own, with its own expected disagreement. It asks
-what a team asks: could these items alone be trained on? A stratum where nearly all labels are one
-category is then hard to pass, as such a round is. The measure `stratum_alpha` reads all strata by
-the expected disagreement of the whole round.
+A statistic is made only if its part is asked for. Each stratum, such as a language, is a round of
+its own, with its own expected disagreement: could these items alone be trained on? The measure
+`stratum_alpha` reads all strata by the expected disagreement of the whole round.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -41,16 +38,9 @@ Parts = Iterator[tuple[Scope, Callable[[], Statistic]]]
 class Shown:
     """The raters and pairs of a round that are shown where a panel has too many to show all.
 
-    Attributes
-    ----------
-    raters
-        Raters who are compared with the others, or left out. Those who agree least come first.
-    pairs
-        Pairs of raters. Those who agree least come first.
-    again
-        Raters who are compared with themselves. Those who met most items again come first.
-    n_raters, n_pairs, n_again
-        How many there are of each.
+    `raters` are compared with the others, or left out, and `pairs` with each other: those who agree
+    least come first. `again` are compared with themselves: those who met most items again come
+    first. `n_raters`, `n_pairs` and `n_again` count all there are.
     """
 
     raters: Names
@@ -64,8 +54,8 @@ class Shown:
     def of(cls, ratings: Rated, most: int = MOST_SHOWN) -> "Shown":
         """The raters and pairs of a round: all of them if the panel has at most so many raters.
 
-        They are then in the order of their names. Of a larger panel so many raters and so many
-        pairs are shown.
+        They are then in the order of their names. Of a larger panel so many raters and pairs are
+        shown.
         """
         if len(ratings.raters) <= most:
             return cls.whole(ratings.raters)
@@ -161,16 +151,10 @@ def together(strata: list[Stratum]) -> Stratum:
 
 
 class Asked(NamedTuple):
-    """What is asked for.
+    """What is asked for: the `kinds` of scope, and which raters and pairs, or all.
 
-    Attributes
-    ----------
-    kinds
-        The kinds of scope.
-    shown
-        The raters and pairs. None for all of them.
-    named
-        True if counts must keep the raters' names, as methods for raters at large need them.
+    Counts are `named` if they must keep the raters' names, as methods for raters at large need
+    them.
     """
 
     kinds: Container[str]

@@ -13,12 +13,8 @@ PAIR = re.compile(r'("(?:[^"\\]|\\.)*"|.+?) and ("(?:[^"\\]|\\.)*"|.+)', re.DOTA
 class Scope(NamedTuple):
     """What an estimate is about.
 
-    - the whole round
-    - one category
-    - one rater, or a pair of raters
-    - the round without one rater
-    - one classifier
-    - one stratum of the items, such as a language
+    It is the whole round, one category, one rater, a pair of raters, the round without one rater,
+    one classifier, or one stratum of the items, such as a language.
 
     >>> str(Scope("rater", "ana")), str(ROUND)
     ('rater ana', 'round')
@@ -76,8 +72,6 @@ class Scope(NamedTuple):
 
 def quoted(name: str) -> str:
     r"""A name as a scope shows it: in quotes if it could be taken for something else.
-
-    Different names are shown differently, each on one line. So two pairs never share a scope.
 
     >>> print(quoted("ana"), quoted("a and b"), quoted("ana\n- ben"))
     ana "a and b" "ana\n- ben"

@@ -65,15 +65,7 @@ def measure(
 ) -> Estimate:
     """One measure of the whole round, with its interval.
 
-    Parameters
-    ----------
-    ratings
-        What `read_ratings` gives.
-    measure
-        The registered name of a measure that has a value for the whole round. For values of parts
-        of the round, use `survey`.
-    inference
-        How the interval is found.
+    For values of parts of the round, use `survey`.
 
     Raises
     ------
@@ -175,7 +167,7 @@ def _tasks(
         panel = counting_of(ratings).by_rater(ratings)
         judged_on = panel.n_items if panel.clusters is None else panel.clusters.n
         inference = replace(inference, judged_on=judged_on)
-    asked = Asked(scopes, shown, named=_at_large(inference))
+    asked = Asked(scopes, shown, named=inference.interval_method.at_large)
     records = [
         record
         for record in map(registered, dict.fromkeys(measures))
@@ -227,7 +219,9 @@ def measure_strata(
             yield found
     for (name, _), each in small.items():
         needs = registered(name).needs
-        for scope, made in parts_of_stratum(together(each), needs, _at_large(inference)):
+        for scope, made in parts_of_stratum(
+            together(each), needs, inference.interval_method.at_large
+        ):
             pooled = _estimated([name], scope, made(), _about(inference, scope, needs))
             yield from (_of(ratings, found) for found in pooled)
 
@@ -239,14 +233,10 @@ def _estimated(
     return estimate_each(names, statistic, seeded, scope=scope)
 
 
-def _at_large(inference: Inference) -> bool:
-    return inference.interval_method.population == "raters at large"
-
-
 def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
     """The inference, for these raters where the estimate can be about no others."""
     of_these = scope.kind in NAMED or needs in ("strata", "gold")
-    if _at_large(inference) and of_these:
+    if inference.interval_method.at_large and of_these:
         return replace(inference, method=DEFAULT_METHOD)
     return inference
 
@@ -254,7 +244,7 @@ def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
 def _of(ratings: Rated, found: Estimate) -> Estimate:
     """The estimate, with what the ratings tell of it and their statistic does not.
 
-    If it has no value, its reason also says that gold items were not read. And raters who marked an
+    The reason why it has no value also says that gold items were not read. And raters who marked an
     object can only differ on what it is called.
     """
     record = registered(found.measure)

@@ -1,15 +1,8 @@
 """How much values differ beyond their own standard errors, and values drawn towards the others.
 
-The spread is DerSimonian and Laird's (1986). With it, each value is drawn towards the mean of all
-(Morris 1983): the less is known of it, the more. So ten labels hardly move a rater away from the
-others.
-
-References
-----------
-DerSimonian, R. & Laird, N. (1986). Controlled Clinical Trials 7(3), 177-188.
-https://doi.org/10.1016/0197-2456(86)90046-2
-Morris, C. N. (1983). Parametric empirical Bayes inference. Journal of the American Statistical
-Association 78(381), 47-55. https://doi.org/10.1080/01621459.1983.10477920
+The spread is DerSimonian and Laird's (1986, https://doi.org/10.1016/0197-2456(86)90046-2). With it,
+each value is drawn towards the mean of all (Morris 1983,
+https://doi.org/10.1080/01621459.1983.10477920): the less is known of it, the more.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,16 +26,9 @@ FEWEST_TO_TELL = 30
 
 @dataclass(frozen=True)
 class Drawn:
-    """An estimate of a rater, drawn towards the other raters.
+    """An `estimate` of a rater, drawn towards the mean of all raters.
 
-    Attributes
-    ----------
-    estimate
-        What was found of the rater alone.
-    value, interval
-        The value drawn towards the mean of all raters, and its interval at the estimate's level.
-    mean
-        The mean of all raters.
+    `value` is the value drawn, and `interval` its interval at the estimate's level.
     """
 
     estimate: Estimate
@@ -126,7 +112,7 @@ def shrunken_self_agreement(
     .. math:: \tilde p_r = \frac{s_r + M \mu}{c_r + M}, \qquad \frac{1}{M + 1} =
        \frac{\sum_r c_r (p_r - \mu)^2 / (\mu (1 - \mu)) - (R - 1)}{N - \sum_r c_r^2 / N - (R - 1)}
 
-    Here :math:`s_r` is the agreement of rater r over the :math:`c_r` items that they rated again,
+    :math:`s_r` is the agreement of rater r over the :math:`c_r` items that they rated again,
     :math:`p_r` is their quotient, and N is the sum of :math:`c_r`. :math:`\mu` is the pool's
     agreement, with half an agreeing and half a disagreeing item added. M says how many items the
     pool counts for: one if raters differ most, N if they differ no more than by chance.
@@ -134,8 +120,7 @@ def shrunken_self_agreement(
     There is one estimate of `self_agreement_unbiased` for each rater with replicates, in order of
     names: the mean of the rater's beta distribution, and its central part. The interval leaves out
     the uncertainty of :math:`\mu` and M, so no rule may use it. Undefined if fewer than two raters
-    rated an item twice, or if items come in clusters: a beta distribution takes them as
-    independent.
+    rated an item twice, or if items come in clusters.
 
     Raises
     ------
@@ -144,9 +129,7 @@ def shrunken_self_agreement(
 
     References
     ----------
-    Kleinman, J. C. (1973). Proportions with extraneous variance: single and independent samples.
-    Journal of the American Statistical Association 68(341), 46-54.
-    https://doi.org/10.1080/01621459.1973.10481332
+    Kleinman, J. C. (1973), doi:10.1080/01621459.1973.10481332
 
     Examples
     --------

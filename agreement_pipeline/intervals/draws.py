@@ -1,8 +1,8 @@
 """Resamples: random weights of rows, from which a measure is computed again.
 
-The rows that were seen get Dirichlet weights, as in the Bayesian bootstrap of items. Rows that were
-not seen, but could have been, get them too, with a small prior mass. It matters on few items: a
-round in which all raters agree by luck is then uncertain too.
+The rows that were seen get Dirichlet weights, as in the Bayesian bootstrap of items. So do rows
+that were not seen, but could have been, with a small prior mass. It matters on few items: a round
+in which all raters agree by luck is then uncertain too.
 """
 
 import math
@@ -35,10 +35,7 @@ class Interval(NamedTuple):
     high: float
 
     def including(self, value: float) -> "Interval":
-        """The interval, widened to hold `value`.
-
-        Unseen rows pull the resamples away from a value at the edge of what is possible.
-        """
+        """The interval, widened to hold `value`."""
         return Interval(min(self.low, value), max(self.high, value))
 
 
@@ -136,8 +133,7 @@ def each_in_order(
 def one_core_products() -> AbstractContextManager[object]:
     """A context in which matrix products use one core.
 
-    On more cores, the last digits of a product depend on how many there are. And the threads of
-    products would take time from the threads that draw.
+    On more cores, the last digits of a product depend on how many there are.
     """
     return cast(AbstractContextManager[object], _libraries().limit(limits=1, user_api="blas"))
 
@@ -184,8 +180,7 @@ def quantile_interval(
 ) -> Interval:
     """The interval between two quantiles of the resamples.
 
-    An undefined resample counts as a bound: as the smallest value for the lower limit, and as the
-    greatest for the upper limit. So it never narrows the interval.
+    An undefined resample counts as a bound, so that it never narrows the interval.
     """
 
     def limit(bound: float, share: float) -> float:

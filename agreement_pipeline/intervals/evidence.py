@@ -104,8 +104,8 @@ def split_for(record: Measure, basis: Any) -> Any:
 def why_without(record: Measure, statistic: Any) -> str | None:
     """Why there is no value with an interval; None if there is one.
 
-    Either a declared condition makes the measure undefined, or agreement is read in one cluster
-    alone. One cluster cannot show how clusters differ.
+    A declared condition holds, or agreement is read in one cluster alone, which cannot show how
+    clusters differ.
     """
     n = record.rests_on.clusters(statistic)
     why = record.why_undefined(statistic)
@@ -154,8 +154,7 @@ def _on_fewer_rows(point: Point, method: IntervalMethod) -> Point:
 def _drawn_as(basis: Statistic) -> object:
     """Equal for bases whose resampled weights are equal.
 
-    Such bases differ in the kind of their unseen items alone. How much an unseen row of a cluster
-    weighs depends on more, so each basis in clusters stands alone.
+    Such bases differ in the kind of their unseen items alone. Each basis in clusters stands alone.
     """
     if basis.clusters is not None:
         return id(basis)
@@ -166,10 +165,7 @@ def _drawn_as(basis: Statistic) -> object:
 def _with_raters(
     found: dict[str, Evidence], points: Sequence[Point], statistic: Any
 ) -> dict[str, Evidence]:
-    """The evidence with the values without each rater of an item on which agreement is read.
-
-    Raters who rated nothing that a measure uses are passed over.
-    """
+    """The evidence with the values without each rater of an item on which agreement is read."""
     defined = [point for point in points if point.record.name in found]
     records = [point.record for point in defined]
     without = [points_of(records, each) for each in statistic.without_each_rater()]
@@ -332,8 +328,7 @@ def values_drawn(
     - With unseen rows. Disagreement that was often seen weighs less.
     - Without unseen rows.
     - With one item in all on the unseen row that raises the measure most. Where this moves no
-      limit, they are the values without unseen rows. They are undefined unless `upper` asks for
-      them.
+      limit, they are the values without unseen rows. They are undefined unless `upper` asks.
     """
     drawn: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
     seen: dict[str, list[Array]] = {name: [] for name in drawn}

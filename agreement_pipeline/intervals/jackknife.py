@@ -14,10 +14,7 @@ ONE = np.ones(1)
 
 
 class LeftOut(NamedTuple):
-    """Weights with something left out, shape (b, P).
-
-    `times` says how many items each stands for, shape (b,).
-    """
+    """Weights with something left out (b, P), and how many items each stands for (b,)."""
 
     weights: Array
     times: Array
@@ -63,16 +60,7 @@ def variance(values: Array, times: Array) -> float:
     .. math:: v = \frac{n - 1}{n} \sum_i (\hat\theta_{(i)} - \hat\theta_{(\cdot)})^2
 
     Each value stands for `times` items. The variance is nan if a value is nan, or if fewer than two
-    items are left out.
-
-    References
-    ----------
-    Efron, B. & Stein, C. (1981). The jackknife estimate of variance. Annals of Statistics 9(3),
-    586-596. https://doi.org/10.1214/aos/1176345462
-
-    Examples
-    --------
-    The means of 1, 2, 3 without each of them give 1/3, the squared standard error of their mean.
+    items are left out (Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462).
 
     >>> round(variance(np.array([2.5, 2.0, 1.5]), np.ones(3)), 6)
     0.333333
@@ -84,14 +72,10 @@ def variance(values: Array, times: Array) -> float:
 
 
 def acceleration(values: Array, times: Array) -> float:
-    """Efron's (1987) acceleration of BCa, from values with one item left out.
+    """Efron's acceleration of BCa, from values with one item left out; 0 if all are equal.
 
-    The acceleration is 0 if all values are equal.
-
-    References
-    ----------
-    Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical
-    Association 82(397), 171-185. https://doi.org/10.1080/01621459.1987.10478410
+    Efron, B. (1987). Better bootstrap confidence intervals.
+    https://doi.org/10.1080/01621459.1987.10478410
     """
     apart = times @ values / times.sum() - values
     spread = float(times @ apart**2)

@@ -55,6 +55,3 @@ def mean_interval(values: Array, clusters: Codes, level: float) -> Interval | No
     error = math.sqrt(n_clusters / (n_clusters - 1) * float(beyond @ beyond)) / len(values)
     reach = quantile((1 + level) / 2, n_clusters - 1) * error
     return Interval(mean - reach, mean + reach)
-
-
-__all__ = ["mean_interval", "share_interval"]

@@ -68,7 +68,7 @@ def _of_numbers(panel: NumbersByRater) -> Duels:
 def _closer(values: Array, labels: Array) -> Duels:
     """Closer is whose root mean squared distance from the others is smaller.
 
-    `values` are of shape (P, R, D), and `labels` of shape (P, D).
+    `values` (P, R, D) are the raters', and `labels` (P, D) the classifier's.
     """
     given = ~np.isnan(values[:, :, 0])
     held = given & ~np.isnan(labels[:, :1]) & (given.sum(1) >= 2)[:, None]
@@ -110,18 +110,14 @@ def advantage_probability(panel: Panel) -> Coefficient:
     .. math:: \rho = \frac{1}{R} \sum_j \rho^f_j, \qquad
        \rho^f_j = \frac{1}{|I_j|} \sum_{i \in I_j} [S_j(f, i) \ge S_j(h_j, i)]
 
-    Here :math:`I_j` are the items labelled by rater j, by another rater and by the classifier f.
+    :math:`I_j` are the items labelled by rater j, by another rater and by the classifier f.
     :math:`S_j(a, i)` is the share of the raters of item i other than j whose label is that of a. On
     a scale of numbers, it is the negative root of the mean squared distance from them. A tie counts
     for the classifier. Against raters who never agree with anybody, any label wins.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0, 0], [0, 0, 1], [1, 1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b", "c"))
-    >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
+    >>> round(float(advantage_probability(panel).value), 4)
     1.0
     """
     won, lost = panel.sums(_won), panel.sums(_lost)
@@ -146,11 +142,11 @@ def _lost(panel: Panel) -> SomeRows:
 class RaterComparison(NamedTuple):
     """The classifier against one rater, judged by the rest of the panel.
 
-    `n_clusters` counts the clusters that hold such an item; None if items come one by one. The wins
-    are shares of items on which the one matches the others at least as well as the other does; in
+    `n_clusters` counts the clusters that hold such an item, if items come in clusters. The wins are
+    shares of items on which the one matches the others at least as well as the other does; in
     clusters, the mean of the shares of all clusters. `p_value` is that of the hypothesis that the
-    rater wins more often by `epsilon` or more. The classifier wins against this rater if it is
-    `rejected`. `undefined` says why it is not tested.
+    rater wins more often by `epsilon` or more. The classifier wins if it is `rejected`. `undefined`
+    says why it is not tested.
     """
 
     rater: str
@@ -167,8 +163,8 @@ class RaterComparison(NamedTuple):
 class AlternativeAnnotatorTest:
     """The result of the alternative-annotator test.
 
-    `winning_rate` is ω, the share of the tested raters against whom the classifier wins; None if
-    there is no such share, for the reason in `undefined`.
+    `winning_rate` is ω, the share of the tested raters against whom the classifier wins; None for
+    the reason in `undefined`.
     """
 
     winning_rate: float | None
@@ -222,15 +218,12 @@ def alternative_annotator_test(
 
     References
     ----------
-    Calderon, N., Reichart, R. & Dror, R. (2025). ACL 2025, 16051-16081.
-    https://doi.org/10.18653/v1/2025.acl-long.782, arXiv:2501.10970
-    Benjamini, Y. & Yekutieli, D. (2001). Annals of Statistics 29(4), 1165-1188.
-    https://doi.org/10.1214/aos/1013699998
+    Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782
+    Benjamini, Y. & Yekutieli, D. (2001), doi:10.1214/aos/1013699998
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> codes, items = [[0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1]], [20, 4, 4, 20]
     >>> panel = LabelsByRater(codes, items, scale=Scale(("no", "yes")), raters=("a", "b", "c"))
     >>> alternative_annotator_test(panel.with_classifier([0, 0, 1, 1], "model")).winning_rate

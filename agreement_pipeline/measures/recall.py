@@ -1,10 +1,9 @@
 """Recall and precision of a classifier by category, against raters who differ among themselves.
 
 Recall asks: if a human gives a category, how often does the classifier? Precision asks the reverse.
-Both are usually taken against a majority, which hides how much people differ. A rare category may
-never have one. So each human is taken as the truth in turn, and the mean over humans is reported. A
-human does not reach 1 against the other humans. That is the yardstick: the classifier's value minus
-theirs is about 0 if it errs as they do. The lowest category is reported.
+A majority would hide how much people differ. So each human is taken as the truth in turn, and the
+mean over humans is reported. A human does not reach 1 against the other humans. That is the
+yardstick: the classifier's value minus theirs is about 0 if it errs as they do.
 """
 
 from collections.abc import Callable
@@ -165,6 +164,10 @@ _of_each_category = partial(
     per_category=True,
     chance_corrected=False,
     source=SOURCE,
+    example="""
+>>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
+>>> labels = LabelsByRater(codes, scale=scale, raters=("a", "b"))
+>>> panel = labels.with_classifier([0, 1, 1, 1], "model")""",
 )
 
 
@@ -180,16 +183,12 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
 
     .. math:: \mathrm{recall}_c = \frac{1}{|R_c|} \sum_{r \in R_c} P(f = c \mid r = c)
 
-    Here :math:`R_c` are the raters who gave category c to an item that the classifier f labelled.
-    Read it beside `precision_by_category`: a classifier that always names c has recall 1 there.
+    :math:`R_c` are the raters who gave category c to an item that the classifier f labelled. Read
+    it beside `precision_by_category`: a classifier that always names c has recall 1 there.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b"))
-    >>> recall_by_category(panel.with_classifier([0, 1, 1, 1], "model")).value.round(4).tolist()
+    >>> recall_by_category(panel).value.round(4).tolist()
     [0.75, 1.0]
     """
     recall = _of_classifier(panel, _of_recall)
@@ -208,15 +207,11 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
 
     .. math:: \mathrm{precision}_c = \frac{1}{|R_c|} \sum_{r \in R_c} P(r = c \mid f = c)
 
-    Here :math:`R_c` are the raters who rated an item to which the classifier f gave category c.
+    :math:`R_c` are the raters who rated an item to which the classifier f gave category c.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b"))
-    >>> precision_by_category(panel.with_classifier([0, 1, 1, 1], "model")).value.round(4).tolist()
+    >>> precision_by_category(panel).value.round(4).tolist()
     [1.0, 0.8333]
     """
     precision = _of_classifier(panel, _of_precision)
@@ -244,11 +239,7 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b"))
-    >>> recall_beside_raters(panel.with_classifier([0, 1, 1, 1], "model")).value.round(4).tolist()
+    >>> recall_beside_raters(panel).value.round(4).tolist()
     [0.0, 0.1667]
     """
     return _beside(panel, _of_recall)
@@ -273,12 +264,7 @@ def precision_beside_raters(panel: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b"))
-    >>> found = precision_beside_raters(panel.with_classifier([0, 1, 1, 1], "model"))
-    >>> found.value.round(4).tolist()
+    >>> precision_beside_raters(panel).value.round(4).tolist()
     [0.25, 0.0]
     """
     return _beside(panel, _of_precision)

@@ -10,7 +10,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes, Scale
 from agreement_pipeline.statistics.clusters import Clusters
 from agreement_pipeline.statistics.order import Hashes, order_of_raters
-from agreement_pipeline.statistics.weighted import Statistic, changed, total
+from agreement_pipeline.statistics.weighted import OfRows, Statistic, changed, total
 
 T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", bound="ByRater")
@@ -19,8 +19,8 @@ R = TypeVar("R", bound="ByRater")
 class ByRater(Statistic):
     """Rows with a column for each rater; some raters may stand apart from the panel.
 
-    A class that builds on this one says which ratings are `given`. It says which of these are
-    `rated` by the panel and count. It says which rows are `labelled` by those who stand apart.
+    A class that builds on this one says what the raters `said`, which ratings are `given`, which of
+    these are `rated` by the panel and count, and which rows those who stand apart `labelled`.
     """
 
     missing: ClassVar[float]
@@ -115,8 +115,7 @@ class ByRater(Statistic):
 
         If some raters stand apart, only items with a label from them are counted.
         """
-        counted = self.rated.sum(1) * self.labelled if self.some_apart else self.rated.sum(1)
-        return total(self.weights * counted)
+        return total(self.weights * self.rated.sum(1) * (self.labelled if self.some_apart else 1))
 
     def in_order(self) -> Self:
         """Put the columns into an order that the ratings fix. The raters' names do not enter.
@@ -147,15 +146,16 @@ class ByRater(Statistic):
         return self.kept(_joined).reweighted(self.weights)
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn.
-
-        One table is made at a time. With many raters each is nearly as large as the whole.
-        """
+        """Leave out each rater of the panel in turn. One table is made at a time."""
         return (self.without(rater) for rater in self.first)
+
+    @OfRows
+    def _rated_as_numbers(self) -> Array:
+        return self.rated.astype(float)
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
         """How many items of some rows each rater of the panel rated."""
-        return np.asarray(np.where(rows, self.weights, 0.0) @ self.kept(_rated_as_numbers))
+        return np.asarray(np.where(rows, self.weights, 0.0) @ self._rated_as_numbers)
 
 
 def _alone(statistic: R) -> R:
@@ -171,10 +171,6 @@ def _joined(statistic: R) -> R:
         raters=(*statistic.raters, str(statistic.classifier)),
         clusters=statistic.clusters,
     )
-
-
-def _rated_as_numbers(statistic: ByRater) -> Array:
-    return statistic.rated.astype(float)
 
 
 def placed(

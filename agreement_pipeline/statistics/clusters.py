@@ -1,8 +1,4 @@
-"""Clusters: items that belong together.
-
-Examples are the sentences of a document, the turns of a conversation, the samples of a patient, and
-the items of a batch.
-"""
+"""Clusters: items that belong together, as sentences of a document or samples of a patient."""
 
 from dataclasses import dataclass
 
@@ -25,8 +21,7 @@ class Clusters:
     places
         Shape (P,): the place of each row's cluster, 0 … C-1.
     times
-        Shape (C,): how many clusters of these rows there are; the weight of a row is spread over
-        them.
+        Shape (C,): how many such clusters there are; the weight of a row is spread over them.
 
     Examples
     --------
@@ -62,8 +57,7 @@ class Clusters:
         Raises
         ------
         PolicyError
-            There is not one name for each row, or there is only one cluster. One cluster cannot
-            show how clusters differ.
+            There is not one name for each row, or there is only one cluster.
         RatingsError
             A name is missing.
         """
@@ -98,18 +92,12 @@ class Clusters:
         )
 
     def typical(self, weights: Array, rows: NDArray[np.bool_]) -> float:
-        """How many items of some rows the cluster of an item holds, on average over items.
-
-        The average is over items, because the larger clusters carry the value.
-        """
+        """How many items of some rows the cluster of an item holds, on average over items."""
         held = self.held(weights, rows)
         return float(self.times @ held**2 / (self.times @ held))
 
     def effective(self, weights: Array, rows: NDArray[np.bool_]) -> float:
-        """How many clusters of one size say as much as these, by Kish's (1965) formula.
-
-        If all are of one size, the result is their number.
-        """
+        """How many clusters of one size say as much as these, by Kish's (1965) formula."""
         held = self.held(weights, rows)
         return float((self.times @ held) ** 2 / (self.times @ held**2))
 
@@ -131,9 +119,7 @@ def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
 
 
 def refuse_sum(what: str, *clusters: Clusters | None) -> None:
-    """Refuse to add statistics in clusters.
-
-    Nobody knows which clusters of one statistic are clusters of the other.
+    """Refuse to add statistics in clusters: nobody knows which clusters are the same.
 
     Raises
     ------

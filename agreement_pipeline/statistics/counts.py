@@ -1,14 +1,13 @@
 """Counts by category: the statistic that has forgotten who the raters are."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agreement_pipeline.errors import PolicyError, RatingsError
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.statistics.unseen import (
@@ -109,7 +108,7 @@ class CategoryCounts(Statistic):
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement: those with two ratings or more."""
+        """True for rows that show agreement: `pairable`."""
         return self.pairable
 
     @property
@@ -155,32 +154,8 @@ class CategoryCounts(Statistic):
             clusters=None,
         )
 
-    def without_each_rater(self) -> Iterator[Self]:
-        """Refuse because counts do not say which rater gave which label.
-
-        Raises
-        ------
-        PolicyError
-            Always.
-        """
-        raise PolicyError(
-            "raters at large: found category counts; expected a statistic that names its raters. "
-            "Give labels by rater."
-        )
-
-    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """Refuse as `without_each_rater` does."""
-        raise PolicyError(
-            "items by rater: found category counts; expected a statistic that names its raters. "
-            "Give labels by rater."
-        )
-
-    def unnamed(self) -> "CategoryCounts":
-        """The counts themselves: they name nobody."""
-        return self
-
     def with_scale(self, scale: Scale) -> Self:
-        """The counts on a scale that lists the same categories in another order."""
+        """The same on a scale that lists the same categories in another order."""
         if scale.categories == self.scale.categories:
             return self
         return changed(
@@ -244,19 +219,17 @@ def chosen_ratings(counts: CategoryCounts) -> float:
 
 
 def _apart(unlike: Array, weights: Array, more: NDArray[np.bool_]) -> float:
-    """How far the means of two groups lie from the pooled mean, as an exponent."""
-    pooled = float(np.average(unlike, weights=weights))
-    return sum(
-        float(weights[group].sum())
-        * _divergence(float(np.average(unlike[group], weights=weights[group])), pooled)
-        for group in (more, ~more)
-    )
+    """How far the means of two groups lie from the pooled mean, as an exponent.
 
-
-def _divergence(share: float, other: float) -> float:
-    """The divergence of Kullback and Leibler between two shares."""
-    parts = ((share, other), (1 - share, 1 - other))
-    return sum(one * math.log(one / two) for one, two in parts if one > 0 and two > 0)
+    It is their divergence of Kullback and Leibler, weighted by the items of each.
+    """
+    pooled, apart = float(np.average(unlike, weights=weights)), 0.0
+    for group in (more, ~more):
+        share = float(np.average(unlike[group], weights=weights[group]))
+        parts = ((share, pooled), (1 - share, 1 - pooled))
+        divergence = sum(one * math.log(one / two) for one, two in parts if one > 0 and two > 0)
+        apart += float(weights[group].sum()) * divergence
+    return apart
 
 
 STRATUM = "stratum"
@@ -346,15 +319,6 @@ class CountsOfStratum(Statistic):
         whole = self.whole.with_unseen(mass, category)
         unseen = np.ones(len(whole.counts) - len(self.inside), dtype=bool)
         return changed(self, whole=whole, inside=np.append(self.inside, unseen))
-
-    def without_each_rater(self) -> Iterator[Self]:
-        """Refuse because counts do not say which rater gave which label."""
-        self.whole.without_each_rater()
-        yield from ()
-
-    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """Refuse as `without_each_rater` does."""
-        return self.whole.items_by_rater(rows)
 
     def unnamed(self) -> CategoryCounts:
         """The counts of the round: they name nobody."""

@@ -1,6 +1,6 @@
 """Labels by rater: distinct item rows of codes under the names of their raters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -24,7 +24,6 @@ from agreement_pipeline.statistics.unseen import (
 )
 from agreement_pipeline.statistics.weighted import (
     OfRows,
-    SomeRows,
     Statistic,
     Together,
     born,
@@ -44,84 +43,12 @@ from agreement_pipeline.text import listed
 WHAT = "labels by rater"
 
 
-def _checked_beside(
-    codes: ArrayLike, classifier: str, scale: Scale, raters: Sequence[str], n_rows: int
-) -> Codes:
-    """The codes of a classifier beside the panel. One for each row.
-
-    Raises
-    ------
-    RatingsError
-        The codes are of other rows or off the scale, or the classifier has a rater's name.
-    """
-    found = checked_codes(f"{WHAT}: classifier's labels", codes, len(scale.names))
-    if found.shape != (n_rows,):
-        raise RatingsError(
-            f"{WHAT}: classifier's labels: found shape {found.shape}; "
-            f"expected {(n_rows,)}. Give one label a row."
-        )
-    if classifier in raters:
-        raise RatingsError(
-            f"{WHAT}: found {classifier!r} as classifier and in the panel; "
-            "expected a name of its own. Name them apart."
-        )
-    return found
-
-
-def _checked_second(second: Sequence[str], raters: Sequence[str]) -> tuple[str, ...]:
-    """The names of a second group, in the order of the raters.
-
-    Raises
-    ------
-    RatingsError
-        A name is unknown or there twice.
-    """
-    names = tuple(second)
-    if set(names) - set(raters) or len(set(names)) != len(names):
-        raise RatingsError(
-            f"{WHAT}: second group: found {listed(sorted(names), 12)}; "
-            "expected raters of the columns, each once. Correct the names."
-        )
-    return tuple(name for name in raters if name in names)
-
-
-def _refuse_other_parts(one: "LabelsByRater", other: "LabelsByRater") -> None:
-    """Refuse to add statistics whose raters have other parts.
-
-    Raises
-    ------
-    RatingsError
-        The classifiers differ, one side alone has groups or confidence, or a rater changes groups.
-    """
-    refuse_other_classifier(WHAT, one.classifier, other.classifier)
-    kinds_of_both = {(each.second is None, each.confidence is None) for each in (one, other)}
-    if len(kinds_of_both) > 1:
-        raise RatingsError(
-            f"{WHAT}: found groups or confidence on one side alone; "
-            "expected both sides or neither. Add statistics of the same kind."
-        )
-    moved = {*one.first} & {*(other.second or ())} | {*(one.second or ())} & {*other.first}
-    if moved:
-        raise RatingsError(
-            f"{WHAT}: found {listed(sorted(moved), 12)} in both groups; "
-            "expected one group for each rater. Add statistics of the same groups."
-        )
-
-
-UNREAD = "rows of equal counts: found a sum of another measure; expected those of their own"
-
-
 class Unseen(NamedTuple):
     """How unseen rows are made.
 
-    Attributes
-    ----------
-    split
-        The two categories between which they are split. None if the ratings decide.
-    category
-        The only category whose value is asked for. None if the values of all are.
-    turned
-        True if each is turned through the columns. A column may stand for a place and no rater.
+    They are split between the two categories of `split`, or None: of the ratings. `category` is the
+    only one whose value is asked for, or None. Each row is `turned` through the columns, unless a
+    column stands for a place and no rater.
     """
 
     split: tuple[int, int] | None = None
@@ -132,12 +59,6 @@ class Unseen(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class LabelsByRater(ByRater):
     """Distinct item rows of codes by rater; raters keep their names.
-
-    Three methods say more about the raters:
-
-    - `with_classifier` sets one classifier (or one isolated rater) apart;
-    - `in_groups` makes some columns a second group of raters, such as all classifiers;
-    - `with_confidence` adds how confident the raters were.
 
     Parameters
     ----------
@@ -153,16 +74,15 @@ class LabelsByRater(ByRater):
     Attributes
     ----------
     classifier, labels
-        The name of who stands apart, or None, and the codes of their labels (P,), -1 if missing.
+        Who stands apart, or None, and the codes of their labels (P,), -1 if missing.
     second
-        The names of the second group. All others are the first. None if there are no groups.
+        The names of a second group, such as all classifiers. None if there are no groups.
     confidence
-        Shape (P, R): from 0 (a guess) to 1. It is nan if none was stated. None if it is not read.
+        Shape (P, R): from 0 (a guess) to 1, nan if none was stated. None if it is not read.
     unseen
         How unseen rows are made.
     together
-        What is summed of the first rows, if they stand for items of equal counts. None if each row
-        has its own codes.
+        What is summed of the first rows, if they stand for items of equal counts.
 
     Examples
     --------
@@ -218,13 +138,42 @@ class LabelsByRater(ByRater):
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
-        """Set one classifier or isolated rater apart. `labels` are their codes (P,)."""
-        codes = _checked_beside(labels, classifier, self.scale, self.raters, len(self.codes))
+        """Set one classifier or isolated rater apart. `labels` are their codes (P,).
+
+        Raises
+        ------
+        RatingsError
+            The codes are of other rows or off the scale, or the classifier has a rater's name.
+        """
+        what = f"{WHAT}: classifier's labels"
+        codes = checked_codes(what, labels, len(self.scale.names))
+        if codes.shape != (len(self.codes),):
+            raise RatingsError(
+                f"{what}: found shape {codes.shape}; expected {(len(self.codes),)}. "
+                "Give one label a row."
+            )
+        if classifier in self.raters:
+            raise RatingsError(
+                f"{WHAT}: found {classifier!r} as classifier and in the panel; "
+                "expected a name of its own. Name them apart."
+            )
         return changed(self, labels=codes, classifier=classifier)
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
-        """Make some of the raters the second of two groups."""
-        return changed(self, second=_checked_second(second, self.raters))
+        """Make some of the raters the second of two groups.
+
+        Raises
+        ------
+        RatingsError
+            A name is unknown or there twice.
+        """
+        names = {*second}
+        if names - {*self.raters} or len(names) != len(second):
+            raise RatingsError(
+                f"{WHAT}: second group: found {listed(sorted(second), 12)}; "
+                "expected raters of the columns, each once. Correct the names."
+            )
+        return changed(self, second=tuple(name for name in self.raters if name in names))
 
     def with_confidence(self, confidence: ArrayLike) -> "LabelsByRater":
         """Add how confident the raters were, shape (P, R). Only ratings with it then count."""
@@ -233,7 +182,7 @@ class LabelsByRater(ByRater):
 
     @property
     def said(self) -> Codes:
-        """The codes: what the raters in the columns gave."""
+        """The codes."""
         return self.codes
 
     @OfRows
@@ -272,26 +221,6 @@ class LabelsByRater(ByRater):
     def indicators(self) -> Array:
         """1 if a rater gave a category, else 0. Shape (P, R, K)."""
         return np.asarray(self.codes[:, :, None] == np.arange(len(self.scale.names)), dtype=float)
-
-    @property
-    def normal(self) -> Codes:
-        """The places of rows that say how sums over all rows vary."""
-        return super().normal if self.together is None else self.together.normal
-
-    def rows_read(self, read: Callable[[Any], SomeRows]) -> SomeRows:
-        """What is read off the rows to be summed."""
-        rows = super().rows_read(read)
-        if self.together is None:
-            return rows
-        if read not in self.together.sums:
-            raise TypeError(UNREAD)
-        return self.together.first_in(rows, read, len(self.codes))
-
-    def sums_of(self, rows: SomeRows) -> Array:
-        """The weighted sums of what some rows say. Rows of equal counts know no further sums."""
-        if self.together is not None:
-            raise TypeError(UNREAD)
-        return super().sums_of(rows)
 
     @OfRows
     def label_indicators(self) -> Array:
@@ -350,14 +279,11 @@ class LabelsByRater(ByRater):
         column, counts = self.codes[:, place], np.array(self.counts().counts)
         rows = np.flatnonzero(column >= 0)
         counts[rows, column[rows]] -= 1
-        met = np.delete(self.kept(_meetings)[place], place) > 0
-        return CategoryCounts(
-            counts,
-            self.weights,
-            scale=self.scale,
-            n_raters=int(met.sum()),
-            clusters=self.clusters,
-        ).merged()
+        met = int((np.delete(self.kept(_meetings)[place], place) > 0).sum())
+        found = CategoryCounts(
+            counts, self.weights, scale=self.scale, n_raters=met, clusters=self.clusters
+        )
+        return found.merged()
 
     def in_numbers(self) -> NumbersByRater:
         """The numbers that the codes of an interval or ratio scale stand for."""
@@ -379,7 +305,7 @@ class LabelsByRater(ByRater):
         return self if self.second is not None or self.confidence is not None else self.counts()
 
     def with_scale(self, scale: Scale) -> Self:
-        """The labels on a scale that lists the same categories in another order."""
+        """The same on a scale that lists the same categories in another order."""
         if scale.categories == self.scale.categories:
             return self
         places = np.append(scale.positions_of(self.scale), MISSING)
@@ -392,7 +318,7 @@ class LabelsByRater(ByRater):
         )
 
     def merged(self) -> Self:
-        """Merge equal rows of a cluster into one row. The order of the rows is fixed."""
+        """Make equal rows of a cluster one row. The order is fixed."""
         columns = [self.codes]
         if self.classifier is not None:
             columns.append(self.labels[:, None])
@@ -421,23 +347,18 @@ class LabelsByRater(ByRater):
         """Add every split of a typical item between two categories. The rows weigh `mass` in all.
 
         Each split is rotated through all columns. The two categories come from ratings of items
-        with a second rating. If confidence counts, they come from all ratings. Unseen ratings have
-        the mean confidence of their rater. If a classifier stands apart, each row is there twice:
-        once with the classifier on each category.
+        with a second rating. If confidence counts, they come from all ratings. If a classifier
+        stands apart, each row is there twice: once with the classifier on each category. The rows
+        that it labelled then say how unseen rows look and who rates them.
         """
         pair = self.unseen.split or split_between(self.meeting, self.scale, category)
         form = changed(self, unseen=self.unseen._replace(category=category))
-        if self.classifier is not None:
-            return form._with_unseen_beside_classifier(mass, pair)
-        rows = splits_like(self.given, self.weights, pair, MAX_TURNS)
-        return form.with_rows(rows, np.full(len(rows), MISSING), mass)
-
-    def _with_unseen_beside_classifier(self, mass: float, split: tuple[int, int]) -> Self:
-        """The rows that the classifier labelled say how unseen rows look and who rates them."""
-        rows = splits_met(
-            self.given, self.labelled, self.weights, split, MAX_TURNS if self.unseen.turned else 1
-        )
-        return self.with_rows(np.vstack([rows, rows]), np.repeat(split, len(rows)), mass)
+        if self.classifier is None:
+            rows = splits_like(self.given, self.weights, pair, MAX_TURNS)
+            return form.with_rows(rows, np.full(len(rows), MISSING), mass)
+        turns = MAX_TURNS if self.unseen.turned else 1
+        rows = splits_met(self.given, self.labelled, self.weights, pair, turns)
+        return form.with_rows(np.vstack([rows, rows]), np.repeat(pair, len(rows)), mass)
 
     def with_rows(self, rows: Codes, labels: Codes, mass: float) -> Self:
         """Add unseen rows that weigh `mass` in all."""
@@ -452,7 +373,19 @@ class LabelsByRater(ByRater):
         )
 
     def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
-        _refuse_other_parts(self, other)
+        refuse_other_classifier(WHAT, self.classifier, other.classifier)
+        kinds_of_both = {(each.second is None, each.confidence is None) for each in (self, other)}
+        if len(kinds_of_both) > 1:
+            raise RatingsError(
+                f"{WHAT}: found groups or confidence on one side alone; "
+                "expected both sides or neither. Add statistics of the same kind."
+            )
+        moved = {*self.first} & {*(other.second or ())} | {*(self.second or ())} & {*other.first}
+        if moved:
+            raise RatingsError(
+                f"{WHAT}: found {listed(sorted(moved), 12)} in both groups; "
+                "expected one group for each rater. Add statistics of the same groups."
+            )
         if self.classifier is not None:
             return (self.joined() + other.joined()).against(self.classifier)
         if self.second is not None and other.second is not None:
@@ -511,24 +444,72 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     >>> times_seen(rows, rows.with_unseen(3.0)).tolist()
     [0.0, 4.0, 0.0]
     """
-    seen, mixes = statistic.weights, _mixes(possible)
-    if _in_clusters(statistic) or mixes is None:
+    seen, clusters = statistic.weights, statistic.clusters
+    mixes: Array | None = None
+    if isinstance(possible, CategoryCounts):
+        mixes = possible.counts
+    elif isinstance(possible, LabelsByRater) and not possible.some_apart:
+        mixes = possible.counts().counts if possible.confidence is None else None
+    if mixes is None or (clusters is not None and clusters.n < seen.sum()):
         return np.zeros(possible.weights.shape[-1] - len(seen))
     of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
     times = np.bincount(of_seen, seen, len(mixes))
     return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)
 
 
-def _in_clusters(statistic: Statistic) -> bool:
-    """True if a cluster holds several items."""
-    return statistic.clusters is not None and statistic.clusters.n < statistic.weights.sum()
+class Apart(NamedTuple):
+    """How far apart the raters are, two by two.
+
+    `met` is how many items two raters share, and 0 for a rater and themselves (R, R). `total` is
+    the sum of the distances of their ratings there (R, R): different labels are one apart, and
+    numbers have the squared distance.
+    """
+
+    met: Array
+    total: Array
+
+    @property
+    def of_pairs(self) -> Array:
+        """The mean distance of two raters. Shape (R, R). It is nan if they never met."""
+        return _mean(self.total, self.met)
+
+    @property
+    def of_raters(self) -> Array:
+        """The mean distance of a rater from all others. Shape (R,). It is nan if none was met."""
+        return _mean(self.total.sum(1), self.met.sum(1))
 
 
-def _mixes(statistic: Statistic) -> Array | None:
-    """How often each category was given in each row; None if it does not say all."""
-    if isinstance(statistic, CategoryCounts):
-        return statistic.counts
-    if not isinstance(statistic, LabelsByRater) or statistic.confidence is not None:
-        return None
-    alone = statistic.classifier is None and statistic.second is None
-    return statistic.counts().counts if alone else None
+def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
+    """How far apart the raters are, by a few products of matrices.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> codes, raters = [[0, 0, 1], [1, 1, -1]], ("ana", "ben", "cy")
+    >>> labels = LabelsByRater(codes, [2, 3], scale=Scale(("no", "yes")), raters=raters)
+    >>> raters_apart(labels).of_pairs[0].tolist()
+    [nan, 0.0, 1.0]
+    """
+    given = panel.given.astype(float)
+    met = _products(given, given, panel.weights)
+    if isinstance(panel, LabelsByRater):
+        gave = ((panel.codes == k).astype(float) for k in range(len(panel.scale.names)))
+        total = np.asarray(met - sum(_products(x, x, panel.weights) for x in gave))
+    else:
+        x = np.nan_to_num(panel.values - np.nanmean(panel.values, axis=(0, 1)))
+        squares = _products((x**2).sum(-1), given, panel.weights)
+        both = [_products(x[..., d], x[..., d], panel.weights) for d in range(x.shape[-1])]
+        total = np.asarray(squares + squares.T - 2 * sum(both))
+    others = ~np.eye(panel.n_raters, dtype=bool)
+    return Apart(met * others, np.maximum(total, 0.0) * others)
+
+
+def _products(one: Array, other: Array, weights: Array) -> Array:
+    """The sums of the products of two raters' columns. Shape (R, R) from two of (P, R)."""
+    return np.asarray(one.T @ (weights[:, None] * other))
+
+
+def _mean(total: Array, met: Array) -> Array:
+    mean = np.full(met.shape, np.nan)
+    np.divide(total, met, out=mean, where=met > 0)
+    return mean

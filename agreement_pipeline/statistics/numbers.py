@@ -4,7 +4,7 @@ No two items need be alike on a scale where any number may occur. So the rows ar
 themselves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal, Self
@@ -45,13 +45,11 @@ WHAT = "numbers by rater"
 class NumbersByRater(ByRater):
     """Item rows of numbers or vectors of numbers by rater; raters keep their names.
 
-    The method `with_classifier` sets one classifier (or one isolated rater) apart.
-
     Parameters
     ----------
     values
-        Shape (N, R, D): what each rater gave each item in each dimension, nan in all dimensions
-        if missing. Shape (N, R) on a scale of one dimension.
+        Shape (N, R, D), or (N, R) in one dimension: what each rater gave each item, nan in all
+        dimensions if missing.
     weights
         Shape (..., N): how many items show each row. Finite and non-negative; 1 each if omitted.
     scale, raters
@@ -64,8 +62,7 @@ class NumbersByRater(ByRater):
     Attributes
     ----------
     classifier, labels
-        The name of the one who stands apart and what they gave each item (N, D). The name is None
-        if nobody stands apart. A missing label is nan.
+        Who stands apart, or None, and what they gave each item (N, D), nan if missing.
 
     Examples
     --------
@@ -128,7 +125,7 @@ class NumbersByRater(ByRater):
 
     @property
     def said(self) -> Array:
-        """What was given in the columns: the values."""
+        """The values."""
         return self.values
 
     @OfRows
@@ -152,7 +149,7 @@ class NumbersByRater(ByRater):
         return self.classifier is not None
 
     def with_scale(self, scale: Scale) -> Self:
-        """The numbers on a scale that lists the same categories in another order."""
+        """The same on a scale that lists the same categories in another order."""
         return changed(self, scale=scale)
 
     def merged(self) -> Self:
@@ -179,48 +176,34 @@ class NumbersByRater(ByRater):
         """True for rows with weight in some resample. Shape (N,)."""
         return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
 
-    def unnamed(self) -> "NumbersByRater":
-        """The numbers themselves: numbers keep the names of their raters."""
-        return self
-
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item over two values. The rows weigh `mass` in all.
 
         Each split is turned through the raters. On declared categories, the two values are the one
         used most and the one farthest from it. Else the two values of a dimension have the mean,
         the variance and the skewness of all ratings there that meet another. They are farther apart
-        if raters differed much on one item. On ratings of 0 and 1 they are 0 and 1. In the next
-        dimension a split is turned by one rater more. So the ratings do not lie on one line.
-        """
-        if self.classifier is not None:
-            return self._with_unseen_beside_classifier(mass)
-        meeting = self._meeting()
-        rows = self._splits(*two_numbers(meeting.values, meeting.weights, self.scale, far_values))
-        return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
+        if raters differed much on one item. In the next dimension a split is turned by one rater
+        more. So the ratings do not lie on one line.
 
-    def _with_unseen_beside_classifier(self, mass: float) -> Self:
-        """Add the panel's unseen rows with the classifier on the lower and on the higher value.
-
-        Only what the classifier met says how they look. Items that it never met do not say how
-        well it is known. Values are typical ones: measures beside a classifier compare, and a
-        large difference of any rater would hide what the others do.
+        Beside a classifier, each row is there twice, with the classifier on the lower and on the
+        higher value. Only what it met says how they look, and the values are typical ones: a large
+        difference of any rater would hide what the others do.
         """
-        met = self._met()
-        panel, joined = met.panel, met.joined()
-        meeting = panel._meeting()
-        rows = panel._splits(
-            *two_numbers(meeting.values, meeting.weights, self.scale, typical_values)
-        )
+        if self.classifier is None:
+            rows = self._splits(far_values)
+            return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
+        met = self.readable & (self.weights > 0)
+        known = self.at(met) if met.any() else self
+        panel, joined = known.panel, known.joined()
+        rows = panel._splits(typical_values)
         pair = two_numbers(joined.values, joined.weights, self.scale, typical_values)
         labels = np.repeat(pair, len(rows), axis=0)
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
 
-    def _meeting(self) -> "NumbersByRater":
-        """The rows with two ratings or more; all if there is none."""
-        return self.at(self.pairable) if self.pairable.any() else self
-
-    def _splits(self, low: Array, high: Array) -> Array:
+    def _splits(self, elsewhere: Callable[[Array, Array], tuple[Array, Array]]) -> Array:
         """Every split of a typical item between two values, turned through the raters."""
+        meeting = self.at(self.pairable) if self.pairable.any() else self
+        low, high = two_numbers(meeting.values, meeting.weights, self.scale, elsewhere)
         size = min(typical_size(self.sizes, self.weights), self.n_raters)
         return turned(number_splits(size, self.n_raters, low, high))
 
@@ -233,11 +216,6 @@ class NumbersByRater(ByRater):
             clusters=None,
             labels=np.concatenate([self.labels, labels]),
         )
-
-    def _met(self) -> "NumbersByRater":
-        """The items that the classifier labelled and the panel rated; all if there is none."""
-        met = self.readable & (self.weights > 0)
-        return self.at(met) if met.any() else self
 
     def crossed(self) -> "NumbersByRater":
         """Keep the items that every rater rated and count those left out."""
@@ -253,7 +231,14 @@ class NumbersByRater(ByRater):
             return self
         last = self.kept(_LastRows)
         if last.rows is None or not np.array_equal(last.rows, rows):
-            last.rows, last.numbers = rows, _at(self, rows)
+            last.rows = rows
+            last.numbers = changed(
+                self,
+                values=self.values[rows],
+                weights=np.ones(int(rows.sum())),
+                labels=self.labels[rows],
+                clusters=None if self.clusters is None else self.clusters.at(rows),
+            )
         return last.numbers.reweighted(self.weights[..., rows])
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
@@ -285,16 +270,6 @@ class _LastRows:
     def __init__(self, numbers: NumbersByRater) -> None:
         self.rows: NDArray[np.bool_] | None = None
         self.numbers = numbers
-
-
-def _at(numbers: NumbersByRater, rows: NDArray[np.bool_]) -> NumbersByRater:
-    return changed(
-        numbers,
-        values=numbers.values[rows],
-        weights=np.ones(int(rows.sum())),
-        labels=numbers.labels[rows],
-        clusters=None if numbers.clusters is None else numbers.clusters.at(rows),
-    )
 
 
 def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:

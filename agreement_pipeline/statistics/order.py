@@ -24,8 +24,8 @@ OWN = np.uint64(0x9E3779B97F4A7C15)
 def order_of_raters(said: Hashes, weights: Array) -> Codes:
     """The positions of the raters, in an order that does not depend on how they came.
 
-    `said` (P, R) is a number for what each rater gave in each row, 0 for nothing. Equal numbers
-    mean equal ratings. `weights` (P,) are those of the rows.
+    `said` (P, R) is a number for what each rater gave in each row, equal for equal ratings and 0
+    for nothing. `weights` (P,) are those of the rows.
     """
     mass = _mixed(weights.astype(np.float64).view(np.uint64))
     colours = _refined(said, mass, np.zeros(said.shape[1], dtype=np.uint64))
@@ -79,10 +79,7 @@ def _bits(values: NDArray[np.float64] | Codes) -> Hashes:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Numbers whose bits depend on all bits of the given ones (Steele, Lea and Flood, 2014).
-
-    https://doi.org/10.1145/2660193.2660195
-    """
+    """Numbers whose bits depend on all bits of the given ones (Steele, Lea and Flood, 2014)."""
     mixed = values + OWN
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
