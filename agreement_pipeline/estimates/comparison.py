@@ -103,7 +103,6 @@ def compare(
 def _at_common_prevalence(
     sides: tuple[Side, Side], shared: int | None, inference: Inference
 ) -> Difference:
-    """The difference of sides whose items are weighted to one prevalence."""
     if not _of_categories(sides):
         raise AgreementError(
             f"{sides[0].measure}: found a measure of {SUBJECTS[sides[0].record.needs]} "
@@ -189,7 +188,14 @@ def _of_names(
             "expected two classifiers, or two raters of the panel. "
             "Name every model as a classifier when the ratings are read."
         )
-    _require(measure, *(("panel",) if models else ("panel", "replicates")))
+    needs: tuple[Needs, ...] = ("panel",) if models else ("panel", "replicates")
+    found = registered(measure).needs
+    if found not in needs:
+        raise AgreementError(
+            f"{measure}: found a measure of {SUBJECTS[found]}; expected a measure of "
+            f"{', or of '.join(SUBJECTS[need] for need in needs)}. "
+            f"Choose another, such as {OF_NAMES}."
+        )
     require_defined(ratings.scale, measure)
     engine = counting_of(ratings)
     if registered(measure).needs == "replicates":
@@ -204,16 +210,6 @@ def _of_names(
     return [
         (everybody.only((*panel, name)) if models else everybody).against(name) for name in between
     ], round(float(everybody.weights[both].sum()))
-
-
-def _require(measure: str, *needs: Needs) -> None:
-    found = registered(measure).needs
-    if found not in needs:
-        raise AgreementError(
-            f"{measure}: found a measure of {SUBJECTS[found]}; expected a measure of "
-            f"{', or of '.join(SUBJECTS[need] for need in needs)}. "
-            f"Choose another, such as {OF_NAMES}."
-        )
 
 
 def _require_names(among: tuple[str, ...], names: Names) -> None:

@@ -133,7 +133,6 @@ class Side(NamedTuple):
         return whole.with_unseen(mass, self.place)
 
     def _basis(self, statistic: Any) -> Any:
-        """The statistic without its raters' names, if the measure does not ask for them."""
         return statistic.unnamed() if self.record.needs == "counts" else statistic
 
 

@@ -93,7 +93,6 @@ class _Maker:
     level: float
 
     def of_raters(self, now: FirstLabels, before: FirstLabels) -> Iterator[Drift]:
-        """Each rater and model beside themselves."""
         for name in sorted({*now.raters} & {*before.raters}):
             values, earlier = (each.of((name,))[:, 0] for each in (now, before))
             scope = Scope("classifier" if name in self.classifiers else "rater", name)
@@ -109,7 +108,6 @@ class _Maker:
                 yield Drift(scope, "same label", share, limits, self.level, len(same), why)
 
     def of_categories(self, now: FirstLabels, before: FirstLabels) -> Iterator[Drift]:
-        """Each category's share of the panel's labels of an item."""
         panels = [each.of({*each.raters} - {*self.classifiers}) for each in (now, before)]
         sizes = [np.asarray((~np.isnan(each)).sum(1), dtype=float) for each in panels]
         for place, name in enumerate(() if self.scale.continuous else self.scale.names):

@@ -61,10 +61,10 @@ class Estimate(WithLimits):
     ----------
     measure, scope
         The registered name of the measure, and what the estimate is about.
-    value, interval
-        None if undefined. The method aims at intervals that contain the true value in the share
-        `confidence_level` of rounds, for all planned looks together. A limit is infinite if too
-        many resamples are undefined and the measure has no bound on that side.
+    value, interval, undefined
+        The method aims at intervals that contain the true value in the share `confidence_level` of
+        rounds, for all planned looks together. Without a value, `undefined` says why. A limit is
+        infinite if too many resamples are undefined and the measure has no bound on that side.
     confidence_level, method
         The level of the interval, and how it was found.
     observed, expected
@@ -79,8 +79,6 @@ class Estimate(WithLimits):
     on_marking
         For units of marked objects, the share of the disagreement in which the other rater said
         *none*. 0 if the names alone are asked. None without a category *none*.
-    undefined
-        Why there is no value; None if there is one.
     convention, categories
         How the measure treats missing ratings, and the categories in order.
     raters_left_out
@@ -88,14 +86,11 @@ class Estimate(WithLimits):
     always_valid_at, looks, judged_on
         How the round is judged more than once, as in `Inference`, or None.
     chosen
-        A small p-value of the hypothesis that ratings are missing completely at random. None if it
-        is not small, or if the measure is hardly biased.
+        A small p-value of ratings missing completely at random, if that matters.
     prevailing
         The category of nearly all labels, and its share of them. None if there is none.
-    population
-        Whether the interval is about these raters on other items, or about raters at large.
-    distribution
-        The confidence distribution of the true value. The interval shows its limits at one level.
+    population, distribution
+        Which raters the interval is about, and the confidence distribution of the true value.
     """
 
     measure: str
@@ -239,10 +234,7 @@ def estimate(
 ) -> Estimate:
     """One measure on one statistic. A measure of every category gives the lowest category.
 
-    Examples
-    --------
     >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import CategoryCounts
     >>> counts = CategoryCounts([[3, 0], [0, 3]], [10, 10], scale=Scale(("no", "yes")))
     >>> found = estimate("krippendorff_alpha", counts)
     >>> found.value, found.interval.high <= 1, found.interval.low < 0.8
@@ -262,23 +254,12 @@ def estimate_each(
     """Several measures on one statistic, from the same resamples.
 
     On the whole round, a measure of every category also gives the value of each category. A measure
-    that is asked for by two names is computed once. A measure that needs every rater's rating uses
-    only the items that have them.
+    that needs every rater's rating uses only the items that have them.
 
     Expensive measures use 400 resamples, and statistics of more than 20,000 rows fewer than others.
     If too few of them would lie beyond a limit, the limits are the measure's bounds. `method` says
-    all this.
-
-    Parameters
-    ----------
-    measures
-        Names of registered measures.
-    statistic, scope
-        What the measures are computed from, and what it is about.
-    inference
-        How the limits are found.
-    clusters
-        The cluster of each row, for items in rows of their own. None: those of the statistic.
+    all this. `clusters` name the cluster of each row, for items in rows of their own. None: those
+    of the statistic.
 
     Raises
     ------
@@ -306,13 +287,7 @@ def estimate_each(
 
 
 def registered(name: str) -> Measure:
-    """The measure of that name. A distance may follow the name of a family of weighted measures.
-
-    Raises
-    ------
-    PolicyError
-        No measure has that name.
-    """
+    """The measure of that name, or a `PolicyError`. A distance may follow the name of a family."""
     record = measure_named(name) if isinstance(name, str) else None
     if record is None:
         elsewhere = ALSO_CALLED.get(str(name))
@@ -326,8 +301,6 @@ def registered(name: str) -> Measure:
 
 @dataclass(frozen=True)
 class _Maker:
-    """Makes the estimates of one measure on one statistic."""
-
     point: Point
     inference: Inference
 
@@ -359,7 +332,6 @@ class _Maker:
         lowest: str | None = None,
         undefined: str | None = None,
     ) -> Estimate:
-        """The estimate of one coefficient."""
         record, statistic, inference = self.point.record, self.point.statistic, self.inference
         rests_on, known, judged_on = record.rests_on, None, inference.judged_on
         n_items, clusters = rests_on.among(statistic), statistic.clusters
@@ -440,7 +412,6 @@ def _on_marking(record: Measure, counts: CategoryCounts | None, category: str) -
 
 
 def _chosen(record: Measure, counts: CategoryCounts | None) -> float | None:
-    """The p-value of ratings missing completely at random, if it is small."""
     if counts is None or record.withstands_chosen:
         return None
     p = chosen_ratings(counts)
@@ -461,8 +432,7 @@ def _prevailing(record: Measure, counts: CategoryCounts | None) -> tuple[str, fl
 def why_no_lowest(values: Array, scale: Scale) -> str | None:
     """Why nobody knows which category is the lowest; None if every declared one has a value.
 
-    `values` are those of each category (K,). A category that was declared and not seen may be the
-    lowest. Where none are declared, the categories are those that were seen.
+    A category that was declared and not seen may be the lowest. `values` are theirs (K,).
     """
     unseen = [name for name, value in zip(scale.names, values, strict=True) if np.isnan(value)]
     if not scale.declared or not unseen:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -179,8 +179,6 @@ class Asked(NamedTuple):
 
     def pairs(self, raters: Names) -> list[Pair]:
         """The pairs of some raters that are asked for. Each is in the order of the raters."""
-        if "pair" not in self.kinds:
-            return []
         if self.shown is None:
             return sorted(combinations(raters, 2), key=sorted)
         place = {name: n for n, name in enumerate(raters)}
@@ -191,8 +189,9 @@ class Asked(NamedTuple):
 def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
     """The parts that are asked for, with the statistic that some measures need."""
     kinds, parts = _PARTS[needs]
-    if any(kind in asked.kinds for kind in kinds):
-        yield from parts(ratings, asked)
+    here = [kind for kind in kinds if kind in asked.kinds]
+    if here:
+        yield from parts(ratings, asked._replace(kinds=here))
     if "stratum" in asked.kinds:
         for stratum in strata_of(ratings):
             yield from parts_of_stratum(stratum, needs, asked.named)
@@ -209,58 +208,51 @@ def parts_of_stratum(stratum: Stratum, needs: Needs, named: bool) -> Parts:
 
 def _of_raters(
     asked: Asked,
-    raters: Names,
-    whole: Callable[[], Statistic],
+    table: Any,
     *,
+    whole: Callable[[], Statistic] | None = None,
     without: Callable[[str], Statistic] | None = None,
     pair: Callable[[Pair], Statistic] | None = None,
 ) -> Parts:
     """The whole panel, the panel without each rater, and each pair. Two raters are a pair alone."""
     if asked.whole:
-        yield ROUND, whole
-    if without is not None and "without" in asked.kinds and len(raters) > 2:
-        for rater in asked.raters(raters):
-            yield Scope("without", rater), partial(without, rater)
-    if pair is not None:
-        for both in asked.pairs(raters):
-            yield Scope.of_pair(*both), partial(pair, both)
+        yield ROUND, whole or (lambda: table)
+    if "without" in asked.kinds and len(table.raters) > 2:
+        for rater in asked.raters(table.raters):
+            yield Scope("without", rater), partial(without or table.without, rater)
+    if "pair" in asked.kinds:
+        for both in asked.pairs(table.raters):
+            yield Scope.of_pair(*both), partial(pair or table.only, both)
 
 
 def _of_counts(ratings: Rated, asked: Asked) -> Parts:
     counting = counting_of(ratings)
     if ratings.scale.continuous or asked.named:
-        table = counting.by_rater(ratings)
-        return _of_raters(
-            asked, table.raters, lambda: table, without=table.without, pair=table.only
-        )
+        return _of_raters(asked, counting.by_rater(ratings))
     whole = partial(counting.counts, ratings)
     if "without" not in asked.kinds and "pair" not in asked.kinds:
-        return _of_raters(asked, (), whole)
+        return iter([(ROUND, whole)])
     labels = counting.labels(ratings)
     return _of_raters(
         asked,
-        labels.raters,
-        whole,
+        labels,
+        whole=whole,
         without=labels.counts_without,
         pair=lambda pair: labels.only(pair).counts().merged(),
     )
 
 
 def _of_values(ratings: Rated, asked: Asked) -> Parts:
-    table = counting_of(ratings).numbers(ratings)
-    return _of_raters(asked, table.raters, lambda: table, without=table.without)
+    return _of_raters(asked, counting_of(ratings).numbers(ratings))
 
 
 def _of_patterns(ratings: Rated, asked: Asked) -> Parts:
     labels = counting_of(ratings).labels(ratings)
-    return _of_raters(
-        asked, labels.raters, lambda: labels, pair=lambda pair: labels.only(pair).merged()
-    )
+    return _of_raters(asked, labels, pair=lambda pair: labels.only(pair).merged())
 
 
 def _of_confidence(ratings: Rated, asked: Asked) -> Parts:
-    confident = counting_of(ratings).confident_labels(ratings)
-    return _of_raters(asked, confident.raters, lambda: confident, pair=confident.only)
+    return _of_raters(asked, counting_of(ratings).confident_labels(ratings))
 
 
 def _of_panel(ratings: Rated, asked: Asked) -> Parts:

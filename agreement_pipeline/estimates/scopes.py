@@ -141,16 +141,17 @@ def measure_ratings(
 
 
 class _Task(NamedTuple):
-    """Measures to estimate on one part of a round. Only estimates on some kinds of scope count."""
+    """Measures to estimate on one part of a round, as far as their scopes are of some kinds."""
 
     names: list[str]
     scope: Scope
     statistic: Statistic
     inference: Inference
-    kinds: Container[str]
+    kinds: Container[str] = SCOPE_KINDS
 
     def estimated(self) -> list[Estimate]:
-        found = _estimated(self.names, self.scope, self.statistic, self.inference)
+        seeded = replace(self.inference, seed=seed_of(self.statistic))
+        found = estimate_each(self.names, self.statistic, seeded, scope=self.scope)
         return [each for each in found if each.scope.kind in self.kinds]
 
 
@@ -161,7 +162,6 @@ def _tasks(
     scopes: Container[str],
     shown: Shown | None,
 ) -> Iterator[_Task]:
-    """The measures on each part that they have. A statistic is made when its turn comes."""
     if inference.looks is not None:
         # The size of the whole round says at which look of a plan it is.
         panel = counting_of(ratings).by_rater(ratings)
@@ -187,7 +187,6 @@ def _tasks(
 
 
 def _of_tasks(tasks: Iterable[_Task], ratings: Rated, shown: Shown | None) -> Iterator[Estimate]:
-    """The estimates of each task, in order. All cores work at the parts of a large panel."""
     large = shown is not None and shown.left_out() is not None
     cores = (os.cpu_count() or 1) if large else 1
     for found in each_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD):
@@ -222,15 +221,8 @@ def measure_strata(
         for scope, made in parts_of_stratum(
             together(each), needs, inference.interval_method.at_large
         ):
-            pooled = _estimated([name], scope, made(), _about(inference, scope, needs))
-            yield from (_of(ratings, found) for found in pooled)
-
-
-def _estimated(
-    names: list[str], scope: Scope, statistic: Statistic, inference: Inference
-) -> list[Estimate]:
-    seeded = replace(inference, seed=seed_of(statistic))
-    return estimate_each(names, statistic, seeded, scope=scope)
+            pooled = _Task([name], scope, made(), _about(inference, scope, needs))
+            yield from (_of(ratings, found) for found in pooled.estimated())
 
 
 def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:

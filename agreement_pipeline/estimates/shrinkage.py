@@ -54,9 +54,9 @@ def drawn_together(
     .. math:: \tilde x = \frac{x / s^2 + \mu / \tau^2}{1 / s^2 + 1 / \tau^2}
 
     The standard error s is half of the interval, divided by the normal quantile of its level.
-    :math:`\tau^2` is how much the values of the pool differ beyond their errors, and :math:`\mu`
-    is their mean. Estimates without a value or without limits are left out. There are none if the
-    pool has fewer than two. A pool that was chosen by its values gives a wrong mean.
+    :math:`\tau^2` is how much the values of the pool differ beyond their errors, and :math:`\mu` is
+    their mean. Estimates without limits are left out, and a pool of fewer than two gives none. A
+    pool that was chosen by its values gives a wrong mean.
     """
     known = [found for found in estimates if _has_limits(found)]
     pooled = known if pool is None else [found for found in pool if _has_limits(found)]
@@ -189,7 +189,6 @@ def _cells(replicates: ReplicatedLabels, raters: Array) -> tuple[Array, Array]:
 
 
 def _pool(agreeing: Array, met: Array) -> tuple[float, float]:
-    """The pool's agreement, and its weight in items of a rater."""
     total, raters = met.sum(), len(met)
     mean = (agreeing.sum() + 0.5) / (total + 1)
     apart = met @ (agreeing / met - mean) ** 2 / (mean * (1 - mean))

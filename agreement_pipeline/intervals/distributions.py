@@ -52,6 +52,14 @@ def clears(limits: Interval, cutoff: float, upper: bool) -> bool:
     return limits.high < cutoff if upper else limits.low >= cutoff
 
 
+def halved(low: float, high: float, above: Callable[[float], bool]) -> tuple[float, float]:
+    """Two neighbouring numbers around the last one for which `above` is true."""
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above(middle) else (low, middle)
+    return low, high
+
+
 class ConfidenceDistribution(ABC):
     """What is known about a true value."""
 
@@ -98,7 +106,6 @@ class Student(ConfidenceDistribution):
 
     @property
     def _apart(self) -> float | None:
-        """The distance from the value to the greatest one; None without the logarithm."""
         apart = self.bounds[1] - self.value
         return apart if self.log and 0 < apart < math.inf else None
 
@@ -120,7 +127,6 @@ class Student(ConfidenceDistribution):
         return lower_tail(-errors if upper else errors, self.df)
 
     def _errors_to(self, cutoff: float) -> float:
-        """How many standard errors the cut-off lies above the value."""
         apart = self._apart
         if apart is None:
             return (cutoff - self.value) / self.error
@@ -153,12 +159,11 @@ class Exact(ConfidenceDistribution):
             return 1.0
         if clears(self.limits(FINEST_TAIL), cutoff, upper):
             return 0.0
-        low, high = math.log(FINEST_TAIL), 0.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            met = clears(self.limits(math.exp(middle)), cutoff, upper)
-            low, high = (low, middle) if met else (middle, high)
-        return math.exp(high)
+
+        def too_small(power: float) -> bool:
+            return not clears(self.limits(math.exp(power)), cutoff, upper)
+
+        return math.exp(halved(math.log(FINEST_TAIL), 0.0, too_small)[1])
 
 
 @dataclass(frozen=True)
@@ -259,7 +264,6 @@ class Percentiles(ConfidenceDistribution):
         return max(tail, 0.5 if (cutoff <= self.value) == upper else 0.0)
 
     def _read(self, upper: bool) -> list[Array]:
-        """The readings that count for a limit."""
         read = [self.draws, self.seen, self.raised if upper else None]
         return [each for each in read if each is not None]
 
@@ -351,7 +355,6 @@ def _stretch(n: int) -> float:
 
 
 def _reach(tail: float, n: int) -> float:
-    """The distance of the limit on n items, in standard errors of the resamples."""
     return _stretch(n) * quantile(tail, n - 1)
 
 

@@ -162,7 +162,6 @@ def row_weights(statistic: Statistic, drawn: Array) -> Array:
 
 
 def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, scheme: Scheme) -> Array:
-    """Weights that sum to `total`, of units with expected share `mass`; shape (size, units)."""
     if scheme.whole:
         return np.asarray(
             rng.multinomial(round(float(mass.sum())), mass / mass.sum(), size=size)

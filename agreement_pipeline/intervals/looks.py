@@ -37,7 +37,6 @@ import numpy as np
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals.distributions import (
     FINEST_TAIL,
-    HALVINGS,
     NORMAL,
     TOO_FEW_ITEMS,
     Bounds,
@@ -45,6 +44,7 @@ from agreement_pipeline.intervals.distributions import (
     ConfidenceDistribution,
     beyond_all,
     fewest_draws,
+    halved,
 )
 from agreement_pipeline.intervals.draws import Interval
 from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes, shown, whole
@@ -263,17 +263,15 @@ class _Density:
     mass: Array
 
     def crossing(self, probability: float, step: float) -> float:
-        """The limit that the next sum crosses with the probability."""
-        low, high = float(self.at.min()) - FURTHEST * step, float(self.at.max()) + FURTHEST * step
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            beyond = [_lower(z) for z in ((self.at - middle) / step).tolist()]
-            crossed = float(self.mass @ np.array(beyond))
-            low, high = (middle, high) if crossed > probability else (low, middle)
-        return high
+        least, most = float(self.at.min()), float(self.at.max())
+
+        def too_low(limit: float) -> bool:
+            beyond = [_lower(z) for z in ((self.at - limit) / step).tolist()]
+            return float(self.mass @ np.array(beyond)) > probability
+
+        return halved(least - FURTHEST * step, most + FURTHEST * step, too_low)[1]
 
     def moved(self, step: float, limit: float, scale: float) -> "_Density":
-        """The density after the next step, for sums under the limit."""
         least = -FURTHEST * scale
         n = math.ceil(NODES_A_STEP * (limit - least) / step)
         points, weights = _nodes(min(max(n, FEWEST_NODES), MOST_NODES))

@@ -54,7 +54,6 @@ def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
 
 
 def _paired(counts: CategoryCounts) -> Array:
-    """The counts of the rows with two ratings or more, 0 for all others; shape (P, K)."""
     return counts.counts * counts.pairable[:, None]
 
 

@@ -1,7 +1,6 @@
 """Disagreement of real-valued ratings at each level, free of units."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -80,8 +79,10 @@ def mid_ranks(values: NumbersByRater) -> Array:
 
 def rank_disagreement(values: NumbersByRater) -> Disagreement:
     """Squared differences of mid-ranks: one sort, then linear time for each row of weights."""
-    item, rank = values.kept(_ranked)
-    return _of_each_draw(values.weights, lambda w: _ranks_apart(w, item, rank, values.sizes))
+    (item, rank), leading = values.kept(_ranked), values.weights.shape[:-1]
+    draws = (values.weights[draw] for draw in np.ndindex(leading))
+    found = np.array([_ranks_apart(w, item, rank, values.sizes) for w in draws])
+    return Disagreement(*np.moveaxis(found.reshape(*leading, 2), -1, 0))
 
 
 def _ranked(values: NumbersByRater) -> tuple[Codes, Codes]:
@@ -143,7 +144,6 @@ class _Proportions:
         )
 
     def disagreement(self, weights: Array) -> Disagreement:
-        """Within items and between all ratings, under weights of shape (..., N)."""
         leading = weights.shape[:-1]
         between = self.series.over_pairs(
             weights.reshape(math.prod(leading), len(self.within)), self.item
@@ -217,7 +217,6 @@ class _Series:
 
 
 def _polynomials(x: Array) -> Array:
-    """Chebyshev's polynomials up to DEGREE, degree by degree; shape (DEGREE + 1, n)."""
     terms = np.empty((DEGREE + 1, len(x)))
     terms[0], terms[1] = 1, x
     for degree in range(2, DEGREE + 1):
@@ -233,11 +232,4 @@ def _logarithms(numbers: Array) -> Array:
 
 
 def _flat(values: NumbersByRater) -> tuple[Codes, Array]:
-    """The item row and the number of each rating; shape (n,)."""
     return np.nonzero(values.rated)[0], values.values[:, :, 0][values.rated]
-
-
-def _of_each_draw(weights: Array, sums: Callable[[Array], tuple[float, float]]) -> Disagreement:
-    leading = weights.shape[:-1]
-    found = np.array([sums(weights[draw]) for draw in np.ndindex(leading)]).reshape(*leading, 2)
-    return Disagreement(found[..., 0], found[..., 1])

@@ -80,7 +80,6 @@ def _closer(values: Array, labels: Array) -> Duels:
 
 
 def _far(labels: Array, others: Array) -> Array:
-    """The sum of squared distances from the others. Shape (P,)."""
     return np.asarray(np.nansum((others - labels[:, None]) ** 2, axis=(1, 2)))
 
 
@@ -128,13 +127,11 @@ def advantage_probability(panel: Panel) -> Coefficient:
 
 
 def _won(panel: Panel) -> SomeRows:
-    """The duels in which the classifier is at least as close as the rater."""
     duels = duels_of(panel)
     return every_row((duels.held & duels.classifier).astype(float))
 
 
 def _lost(panel: Panel) -> SomeRows:
-    """The duels in which the rater is closer."""
     duels = duels_of(panel)
     return every_row((duels.held & ~duels.classifier).astype(float))
 
@@ -238,17 +235,9 @@ def alternative_annotator_test(
         each._replace(rejected=each.p_value is not None and each.p_value <= cutoff)
         for each in compared
     )
-    reason = _why_without_rate(comparisons, min_items)
-    if reason is not None:
-        return AlternativeAnnotatorTest(
-            None, comparisons, epsilon, false_discovery_rate, undefined=reason
-        )
-    return AlternativeAnnotatorTest(
-        sum(each.rejected for each in comparisons) / len(tested),
-        comparisons,
-        epsilon,
-        false_discovery_rate,
-    )
+    why = _why_without_rate(comparisons, min_items)
+    rate = None if why else sum(each.rejected for each in comparisons) / len(tested)
+    return AlternativeAnnotatorTest(rate, comparisons, epsilon, false_discovery_rate, why)
 
 
 def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) -> str | None:
@@ -285,21 +274,16 @@ def _compared(panel: Panel, duels: Duels, j: int, epsilon: float, least: int) ->
 
 
 def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
-    if not 0 <= epsilon <= 1:
-        raise PolicyError(
-            f"alternative-annotator test: found epsilon {epsilon!r}; expected 0 to 1. "
-            "Use 0.2 for experts, as is usual."
-        )
-    if not 0 < false_discovery_rate < 1:
-        raise PolicyError(
-            f"alternative-annotator test: found false discovery rate {false_discovery_rate!r}; "
-            "expected a number between 0 and 1. Use 0.05, as is usual."
-        )
-    if min_items < 2:
-        raise PolicyError(
-            f"alternative-annotator test: found min_items {min_items!r}; expected 2 or more. "
-            "Use about 30, as the t test needs."
-        )
+    of_rate = "a number between 0 and 1", "Use 0.05, as is usual."
+    for name, found, fits, need, usual in (
+        ("epsilon", epsilon, 0 <= epsilon <= 1, "0 to 1", "Use 0.2 for experts, as is usual."),
+        ("false discovery rate", false_discovery_rate, 0 < false_discovery_rate < 1, *of_rate),
+        ("min_items", min_items, min_items >= 2, "2 or more", "Use about 30, as the t test needs."),
+    ):
+        if not fits:
+            raise PolicyError(
+                f"alternative-annotator test: found {name} {found!r}; expected {need}. {usual}"
+            )
 
 
 class Leads(NamedTuple):

@@ -192,7 +192,6 @@ class _Pairs(NamedTuple):
     always: NDArray[np.bool_]
 
     def weight_of(self, rows: NDArray[np.bool_]) -> Array:
-        """The weight of some rows for each pair, shape (..., pairs)."""
         return self.patterns.sums_of(every_row(rows.astype(float)))
 
     def seen(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -224,7 +223,6 @@ def _columns(patterns: LabelsByRater) -> Codes:
 
 
 def _two_agreed_on(pairs: _Pairs, a: Codes, b: Codes) -> NDArray[np.bool_]:
-    """True for pairs that agree on two or more different categories, shape (..., pairs)."""
     agreed = (pairs.seen((a == k) & (b == k)) for k in range(len(pairs.patterns.scale.names)))
     return np.asarray(sum(each.astype(int) for each in agreed) >= 2)
 

@@ -109,8 +109,8 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
 
     .. math:: \rho = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    The source writes it with the variance of items for fixed raters, which is :math:`\sigma_s^2 +
-    \sigma_{sr}^2 / t` here. The value is never under -1 / (t - 1).
+    The source writes it with the variance of items for fixed raters, which is
+    :math:`\sigma_s^2 + \sigma_{sr}^2 / t` here. The value is never under -1 / (t - 1).
 
     Examples
     --------

@@ -86,11 +86,12 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
 
     .. math:: S = \frac{A_o - A_e}{A_{max} - A_e}
 
-    On item i the panel agrees on category j to the extent :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r
-    (r - 1))`. :math:`A_o` is its mean at the classifier's category, and :math:`A_{max}` the mean of
-    its largest value. :math:`A_e` is the chance that two raters both give a category, weighted by
-    how often the classifier gives it. A classifier that guesses does not get 0: against a unanimous
-    panel of two balanced categories it gets 1/3, where `vanbelle_albert_kappa` is 0.
+    On item i the panel agrees on category j to the extent
+    :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r (r - 1))`. :math:`A_o` is its mean at the classifier's
+    category, and :math:`A_{max}` the mean of its largest value. :math:`A_e` is the chance that two
+    raters both give a category, weighted by how often the classifier gives it. A classifier that
+    guesses does not get 0: against a unanimous panel of two balanced categories it gets 1/3, where
+    `vanbelle_albert_kappa` is 0.
 
     Examples
     --------

@@ -13,7 +13,6 @@ from agreement_pipeline.statistics import LabelsByRater
 
 
 def _met(gold: LabelsByRater) -> np.ndarray:
-    """True for gold items with a known label that somebody rated."""
     return np.asarray(gold.labelled & (gold.weights > 0) & gold.rated.any(1))
 
 

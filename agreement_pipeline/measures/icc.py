@@ -83,7 +83,6 @@ def two_way(values: NumbersByRater) -> tuple[Array, Array, Array, Array, float, 
 
 
 def _apart(raters: Array) -> Array:
-    """The sum of the squared distances of the raters' means from their common mean."""
     return np.asarray(((raters - raters.mean(-1)[..., None]) ** 2).sum(-1))
 
 

@@ -173,19 +173,8 @@ def _of_counts(
 
 
 def _nominal(counts: CategoryCounts, n_c: Array) -> Parts:
-    """Disagreement by whether categories are equal."""
     c, m = counts.counts, counts.sizes
     return (m**2 - (c**2).sum(1)) / _pairs(m), across(n_c) ** 2 - across(n_c**2), 1.0
-
-
-def _interval(counts: CategoryCounts, n_c: Array) -> Parts:
-    """Disagreement by squared differences of the categories' values."""
-    return _squared(counts, n_c, np.broadcast_to(counts.scale.scores, n_c.shape))
-
-
-def _ordinal(counts: CategoryCounts, n_c: Array) -> Parts:
-    """Disagreement by squared differences of mid-ranks, which is Krippendorff's ordinal metric."""
-    return _squared(counts, n_c, np.cumsum(n_c, axis=-1) - n_c / 2)
 
 
 def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
@@ -201,12 +190,6 @@ def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
     within = 2 * (m * (s**2 @ c.T) - (s @ c.T) ** 2) / _pairs(m)
     between = 2 * (across(n_c) * across(n_c * s**2) - across(n_c * s) ** 2)
     return within, between, span[..., 0] ** 2
-
-
-def _ratio(counts: CategoryCounts, n_c: Array) -> Parts:
-    """Disagreement by squared differences in proportion to the sum."""
-    scores = counts.scale.scores
-    return _by_distance(counts, n_c, proportion(scores[:, None], scores) ** 2)
 
 
 def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> Parts:
@@ -227,7 +210,17 @@ def _pairs(sizes: Array) -> Array:
     return np.maximum(sizes - 1, 1)
 
 
-_OF_COUNTS = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}
+_OF_COUNTS: dict[str, Callable[[CategoryCounts, Array], Parts]] = {
+    "nominal": _nominal,
+    # By mid-ranks, which is Krippendorff's ordinal metric.
+    "ordinal": lambda counts, n_c: _squared(counts, n_c, np.cumsum(n_c, axis=-1) - n_c / 2),
+    "interval": lambda counts, n_c: _squared(
+        counts, n_c, np.broadcast_to(counts.scale.scores, n_c.shape)
+    ),
+    "ratio": lambda counts, n_c: _by_distance(
+        counts, n_c, proportion(counts.scale.scores[:, None], counts.scale.scores) ** 2
+    ),
+}
 _OF_VALUES = {
     "ordinal": rank_disagreement,
     "interval": squared_disagreement,
@@ -269,7 +262,6 @@ def alpha_with_distance(counts: CategoryCounts, distance: Distance | ArrayLike) 
 
 
 def _between(scale: Scale, distance: Distance | ArrayLike) -> Array:
-    """The distances between all categories; shape (K, K). A distance must be one."""
     names = scale.names
     distances = (
         np.array([[float(distance(one, other)) for other in names] for one in names])

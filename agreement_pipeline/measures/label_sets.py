@@ -51,7 +51,6 @@ def _masi(one: Labels, other: Labels) -> float:
 
 
 def _distances(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> Array:
-    """The distance between every two categories; shape (K, K)."""
     sets = _sets(counts)
     return np.array([[distance(one, other) for other in sets] for one in sets])
 

@@ -420,7 +420,6 @@ def _by_angle(vectors: Plane) -> tuple[Plane, Codes]:
 
 
 def _every_volume(points: Array, weights: Array) -> Array:
-    """The weighted sum of volumes over all items and panels of raters, one by one."""
     items, raters, dimensions = points.shape
     shape = (items,) * (dimensions + 1)
     total = np.zeros(weights.shape[:-1])
@@ -466,7 +465,6 @@ def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Vol
 
 
 def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
-    """The mean volumes over replicates, the last axis, and the error of their quotient."""
     every = joint.mean(-1, keepdims=True)
     share, apart = ratio(joint, every), ratio(sums, every)
     within, between = d_o.mean(-1), apart.mean(-1)

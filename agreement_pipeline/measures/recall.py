@@ -44,7 +44,6 @@ Missed = Callable[[Codes, Codes, int], SomeRows]
 
 
 def _hits(raters: Codes, other: Codes, category: int) -> SomeRows:
-    """Items to which a rater and the other give the category."""
     return _some(other == category, raters == category)
 
 
@@ -126,12 +125,10 @@ def _by_category(panel: LabelsByRater, mean: Callable[[int], Array]) -> Array:
 
 
 def _mean_share(hits: Array, missed: Array) -> Array:
-    """The mean share of hits over the raters who have cases. Shape (...) from (..., R)."""
     return _mean(np.moveaxis(ratio(hits, hits + missed), -1, 0))
 
 
 def _mean(values: Array) -> Array:
-    """The mean over the first axis of the values that are known."""
     known = ~np.isnan(values)
     return ratio(np.where(known, values, 0.0).sum(0), known.sum(0))
 
@@ -142,7 +139,6 @@ def _beside(panel: LabelsByRater, missed: Missed) -> Coefficient:
 
 
 def _nothing_in_common(panel: LabelsByRater) -> bool:
-    """True if no category is given by the classifier and by a rater where two rated."""
     weights = np.where(panel.labelled & (panel.weights > 0), 1.0, 0.0)
     met = np.where(panel.given.sum(1) >= 2, weights, 0.0)
     by_raters = met @ panel.indicators.sum(1) > 0

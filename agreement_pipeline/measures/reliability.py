@@ -107,7 +107,6 @@ def _showing_guessing(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
 
 
 def _without_shares(replicates: ReplicatedLabels) -> tuple[str, ...]:
-    """The raters of the round whose replicates do not show how often they guess."""
     known = np.isfinite(_guessing(replicates).x)
     return tuple(
         name for name in replicates.round_raters if not known[replicates.raters.index(name)]
@@ -258,7 +257,6 @@ def _unknown(replicates: ReplicatedLabels, g: Array) -> Array:
 
 
 def _factors(replicates: ReplicatedLabels, *, robust: bool = False) -> Array:
-    """The factors g of each rater and category (..., R, K)."""
     x, y, p = _guessing(replicates)
     y = y.sum(-1, keepdims=True) if robust else y
     return ratio(y, y + p[..., None, :] * x[..., None])
@@ -285,7 +283,6 @@ def _panel_shares(replicates: ReplicatedLabels) -> Array:
 
 
 def _without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:
-    """The raters of the round who stated no confidence."""
     silent = np.asarray(ratings.given.any(0) & ~ratings.rated.any(0))
     return tuple(
         sorted(name for name, left_out in zip(ratings.raters, silent, strict=True) if left_out)
@@ -337,32 +334,15 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
     weights = np.where(pairs > 0, ratings.weights, 0.0)
     of_pair = weights / np.maximum(pairs, 1)
     p = ratio(ratings.used, ratings.used.sum(-1, keepdims=True))
-    genuine, seen = (
-        sum((of(ratings, of_pair, p, k) for k in range(p.shape[-1])), start=np.zeros(()))
-        for of in (_genuine, _seen)
-    )
+    genuine = seen = np.zeros(())
+    for k in range(p.shape[-1]):
+        gave = ratings.rated & (ratings.codes == k)
+        rows = gave.sum(1) >= 2
+        gave, y = gave[rows], np.nan_to_num(ratings.sure[rows])
+        g = np.nan_to_num(ratio(y, y + p[..., k, None, None] * (1 - y)))
+        genuine = genuine + (of_pair[..., rows] * _pairs(np.where(gave, g, 0.0))).sum(-1)
+        seen = seen + (of_pair[..., rows] * _pairs(gave.astype(float))).sum(-1)
     return Coefficient(ratio(genuine, weights.sum(-1)), observed=ratio(seen, weights.sum(-1)))
-
-
-def _genuine(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
-    """The weighted sum of g_i g_j over the pairs that agree on category k, shape (...)."""
-    rows, gave = _agreeing(ratings, k)
-    y, p_k = np.nan_to_num(ratings.sure[rows]), p[..., k, None, None]
-    g = np.where(gave, np.nan_to_num(ratio(y, y + p_k * (1 - y))), 0.0)
-    return np.asarray((of_pair[..., rows] * _pairs(g)).sum(-1))
-
-
-def _seen(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
-    """The weighted number of pairs that agree on category k, shape (...)."""
-    rows, gave = _agreeing(ratings, k)
-    return np.asarray((of_pair[..., rows] * _pairs(gave.astype(float))).sum(-1))
-
-
-def _agreeing(ratings: LabelsByRater, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """True for rows where two raters or more state confidence in category k, and who does."""
-    gave = ratings.rated & (ratings.codes == k)
-    rows = np.asarray(gave.sum(1) >= 2)
-    return rows, gave[rows]
 
 
 def _pairs(values: Array) -> Array:

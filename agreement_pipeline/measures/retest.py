@@ -124,7 +124,6 @@ def _complement(found: Coefficient) -> Coefficient:
 def _left_out(
     replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]
 ) -> tuple[str, ...]:
-    """The raters of the round without a coefficient of their own."""
     return tuple(
         name
         for name in replicates.round_raters
@@ -133,7 +132,6 @@ def _left_out(
 
 
 def _read_by(own: Callable[..., tuple[Coefficient, Array]]) -> dict[str, Any]:
-    """The fields of a measure that depend on which raters have a coefficient of their own."""
     by_rater = partial(_weight_of_each, own=own)
     return {
         "raters_left_out": partial(_left_out, own=own),

@@ -147,7 +147,6 @@ def _one_continuum(marked: Sequence[Marked]) -> float:
 
 
 def _items(marked: Sequence[Marked]) -> Iterator[list[Marked]]:
-    """What was marked in each item of two raters or more."""
     found: dict[str, list[Marked]] = {item: [] for item in extents_of(in_order(marked))}
     for each in marked:
         found[each.item].append(each)
@@ -248,7 +247,6 @@ def _pairable(
 
 
 def _common(g: Section, h: Section) -> float:
-    """The length on which two sections meet."""
     return max(0.0, min(g.end, h.end) - max(g.start, h.start))
 
 
@@ -259,7 +257,6 @@ def _chance(meetings: Array, own: Array) -> Array:
 
 
 def _merged(lengths: Array) -> Array:
-    """Gaps against all units."""
     return np.array(
         [
             [lengths[0, 0], lengths[0, 1:].sum()],

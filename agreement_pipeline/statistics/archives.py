@@ -74,7 +74,6 @@ def as_array(data: bytes) -> NDArray[np.uint8]:
 
 
 def _arrays(statistic: Counted) -> dict[str, NDArray[Any]]:
-    """The arrays from which a statistic can be made again."""
     if isinstance(statistic, ReplicatedLabels):
         cells = {"counts": statistic.counts, "item": statistic.item, "rater": statistic.rater}
         first = _arrays(statistic.first)

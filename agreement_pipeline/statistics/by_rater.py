@@ -49,7 +49,7 @@ class ByRater(Statistic):
     @property
     def rated(self) -> NDArray[np.bool_]:
         """True for each rating of the panel that counts. One column for each of the panel."""
-        raise NotImplementedError
+        return self.given
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -59,7 +59,7 @@ class ByRater(Statistic):
     @property
     def some_apart(self) -> bool:
         """True if a classifier or a group of them stands apart from the panel."""
-        raise NotImplementedError
+        return self.classifier is not None
 
     @property
     def hashes(self) -> Hashes:
@@ -68,11 +68,11 @@ class ByRater(Statistic):
 
     def with_scale(self, scale: Scale) -> Self:
         """The same on a scale that lists the same categories in another order."""
-        raise NotImplementedError
+        return changed(self, scale=scale)
 
     def merged(self) -> Self:
         """Make equal rows of a cluster one row, if rows are not the items themselves."""
-        raise NotImplementedError
+        return self
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
         """Keep the columns at some places in this order."""

@@ -421,10 +421,10 @@ def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
 
 
 def _meetings(labels: LabelsByRater) -> Array:
-    """On how many rows each rater meets another if one is left out. Shape (R, R).
+    """On how many rows each rater meets another if one is left out, first the one left out (R, R).
 
-    The first place is the rater who is left out. Rows of three ratings or more always count. A row
-    of two counts if the rater who is left out did not rate it.
+    Rows of three ratings or more always count. A row of two counts if the rater who is left out did
+    not rate it.
     """
     given, sizes = labels.given, labels.counts().sizes
     of_two = given[sizes == 2].astype(float)
@@ -505,7 +505,6 @@ def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
 
 
 def _products(one: Array, other: Array, weights: Array) -> Array:
-    """The sums of the products of two raters' columns. Shape (R, R) from two of (P, R)."""
     return np.asarray(one.T @ (weights[:, None] * other))
 
 

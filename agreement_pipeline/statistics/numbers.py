@@ -133,28 +133,10 @@ class NumbersByRater(ByRater):
         """True for each rating in the columns. Shape (N, R)."""
         return np.asarray(~np.isnan(self.values[:, :, 0]))
 
-    @property
-    def rated(self) -> NDArray[np.bool_]:
-        """True for each rating of the panel. Shape (N, R)."""
-        return self.given
-
     @OfRows
     def labelled(self) -> NDArray[np.bool_]:
         """True for rows with a label from the classifier. Shape (N,)."""
         return np.asarray(~np.isnan(self.labels[:, 0]))
-
-    @property
-    def some_apart(self) -> bool:
-        """True if a classifier stands apart from the panel."""
-        return self.classifier is not None
-
-    def with_scale(self, scale: Scale) -> Self:
-        """The same on a scale that lists the same categories in another order."""
-        return changed(self, scale=scale)
-
-    def merged(self) -> Self:
-        """The numbers themselves: their rows are the items."""
-        return self
 
     @property
     def hashes(self) -> Hashes:

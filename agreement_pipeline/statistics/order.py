@@ -72,7 +72,6 @@ def _arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
 
 
 def _bits(values: NDArray[np.float64] | Codes) -> Hashes:
-    """The bits of numbers. Equal numbers have equal bits."""
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), np.nan, values) + 0.0
     return np.ascontiguousarray(values).view(np.uint64)

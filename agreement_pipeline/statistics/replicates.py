@@ -157,7 +157,6 @@ def checked_cells(
 
 
 def _positions(what: str, values: ArrayLike, cells: int, places: int) -> Codes:
-    """One position from 0 to places - 1 for each cell."""
     codes = np.asarray(values, dtype=np.int64)
     if codes.shape != (cells,) or (cells and not (codes.min() >= 0 and codes.max() < places)):
         raise RatingsError(
@@ -299,7 +298,6 @@ class ReplicatedNumbers(Cells):
         )
 
     def _splits_of(self, rater: int, size: int) -> Array:
-        """The splits of one rater's cells between their own two values."""
         mine = self.rater == rater
         low, high = two_numbers(self.values[mine], self.cell_weights[mine], self.scale, far_values)
         return number_splits(size, self.values.shape[1], low, high)
@@ -324,7 +322,6 @@ class ReplicatedNumbers(Cells):
 
 
 def _meetings(values: Array) -> tuple[str, ...]:
-    """Names of the meetings for a table with a column for each."""
     meetings = values.shape[1] if values.ndim == 3 else 0
     return tuple(str(number) for number in range(1, 1 + meetings))
 

@@ -50,7 +50,6 @@ def farthest(used: Array, distances: Array, first: int, declared: bool) -> int:
 
 
 def _distances(used: Array, scale: Scale, first: int) -> Array:
-    """How far each category is from the first one on the scale's level."""
     if scale.level == "nominal":
         return np.ones(len(used))
     scores = np.cumsum(used) - used / 2 if scale.level == "ordinal" else scale.scores

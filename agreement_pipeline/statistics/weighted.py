@@ -286,7 +286,10 @@ class OfRows(Generic[T]):
         self.__doc__ = read.__doc__
 
     def __get__(self, statistic: Statistic | None, owner: type) -> T:
-        return self if statistic is None else statistic.kept(self.read)  # type: ignore[return-value]
+        if statistic is None:
+            return self  # type: ignore[return-value]
+        kept = statistic._kept
+        return kept[self.read] if self.read in kept else statistic.kept(self.read)
 
 
 def effective_raters(items: Array) -> float:
