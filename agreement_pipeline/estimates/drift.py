@@ -11,9 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimates import WithLimits
+from agreement_pipeline.estimates.estimates import Scope, WithLimits
 from agreement_pipeline.estimates.gold import FirstLabels, clusters_of, first_labels, rated_items
-from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import Interval, mean_interval, share_interval
 from agreement_pipeline.measures import ratio
 from agreement_pipeline.ratings import Array, Codes, Ratings, Scale

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from agreement_pipeline.counting import Rated, counting_of
+from agreement_pipeline.estimates.estimates import ROUND, Scope
 from agreement_pipeline.estimates.gold import against_gold
-from agreement_pipeline.estimates.scope import ROUND, Scope
 from agreement_pipeline.measures import Needs
 from agreement_pipeline.ratings import STRATUM, Array, Codes, Ratings
 from agreement_pipeline.statistics import (

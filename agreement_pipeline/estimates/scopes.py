@@ -11,7 +11,16 @@ from typing import NamedTuple
 
 from agreement_pipeline.counting import Rated, counting_of, refuse_unread
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimates import DEFAULT, Estimate, estimate_each, registered
+from agreement_pipeline.estimates.estimates import (
+    DEFAULT,
+    ROUND,
+    SCOPE_KINDS,
+    Estimate,
+    Scope,
+    ScopeKind,
+    estimate_each,
+    registered,
+)
 from agreement_pipeline.estimates.gold import has_right_labels
 from agreement_pipeline.estimates.parts import (
     Asked,
@@ -22,7 +31,6 @@ from agreement_pipeline.estimates.parts import (
     strata_of,
     together,
 )
-from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, each_in_order, points_of
 from agreement_pipeline.measures import MEASURES, Needs
 from agreement_pipeline.ratings import Scale

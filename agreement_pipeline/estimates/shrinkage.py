@@ -12,8 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from agreement_pipeline.estimates.estimates import DEFAULT, Estimate
-from agreement_pipeline.estimates.scope import Scope
+from agreement_pipeline.estimates.estimates import DEFAULT, Estimate, Scope
 from agreement_pipeline.intervals import Inference, Interval, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels

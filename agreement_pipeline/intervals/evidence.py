@@ -22,9 +22,9 @@ from agreement_pipeline.intervals.draws import (
     each_in_order,
     one_core_products,
     resampled,
+    without_items,
 )
 from agreement_pipeline.intervals.inference import Inference
-from agreement_pipeline.intervals.jackknife import without_items
 from agreement_pipeline.intervals.methods import Evidence, IntervalMethod
 from agreement_pipeline.measures import Coefficient, Measure
 from agreement_pipeline.ratings import Array

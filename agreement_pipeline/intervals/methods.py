@@ -27,7 +27,6 @@ from agreement_pipeline.intervals.distributions import (
     expanded,
 )
 from agreement_pipeline.intervals.draws import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
-from agreement_pipeline.intervals.jackknife import acceleration, variance
 from agreement_pipeline.ratings import Array
 
 Population = Literal["these raters", "raters at large"]
@@ -111,6 +110,34 @@ class IntervalMethod:
     def at_large(self) -> bool:
         """True if the interval is about raters at large."""
         return self.population == "raters at large"
+
+
+def variance(values: Array, times: Array) -> float:
+    r"""Tukey's jackknife variance from values with one item left out, shape (G,).
+
+    .. math:: v = \frac{n - 1}{n} \sum_i (\hat\theta_{(i)} - \hat\theta_{(\cdot)})^2
+
+    Each value stands for `times` items. The variance is nan if a value is nan, or if fewer than two
+    items are left out (Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462).
+
+    >>> round(variance(np.array([2.5, 2.0, 1.5]), np.ones(3)), 6)
+    0.333333
+    """
+    n = float(times.sum())
+    if n < 2:
+        return float("nan")
+    return float((n - 1) / n * (times @ (values - times @ values / n) ** 2))
+
+
+def acceleration(values: Array, times: Array) -> float:
+    """Efron's acceleration of BCa, from values with one item left out; 0 if all are equal.
+
+    Efron, B. (1987). Better bootstrap confidence intervals.
+    https://doi.org/10.1080/01621459.1987.10478410
+    """
+    apart = times @ values / times.sum() - values
+    spread = float(times @ apart**2)
+    return float(times @ apart**3) / (6 * spread**1.5) if spread > 0 else 0.0
 
 
 def _percentile(

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater
 from agreement_pipeline.statistics.clusters import Clusters
-from agreement_pipeline.statistics.labels import LabelsByRater
-from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
 
 Counted = LabelsByRater | NumbersByRater | ReplicatedLabels | ReplicatedNumbers

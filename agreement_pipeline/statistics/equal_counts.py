@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import MISSING, Array, Codes
-from agreement_pipeline.statistics.labels import LabelsByRater
+from agreement_pipeline.statistics.by_rater import LabelsByRater
 from agreement_pipeline.statistics.weighted import Together, changed, kinds
 
 FEWEST_ITEMS = 10_000

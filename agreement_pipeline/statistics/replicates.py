@@ -16,10 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
+from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater, stacked
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.statistics.counts import CategoryCounts
-from agreement_pipeline.statistics.labels import LabelsByRater, stacked
-from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters
 from agreement_pipeline.statistics.unseen import (
     cell_splits,
