@@ -47,13 +47,11 @@ def compare(
     measure
         A registered measure. None: `krippendorff_alpha` for rounds, `schouten_kappa` for names.
     category
-        The category to compare, for a measure with a value for each category. None: the lowest.
+        For a measure with a value for each category. None: the lowest.
     names
         What the rounds are called in the result.
     common_prevalence
         True: items are weighted so that each category is as common in both rounds.
-    inference
-        How the interval is found.
 
     Raises
     ------

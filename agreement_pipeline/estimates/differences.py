@@ -269,15 +269,11 @@ class Difference(WithLimits):
     ----------
     one, other, values
         What is compared, and the values of both; None if one of them is undefined.
-    value, interval
-        The difference, one minus other, and its interval; None if undefined. The method
-        aims at intervals that contain the true difference in the share `confidence_level` of pairs.
-    confidence_level, method
-        The level of the interval, and how it was found.
+    value, interval, undefined
+        One minus other. The method aims at intervals that contain the true difference in the share
+        `confidence_level` of pairs. Without a difference, `undefined` says why.
     n_shared
         The number of items that both use; None if the sides were resampled independently.
-    undefined
-        Why there is no difference; None if there is one.
     draws
         The resampled differences.
     prevalences
@@ -357,8 +353,8 @@ def difference(
     """One minus other, with its interval.
 
     An undefined resample counts as the smallest possible difference for the lower limit, and as the
-    greatest for the upper limit. If an expensive measure has too few resamples for the level, these
-    are the limits.
+    greatest for the upper limit. If an expensive measure has too few resamples, these are the
+    limits.
 
     `shared` is the number of items that both sides use. The rows of both statistics are then the
     same items with the same weights, row by row, and an item that one side lacks is a row without

@@ -9,7 +9,6 @@ from operator import itemgetter
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals import (
@@ -28,7 +27,7 @@ from agreement_pipeline.intervals import (
 )
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure_named
 from agreement_pipeline.ratings import Array, Scale
-from agreement_pipeline.statistics import CategoryCounts, Clusters, Statistic, chosen_ratings
+from agreement_pipeline.statistics import CategoryCounts, Statistic, chosen_ratings
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import listed, meant, p_in_words
 from agreement_pipeline.units import NONE
@@ -316,7 +315,6 @@ def estimate(
     inference: Inference = DEFAULT,
     *,
     scope: Scope = ROUND,
-    clusters: ArrayLike | None = None,
 ) -> Estimate:
     """One measure on one statistic. A measure of every category gives the lowest category.
 
@@ -326,7 +324,7 @@ def estimate(
     >>> found.value, found.interval.high <= 1, found.interval.low < 0.8
     (1.0, True, True)
     """
-    return estimate_each([measure], statistic, inference, scope=scope, clusters=clusters)[0]
+    return estimate_each([measure], statistic, inference, scope=scope)[0]
 
 
 def estimate_each(
@@ -335,7 +333,6 @@ def estimate_each(
     inference: Inference = DEFAULT,
     *,
     scope: Scope = ROUND,
-    clusters: ArrayLike | None = None,
 ) -> list[Estimate]:
     """Several measures on one statistic, from the same resamples.
 
@@ -344,26 +341,18 @@ def estimate_each(
 
     Expensive measures use 400 resamples, and statistics of more than 20,000 rows fewer than others.
     If too few of them would lie beyond a limit, the limits are the measure's bounds. `method` says
-    all this. `clusters` name the cluster of each row, for items in rows of their own. None: those
-    of the statistic.
+    all this.
 
     Raises
     ------
     PolicyError
-        A measure is not registered. Or `clusters` does not have one name for each row. Or the
-        method is for raters at large, and the statistic does not name its raters.
-    RatingsError
-        The name of a cluster is missing.
+        A measure is not registered. Or the method is for raters at large, and the statistic does
+        not name its raters.
     """
     asked = [registered(name) for name in measures]
     records = [registered(name) for name in dict.fromkeys(record.computed_as for record in asked)]
-    basis = (
-        statistic
-        if clusters is None
-        else statistic.in_clusters(Clusters.of_rows(clusters, statistic.weights.shape[-1]))
-    )
-    points = points_of(records, basis)
-    evidence = gathered(points, basis, inference)
+    points = points_of(records, statistic)
+    evidence = gathered(points, statistic, inference)
     found = {
         point.record.name: list(_Maker(point, inference).each(scope, evidence)) for point in points
     }

@@ -1,9 +1,8 @@
 """May a model replace a rater? The advantage probability and the alternative-annotator test.
 
 Leave one rater out and let the rest of the panel judge. On each item, is the model at least as
-close to them as that rater? The advantage probability is the share of items on which it is,
-averaged over the raters. The test asks for each rater if the advantage is more than luck, after
-allowing for the work that a model saves. It keeps false discoveries rare over all raters together.
+close to them as that rater? The test asks for each rater if the advantage is more than luck, after
+allowing for the work that a model saves.
 """
 
 import math
@@ -192,17 +191,17 @@ def alternative_annotator_test(
        \text{against} \quad H_1: \rho^f_j > \rho^h_j - \epsilon
 
     It is the one-sided paired t test over items, or over the mean leads of clusters. A lead of the
-    rater that is the same everywhere cannot be judged so. The p-value is then the greatest
-    probability of such a lead. Benjamini and Yekutieli's procedure limits the false discovery rate.
-    If ω is at least 1/2, the classifier may replace a rater.
+    rater that is the same everywhere has the greatest probability of such a lead as its p-value.
+    Benjamini and Yekutieli's procedure limits the false discovery rate. If ω is at least 1/2, the
+    classifier may replace a rater.
 
     Parameters
     ----------
     panel
         As in `advantage_probability`, with weights of shape (P,) or (N,).
     epsilon
-        What a rater costs more than the classifier, as a probability. The authors use 0.2 for
-        experts, 0.15 for skilled raters and 0.1 for crowd workers.
+        What a rater costs more than the classifier, as a probability: 0.2 for experts, 0.15 for
+        skilled raters and 0.1 for crowd workers.
     false_discovery_rate
         The expected share of rejections that are false.
     min_items

@@ -1,7 +1,6 @@
 """The intraclass correlations: how much of the variance of ratings lies between items.
 
-The variance of ratings has three sources: items, how high each rater rates, and error. The first
-figure of a form says who rates:
+The first figure of a form says who rates:
 
 1. Every item has raters of its own, so raters' habits are error.
 2. The same raters rate every item and stand for other raters, so their habits count against them.

@@ -2,11 +2,9 @@
 
 On each item, the panel's shares estimate how the population would label it. Vanbelle and Albert
 divide by the most that the panel's own disagreement allows. Schouten divides by 1. Williams
-compares with the agreement inside the panel and does not correct for chance.
-
-A common shortcut takes the majority's label as the truth and computes Cohen's kappa with it. It
-ignores how divided the panel was, and leaves out the items without a majority, which are the hard
-ones.
+compares with the agreement inside the panel and does not correct for chance. A common shortcut
+takes the majority's label as the truth. It ignores how divided the panel was, and leaves out the
+items without a majority, which are the hard ones.
 """
 
 import numpy as np

@@ -5,11 +5,10 @@ number of ratings; those with one are left out. The level decides how far apart 
 Alpha counts pairs without replacement, so it is not too high in small samples. With more and more
 items it becomes Scott's pi.
 
-A stratum is a part of the items, such as those of one language. `krippendorff_alpha` on the scope
-stratum uses the stratum's own expected disagreement. `stratum_alpha` divides by that of the whole
-round, so all strata are read on one ruler and add up to the round. This flatters a stratum where
-nearly all labels are one category. So a rule that must hold for each stratum should ask for its own
-alpha.
+`krippendorff_alpha` on the scope stratum uses the stratum's own expected disagreement.
+`stratum_alpha` divides by that of the whole round, so all strata are read on one ruler and add up
+to the round. This flatters a stratum where nearly all labels are one category. So a rule that must
+hold for each stratum should ask for its own alpha.
 """
 
 from collections.abc import Callable
@@ -233,7 +232,7 @@ Distance = Callable[[str, str], float]
 
 
 def alpha_with_distance(counts: CategoryCounts, distance: Distance | ArrayLike) -> Coefficient:
-    r"""Krippendorff's alpha with any distance between two categories.
+    r"""Krippendorff's alpha (2018, chapter 12) with any distance between two categories.
 
     .. math:: \alpha = 1 - \frac{D_o}{D_e}
 
@@ -245,10 +244,6 @@ def alpha_with_distance(counts: CategoryCounts, distance: Distance | ArrayLike) 
     ------
     RatingsError
         A distance is negative, not the same both ways, or not 0 from a category to itself.
-
-    References
-    ----------
-    Krippendorff, K. (2018). Content Analysis (4th ed.), chapter 12. Sage.
 
     Examples
     --------
@@ -312,10 +307,9 @@ def stratum_alpha(ratings: CountsOfStratum) -> Coefficient:
        D_{o,s} = \frac{1}{n_s} \sum_{u \in s} \frac{1}{m_u - 1}
        \sum_{c,k} n_{uc} n_{uk} \delta^2_{ck}
 
-    The letters are those of `krippendorff_alpha`. :math:`n_s` is the number of ratings in the
-    stratum that meet another. Strata that share no item and leave none out give the whole:
-
-    .. math:: \alpha = \sum_s \frac{n_s}{n} \alpha_s
+    The letters are those of `krippendorff_alpha`, and :math:`n_s` counts the ratings in the stratum
+    that meet another. Strata that share no item and leave none out give
+    :math:`\alpha = \sum_s n_s \alpha_s / n`.
 
     Examples
     --------

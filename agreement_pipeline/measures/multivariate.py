@@ -4,11 +4,9 @@ Disagreement is how far apart the points of one item lie. Chance is how far apar
 different raters lie when their items are drawn anew. Berry and Mielke take the distance of two
 points, Janson and Olsson its square, and Um the volume of a simplex.
 
-Distances depend on the units of the dimensions, so put these in units that compare. A dimension
-with larger numbers counts more. Volumes do not depend on units, but they vanish where the
-dimensions are linearly dependent, and they forgive a disagreement if two raters agree against a
-third. There are b raters of n items. On a single item all measures are 0, since all of chance is
-that item.
+Distances depend on the units of the dimensions: one with larger numbers counts more. Volumes do
+not, but they vanish where the dimensions are linearly dependent, and they forgive a disagreement if
+two raters agree against a third. There are b raters of n items. On a single item all are 0.
 """
 
 import math
@@ -153,10 +151,9 @@ def um_phi(values: NumbersByRater) -> Coefficient:
     dimensions. Raters who differ along one line only count as agreeing.
 
     In one dimension φ is exact, in two up to about 11,000 items by three raters, in more up to ten
-    million simplices. Beyond that, it comes from a million random simplices, always the same ones,
-    with `monte_carlo_error` as for `berry_mielke_r`. Resamples are exact up to 790 items by three
-    raters in two dimensions, and up to 200,000 simplices in more. Beyond that, 200,000 random
-    simplices serve all.
+    million simplices; resamples up to 790 items, and up to 200,000 simplices. Beyond that, a
+    million random simplices give the value, with `monte_carlo_error` as for `berry_mielke_r`, and
+    200,000 serve all resamples. They are always the same ones.
 
     Examples
     --------

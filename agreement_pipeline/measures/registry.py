@@ -159,10 +159,8 @@ class Measure:
         The registry name, and the name people use.
     function
         From a statistic to a `Coefficient`.
-    question
-        Which agreement it describes: of raters, of each rater over time, or of a classifier.
-    needs, levels
-        The statistic it is computed from, and the levels of measurement it is defined on.
+    question, needs, levels
+        Which agreement it describes, from which statistic, and on which levels of measurement.
     bounds, undefined
         The least and greatest value, and the exact conditions under which it has no value.
     source, convention
@@ -181,7 +179,7 @@ class Measure:
     continuous
         True if it is also defined where a scale has no list of categories, from `NumbersByRater`.
     withstands_chosen
-        True if the value hardly moves where raters were added to items because of what others said.
+        True if it hardly moves where raters were added to items because of what others said.
     crossed
         True if only items rated by every rater are used.
     expensive, by_pair
@@ -195,8 +193,7 @@ class Measure:
     weighting
         How much two different categories agree, for a measure with weights.
     split
-        From a statistic of labels to the two categories that unseen items are split between. None
-        where the level of the scale decides.
+        From labels to the two categories that unseen items are split between, if not by the level.
     alias_of
         The name of the same measure, if this record is an alias.
     raters_left_out
@@ -282,13 +279,11 @@ def register(
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name. `fields` are those of `Measure`.
 
-    Assets, checks, policies, the command line, the documentation and the common tests then include
-    it. The docstring of the function gets what the record says, and the beginning of its example.
-
-    With a `family`, the function also takes a `weighting`, and a weighted form is named by the
-    family and a distance, as `cohen_kappa_linear`. `plain` and `plain_bounds` say whether the form
-    without weights is a measure too, and its bounds, if they are narrower. `aliases` are further
-    names, each with the name of the same measure.
+    The docstring of the function gets what the record says, and the beginning of its example. With
+    a `family`, the function also takes a `weighting`, and a weighted form is named by the family
+    and a distance, as `cohen_kappa_linear`. `plain` and `plain_bounds` say whether the form without
+    weights is a measure too, and its bounds, if they are narrower. `aliases` are further names,
+    each with the name of the same measure.
     """
 
     def register(function: F) -> F:

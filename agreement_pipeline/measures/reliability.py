@@ -3,7 +3,7 @@
 Two raters may agree because both knew, or because both guessed and were lucky. A rater's labels of
 items they met again are a mixture of decided answers and guesses, which are random labels by the
 panel's use of the categories. Of every agreement, only the part in which both decided is kept. A
-stated confidence may replace replicates: it is then the probability of a decided choice.
+stated confidence may replace replicates. `observed` is the agreement before the discount.
 """
 
 from functools import partial
@@ -172,18 +172,17 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
        g_i(c_i)\, g_j(c_j), \qquad
        g_i(c) = \frac{y^i_c}{y^i_c + p_c x^i}
 
-    With probability x a rater chooses at random, by the panel's own shares p. With probability
+    With probability x a rater chooses at random, by the panel's own shares p, and with probability
     :math:`y_k` the rater decides on category k. Then :math:`d_k = x p_k + y_k` are the shares of
     the rater's labels of one item. Of the possible x, the one with the greatest entropy is the root
     of :math:`x = \prod_k (d_k - x p_k)^{p_k}`. It is 0 where the rater never gave a category in
     use. Items met fewer times than there are categories are left out. The x and y of a rater are
-    means over the items that they met again.
+    means over items.
 
     If every rater agrees with all their own earlier labels, ρ is the percent agreement. Raters who
     only guess do not get 0: with two balanced categories they get ρ = 2/9. So the ρ of 0.46 from an
-    observed agreement of 0.82 that the source reports cannot come from its equation 1. `observed`
-    is the agreement of the same pairs before the discount. Use `campagner_cabitza_rho_robust`
-    unless the replicates hold every category many times.
+    observed agreement of 0.82 that the source reports cannot come from its equation 1. Use
+    `campagner_cabitza_rho_robust` unless the replicates hold every category many times.
 
     Examples
     --------
@@ -318,10 +317,9 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
        g_i = \frac{y_i}{y_i + p_{c_i} (1 - y_i)}
 
     :math:`y_i` is the confidence of rater i in their rating of item u, :math:`c_i` its category,
-    and :math:`p` the panel's shares of the categories. The measure is only as good as the raters'
-    judgement of themselves. The source did not find this highly correlated with their
-    self-agreement (r = 0.22, p = 0.46). With every confidence 1, ρ is the percent agreement; with
-    every confidence 0 it is 0. `observed` is the agreement of the same pairs before the discount.
+    and :math:`p` the panel's shares of the categories. The source did not find this highly
+    correlated with raters' self-agreement (r = 0.22, p = 0.46). With every confidence 1, ρ is the
+    percent agreement; with every confidence 0 it is 0.
 
     Examples
     --------

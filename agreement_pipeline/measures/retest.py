@@ -1,9 +1,9 @@
 """Test-retest reliability: agreement of a rater with their own earlier labels, beyond chance.
 
-These measures are alpha, kappa and the intraclass correlation of one rater: the rater's items take
-the place of items, and the meetings with an item the place of raters. Chance is computed from the
-rater's own labels. So a rater who gives one label to everything shows nothing. Over several raters
-the coefficients are pooled. Each rater counts by the disagreement that chance alone would leave.
+In alpha, kappa and the intraclass correlation, the meetings with an item take the place of raters.
+Chance is computed from the rater's own labels. So a rater who gives one label to everything shows
+nothing. Over several raters the coefficients are pooled. Each rater counts by the disagreement that
+chance alone would leave.
 """
 
 from collections.abc import Callable, Iterator
@@ -201,9 +201,9 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
        D_o^i}{\sum_i n_i D_e^i}
 
     :math:`\alpha_i = 1 - D_o^i / D_e^i` of rater i is as in `krippendorff_alpha`, over :math:`n_i`
-    labels. Krippendorff calls this stability. Raters who give labels at random, but differ in how
-    often they use each label, get 0, although their labels taken together tell the raters apart. On
-    the ordinal level, ranks are shares of a rater's labels.
+    labels. Krippendorff calls this stability. Raters who give labels at random get 0, even if they
+    differ in how often they use each label. On the ordinal level, ranks are shares of a rater's
+    labels.
 
     Examples
     --------
@@ -235,10 +235,10 @@ def test_retest_kappa(
        \frac{\sum_i N_i (p_o^i - p_e^i)}{\sum_i N_i (1 - p_e^i)}
 
     :math:`\kappa_i = (p_o^i - p_e^i) / (1 - p_e^i)` of rater i is as in `fleiss_kappa`, on the
-    :math:`N_i` items they met again. For two meetings it is Scott's π. The value is the reliability
-    of one label in Kraemer's population model. Cohen's form would forgive a rater whose use of the
-    labels changed between the meetings. That change is disagreement too. The value is never less
-    than -1, since with every weighting here 1 - w is a squared distance.
+    :math:`N_i` items they met again. It is the reliability of one label in Kraemer's population
+    model, and Scott's π for two meetings. Cohen's form would forgive a rater whose use of the
+    labels changed between the meetings. The value is never less than -1, since with every weighting
+    here 1 - w is a squared distance.
 
     Examples
     --------
@@ -298,9 +298,8 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
        N_i (\sigma_b^2 + \sigma_w^2)_i}
 
     :math:`\mathrm{ICC}_i = \sigma_b^2 / (\sigma_b^2 + \sigma_w^2)` of rater i is as in `icc_1_1`,
-    on the :math:`N_i` items that the rater met again. The rest of the variance lies between
-    meetings with one item. On whole items the value is never less than -1. In a resample it may be,
-    where a rater keeps little more than one item and the numbers of meetings are unequal.
+    on the :math:`N_i` items that the rater met again. On whole items the value is never less than
+    -1. In a resample it may be, where a rater keeps little more than one item.
 
     Examples
     --------

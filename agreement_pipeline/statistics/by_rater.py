@@ -132,10 +132,9 @@ class ByRater(Statistic):
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement, shape (P,).
+        """True for rows that show agreement, shape (P,): two ratings that count.
 
-        These are rows with two ratings that count. If some raters stand apart, these are rows with
-        a label from them and a rating from the panel.
+        If some raters stand apart: a label from them and a rating from the panel.
         """
         if self.some_apart:
             return np.asarray(self.labelled & self.rated.any(1))
@@ -149,17 +148,14 @@ class ByRater(Statistic):
 
     @property
     def n_ratings(self) -> int:
-        """Ratings of the panel that count; a vector is one rating.
-
-        If some raters stand apart, only items with a label from them are counted.
-        """
+        """Ratings of the panel that count, on items with a label from those apart, if any."""
         return total(self.weights * self.rated.sum(1) * (self.labelled if self.some_apart else 1))
 
     def in_order(self) -> Self:
-        """Put the columns into an order that the ratings fix. The raters' names do not enter.
+        """Put the columns into an order that the ratings fix. Equal rows are made one.
 
-        Nor does the order in which categories are listed, unless it has a meaning. Equal rows are
-        made one.
+        Neither the raters' names enter nor the order in which categories are listed without a
+        meaning.
         """
         merged = self.with_scale(self.scale.canonical).merged()
         order = order_of_raters(merged.hashes, merged.weights)
@@ -241,14 +237,10 @@ class NumbersByRater(ByRater):
     values
         Shape (N, R, D), or (N, R) in one dimension: what each rater gave each item, nan in all
         dimensions if missing.
-    weights
-        Shape (..., N): how many items show each row. Finite and non-negative; 1 each if omitted.
-    scale, raters
-        A scale of numbers, and the R rater names.
+    weights, scale, raters, clusters
+        As for `LabelsByRater`, on a scale of numbers.
     left_out
         How many items with missing ratings `crossed` left out.
-    clusters
-        The cluster of each row, if items come in clusters.
 
     Attributes
     ----------
@@ -358,9 +350,8 @@ class NumbersByRater(ByRater):
         if raters differed much on one item. In the next dimension a split is turned by one rater
         more. So the ratings do not lie on one line.
 
-        Beside a classifier, each row is there twice, with the classifier on the lower and on the
-        higher value. Only what it met says how they look, and the values are typical ones: a large
-        difference of any rater would hide what the others do.
+        Beside a classifier, each row is there twice, with it on the lower and on the higher value.
+        The values are typical ones: a large difference of any rater would hide what the others do.
         """
         if self.classifier is None:
             rows = self._splits(far_values)
@@ -497,10 +488,8 @@ class LabelsByRater(ByRater):
         Shape (P, R): the position of each rater's label on the scale. -1 if missing.
     weights
         Shape (..., P): how many items show each row. Finite and non-negative; 1 each if omitted.
-    scale, raters
-        The categories, and the R rater names.
-    clusters
-        The cluster of each row, if items come in clusters.
+    scale, raters, clusters
+        The categories, the R rater names, and the cluster of each row, if items come in clusters.
 
     Attributes
     ----------
@@ -510,10 +499,8 @@ class LabelsByRater(ByRater):
         The names of a second group, such as all classifiers. None if there are no groups.
     confidence
         Shape (P, R): from 0 (a guess) to 1, nan if none was stated. None if it is not read.
-    unseen
-        How unseen rows are made.
-    together
-        What is summed of the first rows, if they stand for items of equal counts.
+    unseen, together
+        How unseen rows are made, and what is summed of rows that stand for items of equal counts.
 
     Examples
     --------
@@ -702,10 +689,7 @@ class LabelsByRater(ByRater):
         return self.kept(_row_counts).reweighted(self.weights)
 
     def counts_without(self, rater: str) -> CategoryCounts:
-        """The counts without a rater. Equal rows are made one.
-
-        What all raters gave is counted once. So no rater costs more than one column.
-        """
+        """The counts without a rater. Equal rows are made one."""
         place = self.raters.index(rater)
         column, counts = self.codes[:, place], np.array(self.counts().counts)
         rows = np.flatnonzero(column >= 0)
@@ -727,8 +711,8 @@ class LabelsByRater(ByRater):
     def unnamed(self) -> Any:
         """Forget row by row who gave which label.
 
-        Labels become counts. Codes beside a classifier are sorted within each row. Labels in groups
-        or with confidence stay as they are.
+        Labels become counts. Beside a classifier, codes are sorted within each row. Labels in
+        groups or with confidence stay as they are.
         """
         if self.classifier is not None:
             places = self.unseen._replace(turned=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agreement_pipeline.errors import PolicyError, RatingsError
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.text import counted, listed
 
@@ -49,26 +49,6 @@ class Clusters:
             )
         found, places = np.unique(np.asarray(names), return_inverse=True)
         return cls(places.astype(np.int64), np.ones(len(found)))
-
-    @classmethod
-    def of_rows(cls, names: ArrayLike, n_rows: int) -> "Clusters":
-        """Make one cluster for each name, for a statistic of `n_rows` rows.
-
-        Raises
-        ------
-        PolicyError
-            There is not one name for each row, or there is only one cluster.
-        RatingsError
-            A name is missing.
-        """
-        clusters = cls.named(names)
-        if clusters.places.shape != (n_rows,) or clusters.n < FEWEST_CLUSTERS:
-            raise PolicyError(
-                f"clusters: found {counted(clusters.n, 'cluster')} named for "
-                f"{counted(clusters.places.size, 'row')}; expected one for each of {n_rows} rows, "
-                "and two or more in all. Name the cluster of each row."
-            )
-        return clusters
 
     @property
     def n(self) -> int:

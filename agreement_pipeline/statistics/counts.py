@@ -40,17 +40,12 @@ class CategoryCounts(Statistic):
     ----------
     counts
         Shape (P, K): how often each category was given in each row. Whole and non-negative.
-    weights
-        Shape (..., P): how many items show each row. Finite and non-negative; 1 each if omitted.
-    scale
-        The K categories.
+    weights, scale, clusters
+        As for `LabelsByRater`.
     n_raters
         How many raters gave the ratings that meet another; the largest row total if omitted.
-    clusters
-        The cluster of each row, if items come in clusters.
     split
-        The two categories between which an unseen item is split. By default the category used
-        most and the one that is farthest from it.
+        The two categories between which an unseen item is split, if not the usual ones.
 
     Examples
     --------

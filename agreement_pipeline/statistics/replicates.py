@@ -175,20 +175,14 @@ class ReplicatedNumbers(Cells):
     Parameters
     ----------
     values
-        Shape (C, M, D): what was said at each of two meetings or more in each dimension. It is nan
-        in all dimensions for further meetings up to M. Shape (C, M) on a scale of one dimension.
-    item
-        Shape (C,): the item of each cell, 0 … P-1.
-    rater
-        Shape (C,): the position of the cell's rater in `raters`.
-    weights
-        Shape (..., P): how many items stand behind each item. Finite and non-negative.
-    scale, raters
-        A scale of numbers, and all rater names, with replicates or without.
+        Shape (C, M, D), or (C, M) in one dimension: what was said at two meetings or more. It
+        is nan in all dimensions for further meetings up to M.
+    item, rater
+        Shape (C,): the item of each cell, 0 … P-1, and the position of its rater in `raters`.
+    weights, scale, raters, clusters
+        As for `NumbersByRater`, item by item. `raters` may have no replicates.
     round_raters
         The raters who rated in the round itself; all if omitted.
-    clusters
-        The cluster of each item, if items come in clusters.
 
     Examples
     --------
@@ -336,13 +330,10 @@ class ReplicatedLabels(Cells):
     ----------
     counts
         Shape (C, K): labels of each cell by category. There are two at least.
-    item
-        Shape (C,): the item row of each cell, 0 … P-1.
-    rater
-        Shape (C,): the position of the cell's rater in `raters`.
+    item, rater
+        As for `ReplicatedNumbers`.
     first
-        The first labels of the same P items. They hold the weights and what the raters said of each
-        other's items.
+        The first labels of the same P items, with their weights.
 
     Examples
     --------

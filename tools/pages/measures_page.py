@@ -135,8 +135,8 @@ def _questions_table(question: str, title: str, folder: str) -> str:
         key=lambda forms: forms.name,
     )
     header = [
-        "| name | measure | what it measures | raters | levels |",
-        "| --- | --- | --- | --- | --- |",
+        "| name | measure | what it measures | levels |",
+        "| --- | --- | --- | --- |",
     ]
     return "\n".join([f"### {title}\n", *header, *(_row(forms, folder) for forms in members), ""])
 
@@ -146,9 +146,7 @@ def _row(forms: Forms, folder: str) -> str:
     link = f"[`{forms.name}`]({folder}/{forms.family}.md#{forms.name})"
     own = f"{link}, {names}".rstrip(", ") if forms.main.name == forms.name else f"{link} as {names}"
     levels = _levels({level for record in forms.records for level in record.levels})
-    return (
-        f"| {own} | {forms.title} | {forms.main.description} | {_raters(forms.main)} | {levels} |"
-    )
+    return f"| {own} | {forms.title} | {forms.main.description} | {levels} |"
 
 
 def _family_page(members: list[Forms]) -> str:
