@@ -246,8 +246,8 @@ def boundary(spent: Sequence[float], times: Sequence[float]) -> tuple[float, ...
 def second_look(tail: float) -> float:
     r"""The most that a tail can grow to if a round may be judged again after more items.
 
-    It is :math:`tail + \exp(-z^2 / 2) / 4` (Proschan and Hunsberger 1995), if the first look says
-    how many more items there are.
+    It is :math:`tail + \exp(-z^2 / 2) / 4` if the first look says how many more items there are
+    (Proschan and Hunsberger 1995, https://doi.org/10.2307/2533262).
 
     >>> round(second_look(0.025), 4)
     0.0616

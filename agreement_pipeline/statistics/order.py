@@ -78,7 +78,10 @@ def _bits(values: NDArray[np.float64] | Codes) -> Hashes:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Numbers whose bits depend on all bits of the given ones (Steele, Lea and Flood, 2014)."""
+    """Numbers whose bits depend on all bits of the given ones (Steele, Lea and Flood 2014).
+
+    https://doi.org/10.1145/2660193.2660195
+    """
     mixed = values + OWN
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
