@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         OrderEffect as OrderEffect,
         order_effect as order_effect,
     )
-    from agreement_pipeline.estimates.scope import (
+    from agreement_pipeline.estimates.estimates import (
         ROUND as ROUND,
         SCOPE_KINDS as SCOPE_KINDS,
         Scope as Scope,

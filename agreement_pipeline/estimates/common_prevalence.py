@@ -1,9 +1,8 @@
 """A comparison at a common prevalence: items are weighted so that both sides have the same.
 
 This is direct standardisation (Fleiss, Levin and Paik 2003, chapter 19). Each side keeps its own
-error rates. Only the share of each class of items is replaced by the mean of both sides.
-
-The classes are those of Dawid and Skene (1979, doi:10.2307/2346806), for raters who are alike. Each
+error rates. Only the share of each class of items is replaced by the mean of both sides. The
+classes are those of Dawid and Skene (1979, doi:10.2307/2346806), for raters who are alike. Each
 item belongs to one class, and each category has a class. Given the class, ratings are independent.
 With fewer than three ratings an item, ratings do not tell prevalence from errors.
 """
@@ -32,14 +31,8 @@ FEW_RATINGS = (
 class Latent(NamedTuple):
     """What the ratings say of the classes.
 
-    Attributes
-    ----------
-    shares
-        How common each class is. Shape (..., T).
-    labels
-        How raters label items of each class. Shape (..., T, K).
-    settled
-        True where the search came to its end. Shape (...).
+    `shares` are how common each class is (..., T). `labels` are how raters label items of each
+    class (..., T, K). `settled` is True where the search came to its end (...).
     """
 
     shares: Array

@@ -35,28 +35,23 @@ def compare(
 ) -> Difference:
     """How much greater a measure is on one side than on the other, with its interval.
 
-    The comparison is paired: items that both sides share get the same weights on both. Rounds are
-    paired by clusters too. If no categories are declared, both rounds are read with all categories
-    that occur in either.
+    Items that both sides share get the same weights on both. Rounds are paired by clusters too. If
+    no categories are declared, both rounds are read with all categories that occur in either.
 
     Parameters
     ----------
-    ratings
-        A round.
-    other
-        Another round, if two rounds are compared.
+    ratings, other
+        A round, and another one if two rounds are compared.
     between
         The names of two classifiers, or of two raters, if two of the round are compared.
     measure
         A registered measure. None: `krippendorff_alpha` for rounds, `schouten_kappa` for names.
     category
-        The category to compare, for a measure with a value for each category. None: the lowest.
+        For a measure with a value for each category. None: the lowest.
     names
         What the rounds are called in the result.
     common_prevalence
         True: items are weighted so that each category is as common in both rounds.
-    inference
-        How the interval is found.
 
     Raises
     ------
@@ -106,7 +101,6 @@ def compare(
 def _at_common_prevalence(
     sides: tuple[Side, Side], shared: int | None, inference: Inference
 ) -> Difference:
-    """The difference of sides whose items are weighted to one prevalence."""
     if not _of_categories(sides):
         raise AgreementError(
             f"{sides[0].measure}: found a measure of {SUBJECTS[sides[0].record.needs]} "
@@ -192,7 +186,14 @@ def _of_names(
             "expected two classifiers, or two raters of the panel. "
             "Name every model as a classifier when the ratings are read."
         )
-    _require(measure, *(("panel",) if models else ("panel", "replicates")))
+    needs: tuple[Needs, ...] = ("panel",) if models else ("panel", "replicates")
+    found = registered(measure).needs
+    if found not in needs:
+        raise AgreementError(
+            f"{measure}: found a measure of {SUBJECTS[found]}; expected a measure of "
+            f"{', or of '.join(SUBJECTS[need] for need in needs)}. "
+            f"Choose another, such as {OF_NAMES}."
+        )
     require_defined(ratings.scale, measure)
     engine = counting_of(ratings)
     if registered(measure).needs == "replicates":
@@ -207,16 +208,6 @@ def _of_names(
     return [
         (everybody.only((*panel, name)) if models else everybody).against(name) for name in between
     ], round(float(everybody.weights[both].sum()))
-
-
-def _require(measure: str, *needs: Needs) -> None:
-    found = registered(measure).needs
-    if found not in needs:
-        raise AgreementError(
-            f"{measure}: found a measure of {SUBJECTS[found]}; expected a measure of "
-            f"{', or of '.join(SUBJECTS[need] for need in needs)}. "
-            f"Choose another, such as {OF_NAMES}."
-        )
 
 
 def _require_names(among: tuple[str, ...], names: Names) -> None:

@@ -1,23 +1,16 @@
 r"""A control chart of one measure over rounds of different sizes.
 
-It is a Shewhart chart of single values whose limits follow each round's own standard error. Each
-round is compared with the rounds before it that did not fall out:
+It is a Shewhart chart of single values whose limits follow each round's own standard error
+(Montgomery 2020, sections 6.4 and 7.3.2). Each round is compared with the rounds before it that did
+not fall out:
 
 - :math:`\tau^2` is by how much rounds differ beyond their standard errors (DerSimonian and Laird
-  1986). It is added to the variance of each round (Spiegelhalter 2005).
+  1986, https://doi.org/10.1016/0197-2456(86)90046-2). It is added to the variance of each round
+  (Spiegelhalter 2005, https://doi.org/10.1136/qshc.2005.013755).
 - The centre is the mean of the earlier values, weighted by :math:`w = 1 / (se^2 + \tau^2)`.
 - The limits are :math:`t \sqrt{se^2 + \tau^2 + 1 / \sum w}` around the centre, with the standard
   error of the round itself. t is Student's quantile with n - 1 degrees of freedom. It leaves out
   0.135 % on each side, as three standard errors of a normal distribution do.
-
-References
-----------
-DerSimonian, R. & Laird, N. (1986). Controlled Clinical Trials 7(3), 177-188.
-https://doi.org/10.1016/0197-2456(86)90046-2
-Montgomery, D. C. (2020). Introduction to Statistical Quality Control (8th ed.), sections 6.4
-and 7.3.2. Wiley.
-Spiegelhalter, D. J. (2005). Handling over-dispersion of performance indicators. Quality and Safety
-in Health Care 14(5), 347-351. https://doi.org/10.1136/qshc.2005.013755
 """
 
 import math
@@ -65,12 +58,7 @@ class Reading:
 class Charted:
     """A round on the chart.
 
-    Attributes
-    ----------
-    reading
-        The round.
-    centre, limits
-        What the earlier rounds let one expect; None if there are too few of them.
+    `centre` and `limits` are what the earlier rounds let one expect; None if there are too few.
     """
 
     reading: Reading

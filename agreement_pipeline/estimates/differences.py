@@ -1,12 +1,10 @@
 """The interval of a difference: of two rounds, two classifiers or two raters.
 
-Items that both sides use get the same resampled weights on both. An item that is hard for one side
-is often hard for the other too. With equal weights, this does not blur the difference. If items
-come in clusters, whole clusters are resampled. An overlap of two intervals is not a test of a
-difference, and is never used as one.
+Items that both sides use get the same resampled weights on both. If items come in clusters, whole
+clusters are resampled. An overlap of two intervals is not a test of a difference, and is never used
+as one.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,7 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimates import DEFAULT, UNUSED, registered, why_no_lowest
+from agreement_pipeline.estimates.estimates import (
+    DEFAULT,
+    UNUSED,
+    WithLimits,
+    registered,
+    why_no_lowest,
+)
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
@@ -35,7 +39,6 @@ from agreement_pipeline.intervals import (
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts
-from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import PROBABILITY, in_words
 
 METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
@@ -130,7 +133,6 @@ class Side(NamedTuple):
         return whole.with_unseen(mass, self.place)
 
     def _basis(self, statistic: Any) -> Any:
-        """The statistic without its raters' names, if the measure does not ask for them."""
         return statistic.unnamed() if self.record.needs == "counts" else statistic
 
 
@@ -148,8 +150,12 @@ def drawn_sides(
     AgreementError
         The sides are paired, but do not have the same rows.
     """
-    if paired:
-        _refuse_unaligned(one.statistic, other.statistic)
+    if paired and not _aligned(one.statistic, other.statistic):
+        rows, others = (side.statistic.weights.shape[-1] for side in (one, other))
+        raise AgreementError(
+            f"comparison: found {rows} and {others} rows that differ; "
+            "expected the same items row by row of sides that share some. Align them."
+        )
     sides = one, other
     units = [max(side.units, 1) for side in sides]
     possible = [
@@ -157,43 +163,36 @@ def drawn_sides(
         for side, n_units in zip(sides, units, strict=True)
     ]
 
-    def shares(rng: np.random.Generator, side: Side, size: int) -> Array:
-        masses = drawn_masses(side.statistic)
-        return rng.standard_gamma(masses, size=(size, len(masses)))
-
     def drawn(rng: np.random.Generator, size: int) -> list[Array]:
-        of_one = shares(rng, one, size)
-        of_other = of_one if paired else shares(rng, other, size)
-        return [
-            _completed(rng, seen, form, side.statistic)
-            for seen, form, side in zip((of_one, of_other), possible, sides, strict=True)
-        ]
+        masses = [drawn_masses(side.statistic) for side in sides]
+        of_one = rng.standard_gamma(masses[0], size=(size, len(masses[0])))
+        of_other = of_one
+        if not paired:
+            of_other = rng.standard_gamma(masses[1], size=(size, len(masses[1])))
+        found = []
+        for shares, mass, form, side in zip(
+            (of_one, of_other), masses, possible, sides, strict=True
+        ):
+            unseen = form.weights[side.statistic.weights.shape[-1] :]
+            gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(size, len(unseen)))])
+            weights = gamma * (mass.sum() / gamma.sum(1, keepdims=True))
+            found.append(row_weights(side.statistic, weights))
+        return found
 
     rows = max(each.weights.shape[-1] for each in possible)
     for first, second in in_blocks(drawn, n, rows, seed):
         yield possible[0].reweighted(first), possible[1].reweighted(second)
 
 
-def _refuse_unaligned(one: Any, other: Any) -> None:
-    """Refuse sides that do not have the same items, with the same weights, in the same clusters."""
-    same = np.array_equal(one.weights, other.weights)
+def _aligned(one: Any, other: Any) -> bool:
+    """True if both have the same items, with the same weights, in the same clusters."""
+    if not np.array_equal(one.weights, other.weights):
+        return False
     if one.clusters is None or other.clusters is None:
-        same = same and one.clusters is other.clusters
-    else:
-        same = same and np.array_equal(one.clusters.places, other.clusters.places)
-        same = same and np.array_equal(one.clusters.times, other.clusters.times)
-    if not same:
-        raise AgreementError(
-            f"comparison: found {one.weights.shape[-1]} and {other.weights.shape[-1]} rows that "
-            "differ; expected the same items row by row of sides that share some. Align them."
-        )
-
-
-def _completed(rng: np.random.Generator, shares: Array, possible: Any, seen: Any) -> Array:
-    """Weights of all rows, from the shares of seen rows and newly drawn shares of unseen rows."""
-    unseen = possible.weights[seen.weights.shape[-1] :]
-    gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(len(shares), len(unseen)))])
-    return row_weights(seen, gamma * (drawn_masses(seen).sum() / gamma.sum(1, keepdims=True)))
+        return one.clusters is other.clusters
+    return np.array_equal(one.clusters.places, other.clusters.places) and np.array_equal(
+        one.clusters.times, other.clusters.times
+    )
 
 
 class Prevalences(NamedTuple):
@@ -263,29 +262,22 @@ def shares_of(statistic: Any) -> Array:
 
 
 @dataclass(frozen=True)
-class Difference(Tabular):
+class Difference(WithLimits):
     """How much greater one agreement is than another, with its interval.
 
     Attributes
     ----------
-    one, other
-        What is compared.
-    value, interval
-        The difference, one minus other, and its interval; None if undefined. The method
-        aims at intervals that contain the true difference in the share `confidence_level` of pairs.
-    confidence_level, method
-        The level of the interval, and how it was found.
+    one, other, values
+        What is compared, and the values of both; None if one of them is undefined.
+    value, interval, undefined
+        One minus other. The method aims at intervals that contain the true difference in the share
+        `confidence_level` of pairs. Without a difference, `undefined` says why.
     n_shared
         The number of items that both use; None if the sides were resampled independently.
-    values
-        The values of one and of other; None if one of them is undefined.
-    undefined
-        Why there is no difference; None if there is one.
     draws
         The resampled differences.
     prevalences
-        How often each side gave each category. None if labels have no categories, or if both sides
-        are of one round.
+        How often each side gave each category. None without categories, or within one round.
     common_prevalence
         How common each category is on both sides, if items were weighted so. Empty if they could
         not be. None if this was not asked for.
@@ -305,21 +297,10 @@ class Difference(Tabular):
     common_prevalence: Mapping[str, float] | None = None
 
     @property
-    def low(self) -> float | None:
-        """The lower limit as plain data; None if it is infinite, or without a difference."""
-        return self.interval.low if self.interval and math.isfinite(self.interval.low) else None
-
-    @property
-    def high(self) -> float | None:
-        """The upper limit as plain data; None if it is infinite, or without a difference."""
-        return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
-
-    @property
     def share_greater(self) -> float | None:
         """The share of resamples in which one is greater than other.
 
-        It is no probability that one is truly greater: 1 minus it is near a one-sided p-value. With
-        few items, the interval is wider than the quantiles of the resamples.
+        It is no probability that one is truly greater: 1 minus it is near a one-sided p-value.
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
 
@@ -344,30 +325,21 @@ class Difference(Tabular):
     def rows(self) -> Iterator[dict[str, Any]]:
         """The difference in one row."""
         yield {
-            "one": self.one,
-            "other": self.other,
+            **self.attributes("one", "other"),
             "difference": self.value,
-            "low": self.low,
-            "high": self.high,
-            "confidence_level": self.confidence_level,
+            **self.attributes("low", "high", "confidence_level"),
             "shared_items": self.n_shared,
-            "prevalence": self.prevalence,
-            "undefined": self.undefined,
+            **self.attributes("prevalence", "undefined"),
         }
 
     def to_mapping(self) -> dict[str, Any]:
         """The difference as plain data, as the command line prints it."""
         common = self.common_prevalence
         return {
-            "one": self.one,
-            "other": self.other,
+            **self.attributes("one", "other"),
             "values": None if self.values is None else list(self.values),
             "difference": self.value,
-            "low": self.low,
-            "high": self.high,
-            "confidence_level": self.confidence_level,
-            "share_greater": self.share_greater,
-            "n_shared": self.n_shared,
+            **self.attributes("low", "high", "confidence_level", "share_greater", "n_shared"),
             "method": self.method,
             "prevalences": None if self.prevalences is None else self.prevalences.to_mapping(),
             "common_prevalence": None if common is None else dict(common),
@@ -381,8 +353,8 @@ def difference(
     """One minus other, with its interval.
 
     An undefined resample counts as the smallest possible difference for the lower limit, and as the
-    greatest for the upper limit. If an expensive measure has too few resamples for the level, these
-    are the limits.
+    greatest for the upper limit. If an expensive measure has too few resamples, these are the
+    limits.
 
     `shared` is the number of items that both sides use. The rows of both statistics are then the
     same items with the same weights, row by row, and an item that one side lacks is a row without
@@ -393,8 +365,8 @@ def difference(
     PolicyError
         A measure is not registered, the method is not the default one, or limits are always valid.
     AgreementError
-        Sides that share items do not have the same rows in the same clusters. Or a measure that
-        needs every rater's rating meets items without one. Or there is no value for the category.
+        Shared items do not have the same rows in the same clusters. Or a measure that needs every
+        rater's rating meets items without one. Or there is no value for the category.
     """
     inference.refuse_other_methods("difference")
     sides = one, other

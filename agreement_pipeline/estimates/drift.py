@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates.estimates import Scope, WithLimits
 from agreement_pipeline.estimates.gold import FirstLabels, clusters_of, first_labels, rated_items
-from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import Interval, mean_interval, share_interval
 from agreement_pipeline.measures import ratio
 from agreement_pipeline.ratings import Array, Codes, Ratings, Scale
-from agreement_pipeline.tables import Table, Tabular
+from agreement_pipeline.tables import Table
 
 What = Literal["same label", "change of share", "change of mean"]
 ONE_CLUSTER = "the shared items come from one cluster; 2 are required for an interval"
@@ -26,21 +25,12 @@ IN_CLUSTERS = "items come in clusters, and the interval of a share takes each as
 
 
 @dataclass(frozen=True)
-class Drift(Tabular):
+class Drift(WithLimits):
     """What became of a rater, a model or a category.
 
-    Attributes
-    ----------
-    scope
-        Whom or what it is about.
-    what
-        *same label*: of a rater, the share of items with the same label as before. *change of
-        share*: of a category, its share of an item's labels, now minus before. *change of mean*: of
-        a rater of numbers, their mean, now minus before.
-    value, interval, n_items
-        The number, its interval, and how many shared items it rests on.
-    undefined
-        Why there is no interval; None if there is one.
+    `what` is *same label* of a rater, the share of items with the same label as before; *change of
+    share* of a category, its share of an item's labels, now minus before; or *change of mean* of a
+    rater of numbers. `interval` is None for the reason in `undefined`.
     """
 
     scope: Scope
@@ -61,10 +51,7 @@ class Drift(Tabular):
         """The drift in one row."""
         yield {
             "scope": str(self.scope),
-            "what": self.what,
-            "value": self.value,
-            "low": None if self.interval is None else self.interval.low,
-            "high": None if self.interval is None else self.interval.high,
+            **self.attributes("what", "value", "low", "high"),
             "items": self.n_items,
             "undefined": self.undefined,
         }
@@ -105,7 +92,6 @@ class _Maker:
     level: float
 
     def of_raters(self, now: FirstLabels, before: FirstLabels) -> Iterator[Drift]:
-        """Each rater and model beside themselves."""
         for name in sorted({*now.raters} & {*before.raters}):
             values, earlier = (each.of((name,))[:, 0] for each in (now, before))
             scope = Scope("classifier" if name in self.classifiers else "rater", name)
@@ -113,10 +99,14 @@ class _Maker:
             if both.any() and self.scale.continuous:
                 yield self._change(scope, "change of mean", values, earlier)
             elif both.any():
-                yield self._same(scope, values[both] == earlier[both])
+                same, limits = values[both] == earlier[both], None
+                if self.clusters is None:
+                    limits = share_interval(int(same.sum()), len(same), self.level)
+                why = None if limits else IN_CLUSTERS
+                share = float(same.mean())
+                yield Drift(scope, "same label", share, limits, self.level, len(same), why)
 
     def of_categories(self, now: FirstLabels, before: FirstLabels) -> Iterator[Drift]:
-        """Each category's share of the panel's labels of an item."""
         panels = [each.of({*each.raters} - {*self.classifiers}) for each in (now, before)]
         sizes = [np.asarray((~np.isnan(each)).sum(1), dtype=float) for each in panels]
         for place, name in enumerate(() if self.scale.continuous else self.scale.names):
@@ -126,14 +116,6 @@ class _Maker:
             )
             if not np.isnan(share + earlier).all():
                 yield self._change(Scope("category", name), "change of share", share, earlier)
-
-    def _same(self, scope: Scope, same: NDArray[np.bool_]) -> Drift:
-        n, why, limits = len(same), None, None
-        if self.clusters is None:
-            limits = share_interval(int(same.sum()), n, self.level)
-        else:
-            why = IN_CLUSTERS
-        return Drift(scope, "same label", float(same.mean()), limits, self.level, n, why)
 
     def _change(self, scope: Scope, what: What, now: Array, before: Array) -> Drift:
         both = np.flatnonzero(~np.isnan(now + before))

@@ -1,16 +1,16 @@
 """An estimate: a measure's value with its interval, or the reason why there is no value."""
 
+import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates.scope import ROUND, Scope
 from agreement_pipeline.intervals import (
     NOTHING,
     ConfidenceDistribution,
@@ -19,6 +19,7 @@ from agreement_pipeline.intervals import (
     Interval,
     Looks,
     Percentiles,
+    Point,
     Population,
     gathered,
     points_of,
@@ -26,62 +27,155 @@ from agreement_pipeline.intervals import (
 )
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure_named
 from agreement_pipeline.ratings import Array, Scale
-from agreement_pipeline.statistics import Clusters, Statistic, chosen_ratings
+from agreement_pipeline.statistics import CategoryCounts, Statistic, chosen_ratings
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import listed, meant, p_in_words
 from agreement_pipeline.units import NONE
 
+ScopeKind = Literal["round", "category", "rater", "without", "pair", "classifier", "stratum"]
+SCOPE_KINDS: tuple[str, ...] = get_args(ScopeKind)
+PAIR = re.compile(r'("(?:[^"\\]|\\.)*"|.+?) and ("(?:[^"\\]|\\.)*"|.+)', re.DOTALL)
+
+
+class Scope(NamedTuple):
+    """What an estimate is about.
+
+    It is the whole round, one category, one rater, a pair of raters, the round without one rater,
+    one classifier, or one stratum of the items, such as a language.
+
+    >>> str(Scope("rater", "ana")), str(ROUND)
+    ('rater ana', 'round')
+    >>> str(Scope.of_pair("ben", "a and b"))
+    'pair "a and b" and ben'
+    """
+
+    kind: str
+    name: str = ""
+
+    @classmethod
+    def of_pair(cls, one: str, other: str) -> "Scope":
+        """Two raters, in any order."""
+        return cls("pair", " and ".join(map(quoted, sorted((one, other)))))
+
+    @classmethod
+    def written(cls, text: str) -> "Scope":
+        """The scope that is written so.
+
+        >>> Scope.written('rater "a and b"')
+        Scope(kind='rater', name='a and b')
+        """
+        kind, _, name = text.partition(" ")
+        return cls(kind, name if kind == "pair" else _unquoted(name))
+
+    @classmethod
+    def of_stratum(cls, column: str, name: str) -> "Scope":
+        """One stratum of a column.
+
+        >>> str(Scope.of_stratum("language", "de"))
+        'stratum language=de'
+        """
+        return cls("stratum", f"{column}={name}")
+
+    @classmethod
+    def of_small_strata(cls, column: str, n: int) -> "Scope":
+        """Some strata of a column that are too small to be judged one by one."""
+        return cls("stratum", f"{column}, {n} small ones as one")
+
+    def renamed(self, names: Mapping[str, str]) -> "Scope":
+        """The scope under other rater names. Raters without a new name keep their old one."""
+        if self.kind == "pair" and (pair := PAIR.fullmatch(self.name)):
+            one, other = (_unquoted(each) for each in pair.groups())
+            return Scope.of_pair(names.get(one, one), names.get(other, other))
+        return (
+            self._replace(name=names.get(self.name, self.name))
+            if self.kind in ("rater", "without")
+            else self
+        )
+
+    def __str__(self) -> str:
+        name = self.name if self.kind == "pair" else quoted(self.name)
+        return f"{self.kind} {name}" if self.name else self.kind
+
+
+def quoted(name: str) -> str:
+    r"""A name as a scope shows it: in quotes if it could be taken for something else.
+
+    >>> print(quoted("ana"), quoted("a and b"), quoted("ana\n- ben"))
+    ana "a and b" "ana\n- ben"
+    """
+    plain = name.isprintable() and not name.startswith('"') and " and " not in f" {name} "
+    written = name if plain else json.dumps(name, ensure_ascii=False)
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in written)
+
+
+def _unquoted(written: str) -> str:
+    try:
+        return str(json.loads(written)) if written.startswith('"') else written
+    except ValueError:
+        return written
+
+
+ROUND = Scope("round")
+
+
+class WithLimits(Tabular):
+    """A result with an interval, or without."""
+
+    interval: Interval | None
+
+    @property
+    def low(self) -> float | None:
+        """The lower limit as plain data; None if it is infinite, or if there is no interval."""
+        return self.interval.low if self.interval and math.isfinite(self.interval.low) else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper limit as plain data; None if it is infinite, or if there is no interval."""
+        return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
+
+    def attributes(self, *names: str) -> dict[str, Any]:
+        """Some of its attributes by name."""
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True)
-class Estimate(Tabular):
+class Estimate(WithLimits):
     """A measure on a scope, with its interval.
 
     Attributes
     ----------
     measure, scope
         The registered name of the measure, and what the estimate is about.
-    value, interval
-        None if undefined. The method aims at intervals that contain the true value in the share
-        `confidence_level` of rounds, for all planned looks together. A limit is infinite if too
-        many resamples are undefined and the measure has no bound on that side.
+    value, interval, undefined
+        The method aims at intervals that contain the true value in the share `confidence_level` of
+        rounds, for all planned looks together. Without a value, `undefined` says why. A limit is
+        infinite if too many resamples are undefined and the measure has no bound on that side.
     confidence_level, method
         The level of the interval, and how it was found.
     observed, expected
         Observed agreement and chance agreement, from which the value is computed.
-    n_items, n_raters, n_ratings
-        What the value is computed from. `n_raters` counts the raters of the items on which
-        agreement is read.
-    n_clusters
-        The clusters of these items; None if items do not come in clusters.
+    n_items, n_raters, n_ratings, n_clusters
+        What the value is computed from: all items, the raters of the items on which agreement is
+        read, all ratings, and the clusters of these items or None.
     dropped
         The number of items on which agreement cannot be read, for each reason, such as one rating.
     lowest
         For a measure of every category, the category whose value is the round's value.
     on_marking
         For units of marked objects, the share of the disagreement in which the other rater said
-        *none*. It is about the lowest category, or that of the scope. 0 if the names alone are
-        asked. None without a category *none*.
-    undefined
-        Why there is no value; None if there is one.
+        *none*. 0 if the names alone are asked. None without a category *none*.
     convention, categories
         How the measure treats missing ratings, and the categories in order.
     raters_left_out
         The raters who do not count, since their replicates or their confidence show nothing.
-    always_valid_at
-        The number of items at which always valid limits are tightest; None for a round that is
-        judged once.
-    looks, judged_on
-        The plan of the looks, and the number of items (or clusters) of the round at this one. None
-        for a round without a plan.
+    always_valid_at, looks, judged_on
+        How the round is judged more than once, as in `Inference`, or None.
     chosen
-        A small p-value of the hypothesis that ratings are missing completely at random. None if it
-        is not small, or if the measure is hardly biased.
+        A small p-value of ratings missing completely at random, if that matters.
     prevailing
         The category of nearly all labels, and its share of them. None if there is none.
-    population
-        Whether the interval is about these raters on other items, or about raters at large.
-    distribution
-        The confidence distribution of the true value. The interval shows its limits at one level.
+    population, distribution
+        Which raters the interval is about, and the confidence distribution of the true value.
     """
 
     measure: str
@@ -139,16 +233,6 @@ class Estimate(Tabular):
         return self.n_used if self.n_clusters is None else self.n_clusters
 
     @property
-    def low(self) -> float | None:
-        """The lower limit as plain data; None if it is infinite, or if there is no value."""
-        return self.interval.low if self.interval and math.isfinite(self.interval.low) else None
-
-    @property
-    def high(self) -> float | None:
-        """The upper limit as plain data; None if it is infinite, or if there is no value."""
-        return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
-
-    @property
     def draws(self) -> Array | None:
         """The resampled values; None if there are none."""
         return self.distribution.draws if isinstance(self.distribution, Percentiles) else None
@@ -172,28 +256,11 @@ class Estimate(Tabular):
 
     def to_mapping(self) -> dict[str, Any]:
         """The estimate as plain data, as the command line prints it."""
-        return {
-            "measure": self.measure,
+        return self.attributes(*MAPPED) | {
             "scope": str(self.scope),
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "confidence_level": self.confidence_level,
-            "method": self.method,
-            "n_items": self.n_items,
-            "n_dropped": self.n_dropped,
             "dropped": dict(self.dropped),
-            "n_raters": self.n_raters,
-            "n_ratings": self.n_ratings,
-            "n_clusters": self.n_clusters,
-            "observed": self.observed,
-            "expected": self.expected,
-            "lowest": self.lowest,
-            "convention": self.convention,
             "categories": list(self.categories),
-            "undefined": self.undefined,
             "raters_left_out": list(self.raters_left_out),
-            "misled": self.misled,
         }
 
     @property
@@ -210,21 +277,22 @@ class Estimate(Tabular):
     def rows(self) -> Iterator[dict[str, Any]]:
         """The estimate in one row."""
         yield {
-            "measure": self.measure,
+            **self.attributes("measure", "scope", "value", "low", "high", "confidence_level"),
             "scope": str(self.scope),
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "confidence_level": self.confidence_level,
             "items": self.n_used,
             "raters": self.n_raters,
             "ratings": self.n_ratings,
-            "lowest": self.lowest,
-            "misled": self.misled,
-            "undefined": self.undefined,
+            **self.attributes("lowest", "misled", "undefined"),
         }
 
 
+MAPPED = (
+    *("measure", "scope", "value", "low", "high", "confidence_level", "method"),
+    *("n_items", "n_dropped", "dropped", "n_raters", "n_ratings", "n_clusters"),
+    *("observed", "expected", "lowest", "convention", "categories", "undefined"),
+    *("raters_left_out", "misled"),
+)
+"""What an estimate says as plain data, in order."""
 DEFAULT = Inference()
 CHOSEN = 0.001
 """The level at which ratings are taken to depend on what was said."""
@@ -247,20 +315,16 @@ def estimate(
     inference: Inference = DEFAULT,
     *,
     scope: Scope = ROUND,
-    clusters: ArrayLike | None = None,
 ) -> Estimate:
     """One measure on one statistic. A measure of every category gives the lowest category.
 
-    Examples
-    --------
     >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import CategoryCounts
     >>> counts = CategoryCounts([[3, 0], [0, 3]], [10, 10], scale=Scale(("no", "yes")))
     >>> found = estimate("krippendorff_alpha", counts)
     >>> found.value, found.interval.high <= 1, found.interval.low < 0.8
     (1.0, True, True)
     """
-    return estimate_each([measure], statistic, inference, scope=scope, clusters=clusters)[0]
+    return estimate_each([measure], statistic, inference, scope=scope)[0]
 
 
 def estimate_each(
@@ -269,57 +333,28 @@ def estimate_each(
     inference: Inference = DEFAULT,
     *,
     scope: Scope = ROUND,
-    clusters: ArrayLike | None = None,
 ) -> list[Estimate]:
     """Several measures on one statistic, from the same resamples.
 
     On the whole round, a measure of every category also gives the value of each category. A measure
-    that is asked for by two names is computed once. A measure that needs every rater's rating uses
-    only the items that have them.
+    that needs every rater's rating uses only the items that have them.
 
-    Expensive measures use 400 resamples. A statistic of more than 20,000 rows gets 200,000,000
-    weights in all, and 1,000 resamples or more. If fewer than ten of them would lie beyond a limit,
-    or all of them do not reach it, the limits are the measure's bounds. `method` says all this.
-
-    Parameters
-    ----------
-    measures
-        Names of registered measures.
-    statistic
-        What the measures are computed from. A method for raters at large needs a statistic that
-        names its raters.
-    inference
-        How the limits are found.
-    scope
-        What the statistic is about.
-    clusters
-        The cluster of each row. Items of different clusters must be in different rows. Whole
-        clusters are resampled. None: the statistic's own clusters.
+    Expensive measures use 400 resamples, and statistics of more than 20,000 rows fewer than others.
+    If too few of them would lie beyond a limit, the limits are the measure's bounds. `method` says
+    all this.
 
     Raises
     ------
     PolicyError
-        A measure is not registered. Or `clusters` does not have one name for each row. Or the
-        method is for raters at large, and the statistic does not name its raters.
-    RatingsError
-        The name of a cluster is missing.
+        A measure is not registered. Or the method is for raters at large, and the statistic does
+        not name its raters.
     """
     asked = [registered(name) for name in measures]
     records = [registered(name) for name in dict.fromkeys(record.computed_as for record in asked)]
-    basis = (
-        statistic
-        if clusters is None
-        else statistic.in_clusters(Clusters.of_rows(clusters, statistic.weights.shape[-1]))
-    )
-    points = points_of(records, basis)
-    evidence = gathered(points, basis, inference)
+    points = points_of(records, statistic)
+    evidence = gathered(points, statistic, inference)
     found = {
-        point.record.name: list(
-            _Maker(point.record, point.statistic, inference).each(
-                scope, point.found, evidence.get(point.record.name), point.undefined
-            )
-        )
-        for point in points
+        point.record.name: list(_Maker(point, inference).each(scope, evidence)) for point in points
     }
     return [
         replace(each, measure=record.name) for record in asked for each in found[record.computed_as]
@@ -327,13 +362,7 @@ def estimate_each(
 
 
 def registered(name: str) -> Measure:
-    """The measure of that name. A distance may follow the name of a family of weighted measures.
-
-    Raises
-    ------
-    PolicyError
-        No measure has that name.
-    """
+    """The measure of that name, or a `PolicyError`. A distance may follow the name of a family."""
     record = measure_named(name) if isinstance(name, str) else None
     if record is None:
         elsewhere = ALSO_CALLED.get(str(name))
@@ -347,49 +376,63 @@ def registered(name: str) -> Measure:
 
 @dataclass(frozen=True)
 class _Maker:
-    """Makes the estimates of one measure on one statistic."""
-
-    record: Measure
-    statistic: Any
+    point: Point
     inference: Inference
 
-    def __call__(
+    def each(self, scope: Scope, evidence: Mapping[str, Evidence]) -> Iterator[Estimate]:
+        """The estimate on the scope, and on the round one of each category that has a value."""
+        found, record = self.point.found, self.point.record
+        known, scale = evidence.get(record.name), self.point.statistic.scale
+        if known is None or not record.per_category:
+            yield self.one(scope, found, known, undefined=self.point.undefined)
+            return
+        used = ~np.isnan(found.value)
+        if why := why_no_lowest(found.value, scale):
+            yield self.one(scope, NOTHING, known, undefined=why)
+        else:
+            lowest = int(np.nanargmin(found.value))
+            of_lowest = known.at(lambda each: each[..., used].min(-1))
+            yield self.one(scope, _category(found, lowest), of_lowest, lowest=scale.names[lowest])
+        for k, name in enumerate(scale.names if scope == ROUND else ()):
+            of_category = known.at(itemgetter((..., k)))
+            why = None if used[k] else UNUSED
+            yield self.one(Scope("category", name), _category(found, k), of_category, undefined=why)
+
+    def one(
         self,
         scope: Scope,
-        point: Coefficient,
+        found: Coefficient,
         evidence: Evidence | None,
         *,
         lowest: str | None = None,
         undefined: str | None = None,
     ) -> Estimate:
-        record, statistic, inference = self.record, self.statistic, self.inference
-        rests_on, known = record.rests_on, None
-        n_items, clusters, judged_on = (
-            rests_on.among(statistic),
-            statistic.clusters,
-            inference.judged_on,
-        )
+        record, statistic, inference = self.point.record, self.point.statistic, self.inference
+        rests_on, known, judged_on = record.rests_on, None, inference.judged_on
+        n_items, clusters = rests_on.among(statistic), statistic.clusters
         if judged_on is None:
             judged_on = n_items if clusters is None else clusters.n
         if evidence is not None and undefined is None:
             known = what_is_known(evidence, inference, record.bounds, judged_on)
-        n_draws = 0 if evidence is None else len(evidence.draws)
         dropped = n_items - rests_on.items(statistic)
         of_panel = scope.kind in ("round", "category")
+        counts = None
+        if record.needs in ("counts", "patterns") and statistic.holds == "labels":
+            counts = statistic.unnamed()
         return Estimate(
             measure=record.name,
             scope=scope,
-            value=None if known is None else float(point.value),
+            value=None if known is None else float(found.value),
             interval=None if known is None else known.limits(inference.tail),
             confidence_level=inference.confidence_level,
-            method=self._method(point.monte_carlo_error, known, n_draws),
+            method=self._method(found, known, evidence),
             n_items=n_items,
             n_raters=rests_on.raters(statistic),
             n_ratings=rests_on.ratings(statistic),
-            observed=_number(point.observed),
-            expected=_number(point.expected),
+            observed=_number(found.observed),
+            expected=_number(found.expected),
             lowest=lowest,
-            on_marking=self._on_marking(lowest or scope.name),
+            on_marking=_on_marking(record, counts, lowest or scope.name),
             undefined=undefined,
             dropped={rests_on.others: dropped} if dropped else {},
             convention=record.convention,
@@ -399,78 +442,22 @@ class _Maker:
             always_valid_at=inference.always_valid_at,
             looks=inference.looks,
             judged_on=None if inference.looks is None else judged_on,
-            chosen=self._chosen(),
-            prevailing=self._prevailing(),
+            chosen=_chosen(record, counts),
+            prevailing=_prevailing(record, counts),
             population=inference.interval_method.population,
             distribution=known,
         )
 
-    def each(
-        self, scope: Scope, found: Coefficient, evidence: Evidence | None, undefined: str | None
-    ) -> Iterator[Estimate]:
-        """The estimate on the scope, and on the round one of each category that has a value."""
-        if evidence is None or not self.record.per_category:
-            yield self(scope, found, evidence, undefined=undefined)
-            return
-        values, scale = found.value, self.statistic.scale
-        used = ~np.isnan(values)
-        if why := why_no_lowest(values, scale):
-            yield self(scope, NOTHING, evidence, undefined=why)
-        else:
-            lowest = int(np.nanargmin(values))
-            of_lowest = evidence.at(lambda each: each[..., used].min(-1))
-            yield self(scope, _category(found, lowest), of_lowest, lowest=scale.names[lowest])
-        for k, name in enumerate(scale.names if scope == ROUND else ()):
-            of_category = evidence.at(itemgetter((..., k)))
-            why = None if used[k] else UNUSED
-            yield self(Scope("category", name), _category(found, k), of_category, undefined=why)
-
-    def _reads_panel(self) -> bool:
-        """True if the measure reads what the panel said, label by label, and nothing beside it."""
-        return self.record.needs in ("counts", "patterns") and self.statistic.holds == "labels"
-
-    def _on_marking(self, category: str) -> float | None:
-        """The share of the disagreement on a category in which the other rater said *none*."""
-        names = self.statistic.scale.names
-        of_units = self.record.per_category and NONE in names and category in names
-        if not of_units or not self._reads_panel():
-            return None
-        counts = self.statistic.unnamed()
-        c, nothing = counts.counts[:, names.index(category)], counts.counts[:, names.index(NONE)]
-        others = np.maximum(counts.sizes - 1, 1)
-        on_marking = counts.weights @ (
-            c * (counts.sizes - c if category == NONE else nothing) / others
-        )
-        every = counts.weights @ (c * (counts.sizes - c) / others)
-        return float(on_marking / every) if every > 0 else None
-
-    def _chosen(self) -> float | None:
-        """The p-value of ratings missing completely at random, if it is small."""
-        if self.record.withstands_chosen or not self._reads_panel():
-            return None
-        p = chosen_ratings(self.statistic.unnamed())
-        return p if p <= CHOSEN else None
-
-    def _prevailing(self) -> tuple[str, float] | None:
-        """The category of nearly all labels that meet another, if it makes the value low."""
-        if not self.record.chance_corrected or not self._reads_panel():
-            return None
-        counts = self.statistic.unnamed()
-        given = np.atleast_2d(counts.meeting)[0]
-        most, whole = int(given.argmax()), float(given.sum())
-        if not whole or given[most] < NEARLY_ALL * whole:
-            return None
-        return counts.scale.names[most], float(given[most]) / whole
-
     def _method(
-        self, error: Array | None, known: ConfidenceDistribution | None, n_draws: int
+        self, found: Coefficient, known: ConfidenceDistribution | None, evidence: Evidence | None
     ) -> str:
         """How the interval is found, which raters it is about, and what else to know of it."""
-        inference, clusters = self.inference, self.statistic.clusters
-        method, units = inference.interval_method, "clusters" if clusters else "items"
+        inference, statistic = self.inference, self.point.statistic
+        method, n_draws = inference.interval_method, 0 if evidence is None else len(evidence.draws)
+        units = "clusters" if statistic.clusters else "items"
         fewer = f"{n_draws} " if 0 < n_draws < inference.n_resamples else ""
         said = [f"{fewer}{method.description}"]
-        if clusters:
+        if statistic.clusters:
             said.append("whole clusters")
         if inference.always_valid_at is not None:
             said.append(f"always valid, tightest at {inference.always_valid_at} {units}")
@@ -479,18 +466,48 @@ class _Maker:
         said.append(method.population)
         if known is not None and (why := known.why_without(inference.tail)):
             said.append(f"{why} for limits at {100 * inference.confidence_level:g} %")
-        if self.record.crossed and self.statistic.left_out:
-            said.append(f"items with missing ratings left out: {self.statistic.left_out}")
-        if error is not None:
+        if self.point.record.crossed and statistic.left_out:
+            said.append(f"items with missing ratings left out: {statistic.left_out}")
+        if found.monte_carlo_error is not None:
+            error = found.monte_carlo_error
             said.append(f"value from random sampling, standard error {error:.1g}")
         return "; ".join(said)
+
+
+def _on_marking(record: Measure, counts: CategoryCounts | None, category: str) -> float | None:
+    """The share of the disagreement on a category in which the other rater said *none*."""
+    if counts is None or not record.per_category or not {NONE, category} <= {*counts.scale.names}:
+        return None
+    names, sizes = counts.scale.names, counts.sizes
+    c, nothing = counts.counts[:, names.index(category)], counts.counts[:, names.index(NONE)]
+    others = np.maximum(sizes - 1, 1)
+    on_marking = counts.weights @ (c * (sizes - c if category == NONE else nothing) / others)
+    every = counts.weights @ (c * (sizes - c) / others)
+    return float(on_marking / every) if every > 0 else None
+
+
+def _chosen(record: Measure, counts: CategoryCounts | None) -> float | None:
+    if counts is None or record.withstands_chosen:
+        return None
+    p = chosen_ratings(counts)
+    return p if p <= CHOSEN else None
+
+
+def _prevailing(record: Measure, counts: CategoryCounts | None) -> tuple[str, float] | None:
+    """The category of nearly all labels that meet another, if it makes the value low."""
+    if counts is None or not record.chance_corrected:
+        return None
+    given = np.atleast_2d(counts.meeting)[0]
+    most, whole = int(given.argmax()), float(given.sum())
+    if not whole or given[most] < NEARLY_ALL * whole:
+        return None
+    return counts.scale.names[most], float(given[most]) / whole
 
 
 def why_no_lowest(values: Array, scale: Scale) -> str | None:
     """Why nobody knows which category is the lowest; None if every declared one has a value.
 
-    `values` are those of each category (K,). A category that was declared and not seen may be the
-    lowest. Where none are declared, the categories are those that were seen.
+    A category that was declared and not seen may be the lowest. `values` are theirs (K,).
     """
     unseen = [name for name, value in zip(scale.names, values, strict=True) if np.isnan(value)]
     if not scale.declared or not unseen:

@@ -75,7 +75,6 @@ def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
 
 
 def _known(ratings: Rated) -> dict[str, str]:
-    """The right label of each rated gold item, as far as it is known, in the order of items."""
     if "gold_label" not in ratings.has:
         return {}
     whole = cast(Ratings, ratings)

@@ -21,10 +21,10 @@ Shares = tuple[Array, Codes]
 
 @dataclass(frozen=True)
 class OfOrder:
-    """A share, or a difference of two.
+    """A share, or a difference of two, with Student's interval over whole items.
 
-    `interval` is Student's over whole items, and `n` the number of preferences, or of pairs of
-    them. `undefined` says why there is no value or no interval.
+    `n` is the number of preferences, or of pairs of them. `undefined` says why there is no value or
+    no interval.
     """
 
     value: float | None
@@ -37,16 +37,10 @@ class OfOrder:
 class OrderEffect:
     """What the order of presentation does to preferences.
 
-    Attributes
-    ----------
-    first
-        Of the preferences that are no ties, the share for the alternative that was shown first: 0.5
-        if the order has no effect and is random.
-    within, across
-        How often two raters say the same of a pair of alternatives: where both saw it in the same
-        order, and where they did not.
-    difference
-        `within` less `across`. Above 0, raters follow the order.
+    `first` is the share of preferences, without ties, for the alternative that was shown first: 0.5
+    if the order has no effect and is random. `within` and `across` are how often two raters say the
+    same of a pair of alternatives: where both saw it in the same order, and where they did not.
+    Their `difference` is above 0 if raters follow the order.
     """
 
     first: OfOrder
@@ -56,14 +50,9 @@ class OrderEffect:
 
 
 def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
-    """The effect of the order in which alternatives were shown.
+    """The effect of the order in which alternatives were shown, from preferences of raters.
 
-    Parameters
-    ----------
-    marked
-        The preferences of raters. Rankings have no order of presentation, and are left out.
-    level
-        The level of the intervals.
+    Rankings have no order of presentation, and are left out.
 
     Raises
     ------

@@ -1,24 +1,21 @@
 """The parts of a round that estimates are about, each with its statistic.
 
-With many raters there are many parts. A statistic is made only if its part is asked for.
-
-Each stratum, such as a language, is a round of its own, with its own expected disagreement. It asks
-what a team asks: could these items alone be trained on? A stratum where nearly all labels are one
-category is then hard to pass, as such a round is. The measure `stratum_alpha` reads all strata by
-the expected disagreement of the whole round.
+A statistic is made only if its part is asked for. Each stratum, such as a language, is a round of
+its own, with its own expected disagreement: could these items alone be trained on? The measure
+`stratum_alpha` reads all strata by the expected disagreement of the whole round.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from agreement_pipeline.counting import Rated, counting_of
+from agreement_pipeline.estimates.estimates import ROUND, Scope
 from agreement_pipeline.estimates.gold import against_gold
-from agreement_pipeline.estimates.scope import ROUND, Scope
 from agreement_pipeline.measures import Needs
 from agreement_pipeline.ratings import STRATUM, Array, Codes, Ratings
 from agreement_pipeline.statistics import (
@@ -41,16 +38,9 @@ Parts = Iterator[tuple[Scope, Callable[[], Statistic]]]
 class Shown:
     """The raters and pairs of a round that are shown where a panel has too many to show all.
 
-    Attributes
-    ----------
-    raters
-        Raters who are compared with the others, or left out. Those who agree least come first.
-    pairs
-        Pairs of raters. Those who agree least come first.
-    again
-        Raters who are compared with themselves. Those who met most items again come first.
-    n_raters, n_pairs, n_again
-        How many there are of each.
+    `raters` are compared with the others, or left out, and `pairs` with each other: those who agree
+    least come first. `again` are compared with themselves: those who met most items again come
+    first. `n_raters`, `n_pairs` and `n_again` count all there are.
     """
 
     raters: Names
@@ -64,8 +54,8 @@ class Shown:
     def of(cls, ratings: Rated, most: int = MOST_SHOWN) -> "Shown":
         """The raters and pairs of a round: all of them if the panel has at most so many raters.
 
-        They are then in the order of their names. Of a larger panel so many raters and so many
-        pairs are shown.
+        They are then in the order of their names. Of a larger panel so many raters and pairs are
+        shown.
         """
         if len(ratings.raters) <= most:
             return cls.whole(ratings.raters)
@@ -161,16 +151,10 @@ def together(strata: list[Stratum]) -> Stratum:
 
 
 class Asked(NamedTuple):
-    """What is asked for.
+    """What is asked for: the `kinds` of scope, and which raters and pairs, or all.
 
-    Attributes
-    ----------
-    kinds
-        The kinds of scope.
-    shown
-        The raters and pairs. None for all of them.
-    named
-        True if counts must keep the raters' names, as methods for raters at large need them.
+    Counts are `named` if they must keep the raters' names, as methods for raters at large need
+    them.
     """
 
     kinds: Container[str]
@@ -195,8 +179,6 @@ class Asked(NamedTuple):
 
     def pairs(self, raters: Names) -> list[Pair]:
         """The pairs of some raters that are asked for. Each is in the order of the raters."""
-        if "pair" not in self.kinds:
-            return []
         if self.shown is None:
             return sorted(combinations(raters, 2), key=sorted)
         place = {name: n for n, name in enumerate(raters)}
@@ -207,8 +189,9 @@ class Asked(NamedTuple):
 def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
     """The parts that are asked for, with the statistic that some measures need."""
     kinds, parts = _PARTS[needs]
-    if any(kind in asked.kinds for kind in kinds):
-        yield from parts(ratings, asked)
+    here = [kind for kind in kinds if kind in asked.kinds]
+    if here:
+        yield from parts(ratings, asked._replace(kinds=here))
     if "stratum" in asked.kinds:
         for stratum in strata_of(ratings):
             yield from parts_of_stratum(stratum, needs, asked.named)
@@ -225,58 +208,51 @@ def parts_of_stratum(stratum: Stratum, needs: Needs, named: bool) -> Parts:
 
 def _of_raters(
     asked: Asked,
-    raters: Names,
-    whole: Callable[[], Statistic],
+    table: Any,
     *,
+    whole: Callable[[], Statistic] | None = None,
     without: Callable[[str], Statistic] | None = None,
     pair: Callable[[Pair], Statistic] | None = None,
 ) -> Parts:
     """The whole panel, the panel without each rater, and each pair. Two raters are a pair alone."""
     if asked.whole:
-        yield ROUND, whole
-    if without is not None and "without" in asked.kinds and len(raters) > 2:
-        for rater in asked.raters(raters):
-            yield Scope("without", rater), partial(without, rater)
-    if pair is not None:
-        for both in asked.pairs(raters):
-            yield Scope.of_pair(*both), partial(pair, both)
+        yield ROUND, whole or (lambda: table)
+    if "without" in asked.kinds and len(table.raters) > 2:
+        for rater in asked.raters(table.raters):
+            yield Scope("without", rater), partial(without or table.without, rater)
+    if "pair" in asked.kinds:
+        for both in asked.pairs(table.raters):
+            yield Scope.of_pair(*both), partial(pair or table.only, both)
 
 
 def _of_counts(ratings: Rated, asked: Asked) -> Parts:
     counting = counting_of(ratings)
     if ratings.scale.continuous or asked.named:
-        table = counting.by_rater(ratings)
-        return _of_raters(
-            asked, table.raters, lambda: table, without=table.without, pair=table.only
-        )
+        return _of_raters(asked, counting.by_rater(ratings))
     whole = partial(counting.counts, ratings)
     if "without" not in asked.kinds and "pair" not in asked.kinds:
-        return _of_raters(asked, (), whole)
+        return iter([(ROUND, whole)])
     labels = counting.labels(ratings)
     return _of_raters(
         asked,
-        labels.raters,
-        whole,
+        labels,
+        whole=whole,
         without=labels.counts_without,
         pair=lambda pair: labels.only(pair).counts().merged(),
     )
 
 
 def _of_values(ratings: Rated, asked: Asked) -> Parts:
-    table = counting_of(ratings).numbers(ratings)
-    return _of_raters(asked, table.raters, lambda: table, without=table.without)
+    return _of_raters(asked, counting_of(ratings).numbers(ratings))
 
 
 def _of_patterns(ratings: Rated, asked: Asked) -> Parts:
     labels = counting_of(ratings).labels(ratings)
-    return _of_raters(
-        asked, labels.raters, lambda: labels, pair=lambda pair: labels.only(pair).merged()
-    )
+    return _of_raters(asked, labels, pair=lambda pair: labels.only(pair).merged())
 
 
 def _of_confidence(ratings: Rated, asked: Asked) -> Parts:
-    confident = counting_of(ratings).confident_labels(ratings)
-    return _of_raters(asked, confident.raters, lambda: confident, pair=confident.only)
+    return _of_raters(asked, counting_of(ratings).confident_labels(ratings))
 
 
 def _of_panel(ratings: Rated, asked: Asked) -> Parts:

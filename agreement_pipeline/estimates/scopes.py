@@ -11,7 +11,16 @@ from typing import NamedTuple
 
 from agreement_pipeline.counting import Rated, counting_of, refuse_unread
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimates import DEFAULT, Estimate, estimate_each, registered
+from agreement_pipeline.estimates.estimates import (
+    DEFAULT,
+    ROUND,
+    SCOPE_KINDS,
+    Estimate,
+    Scope,
+    ScopeKind,
+    estimate_each,
+    registered,
+)
 from agreement_pipeline.estimates.gold import has_right_labels
 from agreement_pipeline.estimates.parts import (
     Asked,
@@ -22,7 +31,6 @@ from agreement_pipeline.estimates.parts import (
     strata_of,
     together,
 )
-from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, each_in_order, points_of
 from agreement_pipeline.measures import MEASURES, Needs
 from agreement_pipeline.ratings import Scale
@@ -65,15 +73,7 @@ def measure(
 ) -> Estimate:
     """One measure of the whole round, with its interval.
 
-    Parameters
-    ----------
-    ratings
-        What `read_ratings` gives.
-    measure
-        The registered name of a measure that has a value for the whole round. For values of parts
-        of the round, use `survey`.
-    inference
-        How the interval is found.
+    For values of parts of the round, use `survey`.
 
     Raises
     ------
@@ -149,16 +149,17 @@ def measure_ratings(
 
 
 class _Task(NamedTuple):
-    """Measures to estimate on one part of a round. Only estimates on some kinds of scope count."""
+    """Measures to estimate on one part of a round, as far as their scopes are of some kinds."""
 
     names: list[str]
     scope: Scope
     statistic: Statistic
     inference: Inference
-    kinds: Container[str]
+    kinds: Container[str] = SCOPE_KINDS
 
     def estimated(self) -> list[Estimate]:
-        found = _estimated(self.names, self.scope, self.statistic, self.inference)
+        seeded = replace(self.inference, seed=seed_of(self.statistic))
+        found = estimate_each(self.names, self.statistic, seeded, scope=self.scope)
         return [each for each in found if each.scope.kind in self.kinds]
 
 
@@ -169,13 +170,12 @@ def _tasks(
     scopes: Container[str],
     shown: Shown | None,
 ) -> Iterator[_Task]:
-    """The measures on each part that they have. A statistic is made when its turn comes."""
     if inference.looks is not None:
         # The size of the whole round says at which look of a plan it is.
         panel = counting_of(ratings).by_rater(ratings)
         judged_on = panel.n_items if panel.clusters is None else panel.clusters.n
         inference = replace(inference, judged_on=judged_on)
-    asked = Asked(scopes, shown, named=_at_large(inference))
+    asked = Asked(scopes, shown, named=inference.interval_method.at_large)
     records = [
         record
         for record in map(registered, dict.fromkeys(measures))
@@ -195,7 +195,6 @@ def _tasks(
 
 
 def _of_tasks(tasks: Iterable[_Task], ratings: Rated, shown: Shown | None) -> Iterator[Estimate]:
-    """The estimates of each task, in order. All cores work at the parts of a large panel."""
     large = shown is not None and shown.left_out() is not None
     cores = (os.cpu_count() or 1) if large else 1
     for found in each_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD):
@@ -227,26 +226,17 @@ def measure_strata(
             yield found
     for (name, _), each in small.items():
         needs = registered(name).needs
-        for scope, made in parts_of_stratum(together(each), needs, _at_large(inference)):
-            pooled = _estimated([name], scope, made(), _about(inference, scope, needs))
-            yield from (_of(ratings, found) for found in pooled)
-
-
-def _estimated(
-    names: list[str], scope: Scope, statistic: Statistic, inference: Inference
-) -> list[Estimate]:
-    seeded = replace(inference, seed=seed_of(statistic))
-    return estimate_each(names, statistic, seeded, scope=scope)
-
-
-def _at_large(inference: Inference) -> bool:
-    return inference.interval_method.population == "raters at large"
+        for scope, made in parts_of_stratum(
+            together(each), needs, inference.interval_method.at_large
+        ):
+            pooled = _Task([name], scope, made(), _about(inference, scope, needs))
+            yield from (_of(ratings, found) for found in pooled.estimated())
 
 
 def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
     """The inference, for these raters where the estimate can be about no others."""
     of_these = scope.kind in NAMED or needs in ("strata", "gold")
-    if _at_large(inference) and of_these:
+    if inference.interval_method.at_large and of_these:
         return replace(inference, method=DEFAULT_METHOD)
     return inference
 
@@ -254,7 +244,7 @@ def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
 def _of(ratings: Rated, found: Estimate) -> Estimate:
     """The estimate, with what the ratings tell of it and their statistic does not.
 
-    If it has no value, its reason also says that gold items were not read. And raters who marked an
+    The reason why it has no value also says that gold items were not read. And raters who marked an
     object can only differ on what it is called.
     """
     record = registered(found.measure)

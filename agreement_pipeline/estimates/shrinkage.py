@@ -1,17 +1,11 @@
 """How much values differ beyond their own standard errors, and single raters drawn to a pool.
 
-The spread is DerSimonian and Laird's (1986).
-
-References
-----------
-DerSimonian, R. & Laird, N. (1986). Controlled Clinical Trials 7(3), 177-188.
-https://doi.org/10.1016/0197-2456(86)90046-2
+The spread is DerSimonian and Laird's (1986, https://doi.org/10.1016/0197-2456(86)90046-2).
 """
 
 import numpy as np
 
-from agreement_pipeline.estimates.estimates import DEFAULT, Estimate
-from agreement_pipeline.estimates.scope import Scope
+from agreement_pipeline.estimates.estimates import DEFAULT, Estimate, Scope
 from agreement_pipeline.intervals import Inference, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels

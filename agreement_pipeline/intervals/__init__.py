@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         row_weights as row_weights,
     )
     from agreement_pipeline.intervals.evidence import affordable as affordable, gathered as gathered
-    from agreement_pipeline.intervals.distributions import FurtherOut as FurtherOut
     from agreement_pipeline.intervals.inference import Inference as Inference
     from agreement_pipeline.intervals.inference import what_is_known as what_is_known
     from agreement_pipeline.intervals.looks import Looks as Looks, second_look as second_look
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.intervals.evidence import (
         NOTHING as NOTHING,
+        Point as Point,
         points_of as points_of,
         split_for as split_for,
         why_without as why_without,

@@ -1,11 +1,9 @@
 r"""Confidence distributions: what an interval method says about a true value.
 
-Its quantiles are the limits of an interval. Its share under a cut-off is the p-value p of the
-hypothesis that the true value is under the cut-off. So they agree: the lower limit at a tail
-reaches a cut-off exactly if p is at most that tail. A *tail* is the share beyond one limit:
-(1 - confidence level) / 2.
-
-An undefined value always widens the interval, on both sides.
+Its quantiles are the limits of an interval. Its share under a cut-off is the p-value of the
+hypothesis that the true value is under the cut-off. So the lower limit at a tail reaches a cut-off
+exactly if p is at most that tail. A *tail* is the share beyond one limit:
+(1 - confidence level) / 2. An undefined value always widens the interval, on both sides.
 
 Reference: Xie, M. & Singh, K. (2013). Confidence distribution, the frequentist distribution
 estimator of a parameter: a review. International Statistical Review 81(1), 3-39.
@@ -38,12 +36,28 @@ Bounds = tuple[float, float]
 def fewest_draws(tail: float) -> int:
     """The fewest resamples of which ten lie beyond a limit at the tail.
 
-    On few items the limits lie further out, so fewer resamples lie beyond them.
-
     >>> fewest_draws(0.025)
     400
     """
     return math.ceil(FEWEST_TAIL_DRAWS / tail * (1 - 1e-12))
+
+
+def beyond_all(cutoff: float, bounds: Bounds, upper: bool) -> bool:
+    """True if a measure with these bounds is never under the cut-off, or always if `upper`."""
+    return cutoff > bounds[1] if upper else cutoff <= bounds[0]
+
+
+def clears(limits: Interval, cutoff: float, upper: bool) -> bool:
+    """True if the lower limit reaches the cut-off, or the upper limit does not."""
+    return limits.high < cutoff if upper else limits.low >= cutoff
+
+
+def halved(low: float, high: float, above: Callable[[float], bool]) -> tuple[float, float]:
+    """Two neighbouring numbers around the last one for which `above` is true."""
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above(middle) else (low, middle)
+    return low, high
 
 
 class ConfidenceDistribution(ABC):
@@ -63,18 +77,16 @@ class ConfidenceDistribution(ABC):
         """The limits beyond each of which lies a share of `tail`."""
 
     @abstractmethod
+    def tail_at(self, cutoff: float, upper: bool) -> float:
+        """The tail at which the lower limit touches the cut-off, or the upper one."""
+
     def under(self, cutoff: float) -> float:
-        """The p-value of the hypothesis that the true value is under `cutoff`.
+        """The p-value of the hypothesis that the true value is under `cutoff`."""
+        return self.tail_at(cutoff, upper=False)
 
-        This is the tail at which the lower limit touches the cut-off.
-        """
-
-    @abstractmethod
     def over(self, cutoff: float) -> float:
-        """The p-value of the hypothesis that the true value is at `cutoff` or above.
-
-        This is the tail at which the upper limit touches the cut-off.
-        """
+        """The p-value of the hypothesis that the true value is at `cutoff` or above."""
+        return self.tail_at(cutoff, upper=True)
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,6 @@ class Student(ConfidenceDistribution):
 
     @property
     def _apart(self) -> float | None:
-        """The distance from the value to the greatest one; None without the logarithm."""
         apart = self.bounds[1] - self.value
         return apart if self.log and 0 < apart < math.inf else None
 
@@ -108,16 +119,14 @@ class Student(ConfidenceDistribution):
         low, high = self.bounds[1] - apart * factor, self.bounds[1] - apart / factor
         return Interval(max(low, self.bounds[0]), high)
 
-    def under(self, cutoff: float) -> float:
-        """Student's lower tail at the cut-off."""
-        return 0.0 if cutoff <= self.bounds[0] else lower_tail(self._standardized(cutoff), self.df)
+    def tail_at(self, cutoff: float, upper: bool) -> float:
+        """Student's tail at the cut-off."""
+        if beyond_all(cutoff, self.bounds, upper):
+            return 0.0
+        errors = self._errors_to(cutoff)
+        return lower_tail(-errors if upper else errors, self.df)
 
-    def over(self, cutoff: float) -> float:
-        """Student's upper tail at the cut-off."""
-        return 0.0 if cutoff > self.bounds[1] else lower_tail(-self._standardized(cutoff), self.df)
-
-    def _standardized(self, cutoff: float) -> float:
-        """How many standard errors the cut-off lies above the value."""
+    def _errors_to(self, cutoff: float) -> float:
         apart = self._apart
         if apart is None:
             return (cutoff - self.value) / self.error
@@ -144,27 +153,17 @@ class Exact(ConfidenceDistribution):
         low, high = (np.where(np.isnan(found), bound, found) for bound in self.bounds)
         return Interval(float(low.min()), float(high.max())).including(self.value)
 
-    def under(self, cutoff: float) -> float:
-        """The tail at which the lower limit touches the cut-off."""
-        return 1.0 if cutoff > self.value else _least(lambda tail: self.limits(tail).low >= cutoff)
+    def tail_at(self, cutoff: float, upper: bool) -> float:
+        """The smallest tail whose limit clears the cut-off. 0 if the finest does."""
+        if (cutoff <= self.value) == upper:
+            return 1.0
+        if clears(self.limits(FINEST_TAIL), cutoff, upper):
+            return 0.0
 
-    def over(self, cutoff: float) -> float:
-        """The tail at which the upper limit touches the cut-off."""
-        return 1.0 if cutoff <= self.value else _least(lambda tail: self.limits(tail).high < cutoff)
+        def too_small(power: float) -> bool:
+            return not clears(self.limits(math.exp(power)), cutoff, upper)
 
-
-def _least(met: Callable[[float], bool]) -> float:
-    """The smallest tail at which a condition is met, and at every larger tail too.
-
-    It is 0 if the finest tail meets it.
-    """
-    if met(FINEST_TAIL):
-        return 0.0
-    low, high = math.log(FINEST_TAIL), 0.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if met(math.exp(middle)) else (middle, high)
-    return math.exp(high)
+        return math.exp(halved(math.log(FINEST_TAIL), 0.0, too_small)[1])
 
 
 @dataclass(frozen=True)
@@ -187,13 +186,9 @@ class BoundsOnly(ConfidenceDistribution):
         """The reason is the same at every tail."""
         return self.why
 
-    def under(self, cutoff: float) -> float:
-        """1, unless the measure is never under the cut-off."""
-        return float(cutoff > self.bounds[0])
-
-    def over(self, cutoff: float) -> float:
-        """1, unless the measure never reaches the cut-off."""
-        return float(cutoff <= self.bounds[1])
+    def tail_at(self, cutoff: float, upper: bool) -> float:
+        """1, unless the bounds decide."""
+        return float(not beyond_all(cutoff, self.bounds, upper))
 
 
 @dataclass(frozen=True)
@@ -220,73 +215,12 @@ class WiderOf(ConfidenceDistribution):
         """The reason of either distribution."""
         return self.one.why_without(tail) or self.other.why_without(tail)
 
-    def under(self, cutoff: float) -> float:
-        """The larger p."""
-        tail = self.one.under(cutoff)
-        if tail >= 1 or self.other.limits(max(tail, self.finest)).low >= cutoff:
+    def tail_at(self, cutoff: float, upper: bool) -> float:
+        """The larger tail."""
+        tail = self.one.tail_at(cutoff, upper)
+        if tail >= 1 or clears(self.other.limits(max(tail, self.finest)), cutoff, upper):
             return tail
-        return max(tail, self.other.under(cutoff))
-
-    def over(self, cutoff: float) -> float:
-        """The larger p."""
-        tail = self.one.over(cutoff)
-        if tail >= 1 or self.other.limits(max(tail, self.finest)).high < cutoff:
-            return tail
-        return max(tail, self.other.over(cutoff))
-
-
-@dataclass(frozen=True, eq=False)
-class FurtherOut(ConfidenceDistribution):
-    """The limits of another distribution, moved further out, for a round judged more than once.
-
-    `once` is what is known if the round is judged once. With few resamples or few items, it is too
-    coarse for limits so far out. Then the limits are the bounds. The p-value is half of the
-    smallest level at which the interval leaves the cut-off out.
-    """
-
-    once: ConfidenceDistribution
-    bounds: Bounds
-
-    @abstractmethod
-    def beyond(self, tail: float) -> float:
-        """The tail of a single look at which the limits lie, for a tail of all looks together."""
-
-    @abstractmethod
-    def overall(self, tail: float) -> float:
-        """The inverse of `beyond`, at most one half."""
-
-    @property
-    def finest(self) -> float:
-        """The smallest p-value that the other distribution can tell."""
-        return self._overall(self.once.finest)
-
-    def limits(self, tail: float) -> Interval:
-        """The other distribution's limits at the tail of a single look."""
-        if self.why_without(tail):
-            return Interval(*self.bounds)
-        return self.once.limits(self.beyond(tail))
-
-    def why_without(self, tail: float) -> str | None:
-        """The reason if the other distribution is too coarse for limits so far out."""
-        beyond = self.beyond(tail)
-        return TOO_FEW_ITEMS if beyond < self.once.finest else self.once.why_without(beyond)
-
-    def under(self, cutoff: float) -> float:
-        """The tail at which the lower limit touches the cut-off."""
-        if cutoff <= self.bounds[0]:
-            return 0.0
-        return self._overall(max(self.once.under(cutoff), self.once.finest))
-
-    def over(self, cutoff: float) -> float:
-        """The tail at which the upper limit touches the cut-off."""
-        if cutoff > self.bounds[1]:
-            return 0.0
-        return self._overall(max(self.once.over(cutoff), self.once.finest))
-
-    def _overall(self, tail: float) -> float:
-        if tail > 0.5:
-            return 1 - self._overall(1 - tail)
-        return 0.0 if tail <= 0 else self.overall(tail)
+        return max(tail, self.other.tail_at(cutoff, upper))
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +232,7 @@ class Percentiles(ConfidenceDistribution):
     unseen items that raise the measure most. They count for the upper limit alone.
 
     An undefined resample counts as the smallest value for the lower limit, and as the greatest for
-    the upper limit. No lower limit reaches a cut-off above the value, so its p is one half or more.
+    the upper limit. No limit clears a cut-off beyond the value, so p is one half or more there.
     """
 
     draws: Array
@@ -315,27 +249,23 @@ class Percentiles(ConfidenceDistribution):
     def limits(self, tail: float) -> Interval:
         """Percentiles of the resamples."""
         shares = self._share(tail), self._share(1 - tail)
-        limits = [quantile_interval(each, *shares, self.bounds) for each in self._of_upper]
-        low = min(each.low for each in limits[: len(self._of_lower)])
+        limits = [quantile_interval(each, *shares, self.bounds) for each in self._read(upper=True)]
+        low = min(each.low for each in limits[: len(self._read(upper=False))])
         return Interval(low, max(each.high for each in limits)).including(self.value)
 
-    def under(self, cutoff: float) -> float:
-        """The share of resamples under the cut-off."""
-        share = max(_shares_under(self._of_lower, cutoff, self.bounds[0]))
-        return max(self._tail(share), 0.5 if cutoff > self.value else 0.0)
+    def tail_at(self, cutoff: float, upper: bool) -> float:
+        """The share of resamples on the other side of the cut-off."""
+        bound = self.bounds[upper]
+        under = [
+            float(np.mean(np.where(np.isnan(each), bound, each) < cutoff))
+            for each in self._read(upper)
+        ]
+        tail = 1 - self._tail(min(under)) if upper else self._tail(max(under))
+        return max(tail, 0.5 if (cutoff <= self.value) == upper else 0.0)
 
-    def over(self, cutoff: float) -> float:
-        """The share of resamples at the cut-off or above."""
-        share = min(_shares_under(self._of_upper, cutoff, self.bounds[1]))
-        return max(1 - self._tail(share), 0.5 if cutoff <= self.value else 0.0)
-
-    @property
-    def _of_lower(self) -> list[Array]:
-        return [self.draws] if self.seen is None else [self.draws, self.seen]
-
-    @property
-    def _of_upper(self) -> list[Array]:
-        return self._of_lower if self.raised is None else [*self._of_lower, self.raised]
+    def _read(self, upper: bool) -> list[Array]:
+        read = [self.draws, self.seen, self.raised if upper else None]
+        return [each for each in read if each is not None]
 
     def _share(self, tail: float) -> float:
         """The percentile that is the limit at a tail."""
@@ -344,11 +274,6 @@ class Percentiles(ConfidenceDistribution):
     def _tail(self, share: float) -> float:
         """The tail whose limit is that percentile."""
         return share
-
-
-def _shares_under(draws: list[Array], cutoff: float, undefined: float) -> list[float]:
-    """The shares of resamples under the cut-off, where undefined ones count as a bound."""
-    return [float(np.mean(np.where(np.isnan(each), undefined, each) < cutoff)) for each in draws]
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,13 +303,12 @@ class ExpandedPercentiles(Percentiles):
     r"""Percentiles that lie further out on few items.
 
     They lie at :math:`\Phi(t \sqrt{(n + 1) / (n - 1)})`, with Student's t of n - 1 degrees of
-    freedom. Plain percentiles are too narrow for two reasons. The mean of Dirichlet weights has
-    1 / (n + 1) of the items' variance, and an error 1 / (n - 1) of it. And the variance itself is
-    estimated. If no resample lies so far out, the limits are the bounds.
+    freedom. The mean of Dirichlet weights has 1 / (n + 1) of the items' variance, and an error
+    1 / (n - 1) of it, and the variance itself is estimated. If no resample lies so far out, the
+    limits are the bounds.
 
-    Reference: Hesterberg, T. C. (2015). What teachers should know about the bootstrap: resampling
-    in the undergraduate statistics curriculum. The American Statistician 69(4), 371-386.
-    https://doi.org/10.1080/00031305.2015.1089789
+    Reference: Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American
+    Statistician 69(4), 371-386. https://doi.org/10.1080/00031305.2015.1089789
     """
 
     n: int
@@ -402,15 +326,11 @@ class ExpandedPercentiles(Percentiles):
         """No resample lies as far out as the limits at this tail."""
         return None if self._share(tail) >= 1 / len(self.draws) else TOO_FEW_ITEMS
 
-    def under(self, cutoff: float) -> float:
-        """The tail at which the lower limit touches the cut-off."""
-        out = cutoff <= self.bounds[0]
-        return 0.0 if out else max(super().under(cutoff), self._tail_of_one_draw)
-
-    def over(self, cutoff: float) -> float:
-        """The tail at which the upper limit touches the cut-off."""
-        out = cutoff > self.bounds[1]
-        return 0.0 if out else max(super().over(cutoff), self._tail_of_one_draw)
+    def tail_at(self, cutoff: float, upper: bool) -> float:
+        """The share of resamples, and at least that of one."""
+        if beyond_all(cutoff, self.bounds, upper):
+            return 0.0
+        return max(super().tail_at(cutoff, upper), self._tail_of_one_draw)
 
     def relative_reach(self, tail: float, times: float) -> float:
         """The reach of the limits on `times` as many items, as a share of the reach on these."""
@@ -435,7 +355,6 @@ def _stretch(n: int) -> float:
 
 
 def _reach(tail: float, n: int) -> float:
-    """The distance of the limit on n items, in standard errors of the resamples."""
     return _stretch(n) * quantile(tail, n - 1)
 
 

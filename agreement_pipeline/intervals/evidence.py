@@ -22,9 +22,9 @@ from agreement_pipeline.intervals.draws import (
     each_in_order,
     one_core_products,
     resampled,
+    without_items,
 )
 from agreement_pipeline.intervals.inference import Inference
-from agreement_pipeline.intervals.jackknife import without_items
 from agreement_pipeline.intervals.methods import Evidence, IntervalMethod
 from agreement_pipeline.measures import Coefficient, Measure
 from agreement_pipeline.ratings import Array
@@ -79,18 +79,18 @@ def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
     unnamed = statistic.unnamed() if any(map(_forgets, records)) else statistic
     forgotten = statistic if unnamed is statistic else unnamed.merged()
 
-    def point(record: Measure) -> Point:
-        spoken_of = crossed if record.crossed else statistic
-        basis = split_for(record, forgotten if _forgets(record) else spoken_of)
-        why = why_without(record, basis)
-        return Point(record, spoken_of, basis, record(basis) if why is None else NOTHING, why)
-
+    points = []
     with one_core_products():
-        return [point(record) for record in records]
+        for record in records:
+            spoken_of = crossed if record.crossed else statistic
+            basis = split_for(record, forgotten if _forgets(record) else spoken_of)
+            why = why_without(record, basis)
+            found = record.function(basis) if why is None else NOTHING
+            points.append(Point(record, spoken_of, basis, found, why))
+    return points
 
 
 def _forgets(record: Measure) -> bool:
-    """True if the measure does not ask who gave which label."""
     return not record.crossed and (
         record.needs == "counts" or (record.needs == "panel" and record.exchangeable)
     )
@@ -104,8 +104,8 @@ def split_for(record: Measure, basis: Any) -> Any:
 def why_without(record: Measure, statistic: Any) -> str | None:
     """Why there is no value with an interval; None if there is one.
 
-    Either a declared condition makes the measure undefined, or agreement is read in one cluster
-    alone. One cluster cannot show how clusters differ.
+    A declared condition holds, or agreement is read in one cluster alone, which cannot show how
+    clusters differ.
     """
     n = record.rests_on.clusters(statistic)
     why = record.why_undefined(statistic)
@@ -123,8 +123,9 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     Slow ones get fewer resamples, and are computed beside the others, on all cores.
     """
     groups: dict[tuple[object, bool, int], list[Point]] = {}
+    method = inference.interval_method
     with one_core_products():
-        points = [_on_fewer_rows(point, inference.interval_method) for point in points]
+        points = [_on_fewer_rows(point, method) for point in points]
     for point in points:
         if point.undefined is None:
             n = min(inference.n_resamples, affordable(point.record, point.basis))
@@ -132,14 +133,10 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
             groups.setdefault((drawn_as, point.record.expensive, n), []).append(point)
     some_slow = any(n < inference.n_resamples for *_, n in groups)
     cores = (os.cpu_count() or 1) if some_slow and len(groups) > 1 else 1
-
-    def of_group(drawn_as: tuple[object, bool, int]) -> dict[str, Evidence]:
-        return _of_group(groups[drawn_as], replace(inference, n_resamples=drawn_as[-1]))
-
-    each = each_in_order(of_group, groups, cores=cores, ahead=cores)
+    asked = [(some, replace(inference, n_resamples=n)) for (*_, n), some in groups.items()]
+    each = each_in_order(_of_group, asked, cores=cores, ahead=cores)
     found = {name: evidence for some in each for name, evidence in some.items()}
-    at_large = inference.interval_method.population == "raters at large"
-    return _with_raters(found, points, statistic) if at_large else found
+    return _with_raters(found, points, statistic) if method.at_large else found
 
 
 def _on_fewer_rows(point: Point, method: IntervalMethod) -> Point:
@@ -154,8 +151,7 @@ def _on_fewer_rows(point: Point, method: IntervalMethod) -> Point:
 def _drawn_as(basis: Statistic) -> object:
     """Equal for bases whose resampled weights are equal.
 
-    Such bases differ in the kind of their unseen items alone. How much an unseen row of a cluster
-    weighs depends on more, so each basis in clusters stands alone.
+    Such bases differ in the kind of their unseen items alone. Each basis in clusters stands alone.
     """
     if basis.clusters is not None:
         return id(basis)
@@ -166,15 +162,11 @@ def _drawn_as(basis: Statistic) -> object:
 def _with_raters(
     found: dict[str, Evidence], points: Sequence[Point], statistic: Any
 ) -> dict[str, Evidence]:
-    """The evidence with the values without each rater of an item on which agreement is read.
-
-    Raters who rated nothing that a measure uses are passed over.
-    """
+    """The evidence with the values without each rater of an item on which agreement is read."""
     defined = [point for point in points if point.record.name in found]
     records = [point.record for point in defined]
     without = [points_of(records, each) for each in statistic.without_each_rater()]
-
-    def with_raters(place: int, point: Point) -> Evidence:
+    for place, point in enumerate(defined):
         of_all = found[point.record.name]
         by_rater = point.record.rests_on.of_each_rater(point.statistic)
         values = [
@@ -182,10 +174,10 @@ def _with_raters(
             for others, here in zip(without, by_rater > 0, strict=True)
             if here
         ]
-        n_raters = effective_raters(by_rater)
-        return replace(of_all, without_rater=np.array(values), n_raters=n_raters)
-
-    return {point.record.name: with_raters(place, point) for place, point in enumerate(defined)}
+        found[point.record.name] = replace(
+            of_all, without_rater=np.array(values), n_raters=effective_raters(by_rater)
+        )
+    return found
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:
@@ -201,8 +193,9 @@ def affordable(record: Measure, statistic: Statistic) -> int:
     return min(most, max(N_RESAMPLES_OF_EXPENSIVE, MOST_PRODUCTS // (rows * pairs)))
 
 
-def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidence]:
+def _of_group(asked: tuple[Sequence[Point], Inference]) -> dict[str, Evidence]:
     """The evidence on measures that share resamples, with nothing yet about raters left out."""
+    group, inference = asked
     base, method, possible = group[0].basis, inference.interval_method, possible_in(group)
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
     drawn, seen, raised, left, times = nothing, nothing, nothing, nothing, np.empty(0)
@@ -232,7 +225,6 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
 
 
 def _left_out(group: Sequence[Point], seed: int | tuple[int, ...]) -> tuple[Values, Array]:
-    """The measures' values without each item, and how many items each value stands for."""
     most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
     left: dict[str, list[Array]] = {point.record.name: [] for point in group}
     times = []
@@ -300,10 +292,9 @@ class _Block:
         self._seen: dict[int, SeenRows] = {}
 
     def alone(self, point: Point) -> Array:
-        """The measure on the rows that were seen, and no others."""
         basis = point.basis
         weighted = basis.reweighted(self.weights[..., : self.n_seen])
-        return np.asarray(point.record(weighted.beside(Beside(self._rows(basis)))).value)
+        return np.asarray(point.record.function(weighted.beside(Beside(self._rows(basis)))).value)
 
     def with_unseen(self, basis: Statistic, form: S, shares: Array) -> S:
         """A form of a basis. Each unseen row keeps a share of the weight drawn for it."""
@@ -332,8 +323,7 @@ def values_drawn(
     - With unseen rows. Disagreement that was often seen weighs less.
     - Without unseen rows.
     - With one item in all on the unseen row that raises the measure most. Where this moves no
-      limit, they are the values without unseen rows. They are undefined unless `upper` asks for
-      them.
+      limit, they are the values without unseen rows. They are undefined unless `upper` asks.
     """
     drawn: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
     seen: dict[str, list[Array]] = {name: [] for name in drawn}
@@ -382,10 +372,11 @@ def _raising(possible: Sequence[Possible]) -> dict[str, list[int]]:
 
 def _value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
     """The measure's values from its weighted forms. They are read one after the other."""
-    values = (record(form).value for form in forms)
-    if not record.per_category:
-        return np.asarray(next(values))
-    return np.stack([each[..., k] for k, each in enumerate(values)], axis=-1)
+    values = []
+    for place, form in enumerate(forms):
+        value = record.function(form).value
+        values.append(value[..., place] if record.per_category else np.asarray(value))
+    return np.stack(values, axis=-1) if record.per_category else values[0]
 
 
 def with_each_unseen(possible: Sequence[Possible], seen: Array, mass: float) -> Values:

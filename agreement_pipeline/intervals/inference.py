@@ -36,24 +36,21 @@ class Inference:
     ----------
     confidence_level
         In which share of rounds an interval should hold the true value, between 0 and 1.
-    n_resamples
-        How many resamples are drawn. Expensive measures use fewer.
+    n_resamples, seed
+        How many resamples are drawn, and their seed. Expensive measures use fewer.
     method
         The name of an interval method, one of `METHODS`.
     always_valid_at
-        None for a round that is judged once. A number asks for limits that hold however often a
-        round is judged while it fills. They are tightest at this number of items, or clusters.
+        A number asks for limits that hold however often a round is judged while it fills. They are
+        tightest at this number of items, or clusters.
     looks
-        None, or a plan. It asks for limits that hold at all its looks together. At any other size,
-        the limits are the bounds.
+        A plan asks for limits that hold at all its looks together. At other sizes, they are the
+        bounds.
     judged_on
-        The number of items, or of clusters, of the whole round, if a part of it is estimated. None:
-        that of the statistic.
+        The number of items, or of clusters, of the whole round, if a part of it is estimated.
     lower_only
         True if only lower limits are read. Then an upper limit is the measure's greatest value, and
         much less is computed.
-    seed
-        Of the resamples.
 
     Raises
     ------
@@ -98,7 +95,7 @@ class Inference:
                 f"looks: found looks at {list(self.looks.at)} and always_valid_at {at}; "
                 "expected one of them. Leave one out."
             )
-        if self.interval_method.population == "raters at large" and several:
+        if self.interval_method.at_large and several:
             raise PolicyError(
                 f"{several}: found method {self.method}; expected one for these raters, "
                 "since a round gains items and not raters. Choose another method."
@@ -140,13 +137,7 @@ class Inference:
         return max(draws_needed(self.confidence_level), fewest_draws(NORMAL.cdf(-tightest)))
 
     def refuse_too_few(self, n_together: int = 1) -> None:
-        """Refuse resamples of which fewer than ten would lie beyond each limit.
-
-        Raises
-        ------
-        PolicyError
-            There are fewer than `needed_resamples`.
-        """
+        """Raise a `PolicyError` if there are fewer than `needed_resamples`."""
         needed = self.needed_resamples(n_together)
         if self.n_resamples < needed:
             verdicts = f", {n_together} verdicts together" if n_together > 1 else ""
@@ -163,13 +154,7 @@ class Inference:
         return 0 < n_draws < min(self.n_resamples, fewest_draws(self.tail))
 
     def refuse_other_methods(self, where: str) -> None:
-        """Refuse settings that a difference or a shrunken value does not have.
-
-        Raises
-        ------
-        PolicyError
-            The method is not the default one, or limits are for several looks.
-        """
+        """Raise a `PolicyError` for settings that a difference or a shrunken value lacks."""
         if self.method != DEFAULT_METHOD or self.several_looks:
             raise PolicyError(
                 f"{where}: found method {self.method}{self._and_looks}; "

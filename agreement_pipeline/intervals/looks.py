@@ -1,40 +1,31 @@
 r"""Limits for a round that is judged more than once.
 
-At sizes that were named before, this is a group sequential test with an error spending function. On
-K looks at sizes :math:`n_1 < … < n_K`, the limits of look k lie :math:`z_k` standard errors from
-the value. Of the tail, look k spends :math:`f(t_k) - f(t_{k-1})`, where :math:`t_k = n_k / n_K`:
+At sizes that were named before, this is a group sequential test with an error spending function
+(Lan and DeMets 1983). On K looks at sizes :math:`n_1 < … < n_K`, the limits of look k lie
+:math:`z_k` standard errors from the value. Of the tail, look k spends
+:math:`f(t_k) - f(t_{k-1})`, where :math:`t_k = n_k / n_K`:
 
-- `obrien_fleming`: :math:`f(t) = 2 - 2 \Phi(\Phi^{-1}(1 - tail / 2) / \sqrt{t})`, nearly nothing at
-  first and nearly all of it at the last look;
+- `obrien_fleming`: :math:`f(t) = 2 - 2 \Phi(\Phi^{-1}(1 - tail / 2) / \sqrt{t})`, nearly all of
+  it at the last look;
 - `pocock`: :math:`f(t) = tail \ln(1 + (e - 1) t)`, about the same at every look.
 
-The values at the looks are taken as sums of independent normal steps. The density of those that
-crossed no limit so far is integrated from look to look.
+The values at the looks are sums of independent normal steps. The density of those that crossed no
+limit so far is integrated from look to look (Armitage, McPherson and Rowe 1969).
 
-At any size, it is an asymptotic confidence sequence with Robbins' normal mixture as its boundary.
-On n items the limits lie
+At any size, it is an asymptotic confidence sequence with Robbins' normal mixture as its boundary
+(Waudby-Smith and others 2024). On n items the limits lie
 
 .. math:: z_n = \sqrt{\frac{n\rho^2 + 1}{n\rho^2} \ln\frac{n\rho^2 + 1}{\alpha^2}}
 
 standard errors from the value. The probability that the true value is ever outside, at any n, is at
 most :math:`\alpha`. This holds better and better the more items the first look sees.
 
-References
-----------
-Lan, K. K. G. & DeMets, D. L. (1983). Discrete sequential boundaries for clinical trials. Biometrika
-70(3), 659-663. https://doi.org/10.1093/biomet/70.3.659
-Armitage, P., McPherson, C. K. & Rowe, B. C. (1969). Repeated significance tests on accumulating
-data. Journal of the Royal Statistical Society A 132(2), 235-244. https://doi.org/10.2307/2343787
-Proschan, M. A. & Hunsberger, S. A. (1995). Designed extension of studies based on conditional
-power. Biometrics 51(4), 1315-1324. https://doi.org/10.2307/2533262
-Waudby-Smith, I., Arbour, D., Sinha, R., Kennedy, E. H. & Ramdas, A. (2024). Time-uniform central
-limit theory and asymptotic confidence sequences. Annals of Statistics 52(6), 2613-2640.
-https://doi.org/10.1214/24-AOS2408
-Robbins, H. (1970). Statistical methods related to the law of the iterated logarithm. Annals of
-Mathematical Statistics 41(5), 1397-1409. https://doi.org/10.1214/aoms/1177696786
+References: https://doi.org/10.1093/biomet/70.3.659, https://doi.org/10.2307/2343787,
+https://doi.org/10.1214/24-AOS2408, https://doi.org/10.1214/aoms/1177696786
 """
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -46,14 +37,16 @@ import numpy as np
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals.distributions import (
     FINEST_TAIL,
-    HALVINGS,
     NORMAL,
+    TOO_FEW_ITEMS,
     Bounds,
     BoundsOnly,
     ConfidenceDistribution,
-    FurtherOut,
+    beyond_all,
     fewest_draws,
+    halved,
 )
+from agreement_pipeline.intervals.draws import Interval
 from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes, shown, whole
 from agreement_pipeline.ratings import Array
 
@@ -145,6 +138,53 @@ def at_look(
 
 
 @dataclass(frozen=True, eq=False)
+class FurtherOut(ConfidenceDistribution):
+    """The limits of another distribution, moved further out, for a round judged more than once.
+
+    `once` is what is known if the round is judged once. With few resamples or few items, it is too
+    coarse for limits so far out. Then the limits are the bounds.
+    """
+
+    once: ConfidenceDistribution
+    bounds: Bounds
+
+    @abstractmethod
+    def beyond(self, tail: float) -> float:
+        """The tail of a single look at which the limits lie, for a tail of all looks together."""
+
+    @abstractmethod
+    def overall(self, tail: float) -> float:
+        """The inverse of `beyond`, at most one half."""
+
+    @property
+    def finest(self) -> float:
+        """The smallest p-value that the other distribution can tell."""
+        return self._overall(self.once.finest)
+
+    def limits(self, tail: float) -> Interval:
+        """The other distribution's limits at the tail of a single look."""
+        if self.why_without(tail):
+            return Interval(*self.bounds)
+        return self.once.limits(self.beyond(tail))
+
+    def why_without(self, tail: float) -> str | None:
+        """The reason if the other distribution is too coarse for limits so far out."""
+        beyond = self.beyond(tail)
+        return TOO_FEW_ITEMS if beyond < self.once.finest else self.once.why_without(beyond)
+
+    def tail_at(self, cutoff: float, upper: bool) -> float:
+        """The tail of all looks together, from that of a single one."""
+        if beyond_all(cutoff, self.bounds, upper):
+            return 0.0
+        return self._overall(max(self.once.tail_at(cutoff, upper), self.once.finest))
+
+    def _overall(self, tail: float) -> float:
+        if tail > 0.5:
+            return 1 - self._overall(1 - tail)
+        return 0.0 if tail <= 0 else self.overall(tail)
+
+
+@dataclass(frozen=True, eq=False)
 class AtLook(FurtherOut):
     """The limits of another distribution at one look of a plan."""
 
@@ -206,8 +246,8 @@ def boundary(spent: Sequence[float], times: Sequence[float]) -> tuple[float, ...
 def second_look(tail: float) -> float:
     r"""The most that a tail can grow to if a round may be judged again after more items.
 
-    It is :math:`tail + \exp(-z^2 / 2) / 4` (Proschan and Hunsberger 1995), if the first look says
-    how many more items there are.
+    It is :math:`tail + \exp(-z^2 / 2) / 4` if the first look says how many more items there are
+    (Proschan and Hunsberger 1995, https://doi.org/10.2307/2533262).
 
     >>> round(second_look(0.025), 4)
     0.0616
@@ -223,17 +263,15 @@ class _Density:
     mass: Array
 
     def crossing(self, probability: float, step: float) -> float:
-        """The limit that the next sum crosses with the probability."""
-        low, high = float(self.at.min()) - FURTHEST * step, float(self.at.max()) + FURTHEST * step
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            beyond = [_lower(z) for z in ((self.at - middle) / step).tolist()]
-            crossed = float(self.mass @ np.array(beyond))
-            low, high = (middle, high) if crossed > probability else (low, middle)
-        return high
+        least, most = float(self.at.min()), float(self.at.max())
+
+        def too_low(limit: float) -> bool:
+            beyond = [_lower(z) for z in ((self.at - limit) / step).tolist()]
+            return float(self.mass @ np.array(beyond)) > probability
+
+        return halved(least - FURTHEST * step, most + FURTHEST * step, too_low)[1]
 
     def moved(self, step: float, limit: float, scale: float) -> "_Density":
-        """The density after the next step, for sums under the limit."""
         least = -FURTHEST * scale
         n = math.ceil(NODES_A_STEP * (limit - least) / step)
         points, weights = _nodes(min(max(n, FEWEST_NODES), MOST_NODES))
@@ -289,7 +327,6 @@ def draws_needed(confidence_level: float) -> int:
     """The fewest resamples of which ten lie beyond each always valid limit.
 
     This holds from a quarter of the items at which the limits are tightest, to ten times as many.
-    The number does not depend on how many items that are.
 
     >>> draws_needed(0.95)
     17398

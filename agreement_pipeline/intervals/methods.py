@@ -1,10 +1,8 @@
 """The interval methods, registered by name: from resampled values to a confidence distribution.
 
-One rule holds for all methods: a missing value always widens the interval and raises p.
-
-- For the lower limit, an undefined resample counts as the measure's smallest value. For the upper
-  limit, it counts as the greatest.
-- A method that uses variances then gives only the measure's bounds.
+A missing value always widens the interval and raises p. For the lower limit, an undefined resample
+counts as the measure's smallest value, and for the upper limit as the greatest. A method that uses
+variances then gives only the measure's bounds.
 """
 
 import math
@@ -29,7 +27,6 @@ from agreement_pipeline.intervals.distributions import (
     expanded,
 )
 from agreement_pipeline.intervals.draws import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
-from agreement_pipeline.intervals.jackknife import acceleration, variance
 from agreement_pipeline.ratings import Array
 
 Population = Literal["these raters", "raters at large"]
@@ -48,24 +45,18 @@ class Evidence:
 
     Attributes
     ----------
-    value
-        The measure's value.
     draws, seen, raised
         The values under B resamples (B,): with unseen items, without them, and with unseen items
         that raise the measure most.
     left_out, times
-        The values with one item, cluster or group left out (G,), and how many items each stands
-        for.
+        The values with one item, cluster or group left out, and how many items each stands for (G,)
     unlike
-        From a tail probability to the values with as many deviating items in the population as this
-        sample may have missed, one for each kind of them (J,).
+        From a tail to the values with as many unlike items as this sample may have missed (J,).
     without_rater
         The values with one rater left out (R,).
-    n
-        The number of items on which agreement was read, or of equally large clusters that would
-        tell as much.
-    n_deciding
-        Those that decide how much is known: fewer if the measure uses other items too.
+    n, n_deciding
+        On how many items agreement was read, or equally large clusters that would tell as much; and
+        how many of them decide what is known.
     n_raters
         The number of equally busy raters who would tell as much as the raters of these items.
     """
@@ -98,23 +89,12 @@ FromEvidence = Callable[[Evidence, Bounds], ConfidenceDistribution]
 class IntervalMethod:
     """A registered method.
 
-    Attributes
-    ----------
-    name, description
-        Its name in policies, and its description in estimates.
-    distribution
-        From evidence and the measure's bounds to the confidence distribution of the true value.
-    distribution_of_many
-        The same without the correction for few items, for always valid limits. None without one.
-    population
-        Whether the interval is about these raters on other items, or about raters at large.
-    scheme
-        How weights are drawn; None if no weights are drawn.
-    leaves_out
-        True if the method uses values with items left out.
-    decides
-        True if a policy may use the method: its lower limit held in the coverage study
-        (docs/proofs/intervals.md).
+    `distribution` makes the confidence distribution of the true value, from evidence and the
+    measure's bounds. `distribution_of_many` does so without the correction for few items, for
+    always valid limits. The interval is about these raters on other items, or about raters at
+    large. `scheme` says how weights are drawn, if they are, and `leaves_out` if items are left out.
+    A policy may use a method that `decides`: its lower limit held in the coverage study
+    (docs/proofs/intervals.md).
     """
 
     name: str
@@ -126,14 +106,45 @@ class IntervalMethod:
     leaves_out: bool = False
     decides: bool = False
 
+    @property
+    def at_large(self) -> bool:
+        """True if the interval is about raters at large."""
+        return self.population == "raters at large"
 
-def _percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    return Percentiles(evidence.draws, float(evidence.value), bounds)
+
+def variance(values: Array, times: Array) -> float:
+    r"""Tukey's jackknife variance from values with one item left out, shape (G,).
+
+    .. math:: v = \frac{n - 1}{n} \sum_i (\hat\theta_{(i)} - \hat\theta_{(\cdot)})^2
+
+    Each value stands for `times` items. The variance is nan if a value is nan, or if fewer than two
+    items are left out (Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462).
+
+    >>> round(variance(np.array([2.5, 2.0, 1.5]), np.ones(3)), 6)
+    0.333333
+    """
+    n = float(times.sum())
+    if n < 2:
+        return float("nan")
+    return float((n - 1) / n * (times @ (values - times @ values / n) ** 2))
 
 
-def _smoothed_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    value, seen, raised = float(evidence.value), evidence.seen, evidence.raised
-    return Percentiles(evidence.draws, value, bounds, seen=seen, raised=raised)
+def acceleration(values: Array, times: Array) -> float:
+    """Efron's acceleration of BCa, from values with one item left out; 0 if all are equal.
+
+    Efron, B. (1987). Better bootstrap confidence intervals.
+    https://doi.org/10.1080/01621459.1987.10478410
+    """
+    apart = times @ values / times.sum() - values
+    spread = float(times @ apart**2)
+    return float(times @ apart**3) / (6 * spread**1.5) if spread > 0 else 0.0
+
+
+def _percentile(
+    evidence: Evidence, bounds: Bounds, *, unseen: bool = False
+) -> ConfidenceDistribution:
+    seen, raised = (evidence.seen, evidence.raised) if unseen else (None, None)
+    return Percentiles(evidence.draws, float(evidence.value), bounds, seen=seen, raised=raised)
 
 
 def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
@@ -167,9 +178,9 @@ def _jackknife(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Conf
 def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
     """Student's t with the variances over items and raters.
 
-    It has one degree of freedom fewer than there are raters, or items if they are fewer. With fewer
-    than three raters, only the bounds are known. The limits are never narrower than the exact ones,
-    because a few clusters that are alike by chance do not show how much other clusters differ.
+    It has one degree of freedom fewer than there are raters, or items if they are fewer. The limits
+    are never narrower than the exact ones, because a few clusters that are alike by chance do not
+    show how much other clusters differ.
     """
     raters = round(evidence.n_raters)
     if raters < FEWEST_RATERS:
@@ -212,7 +223,7 @@ METHODS: dict[str, IntervalMethod] = {
             DEFAULT_METHOD,
             f"Dirichlet draws over item patterns, prior mass {PRIOR_MASS:g}",
             _expanded_percentile,
-            distribution_of_many=_smoothed_percentile,
+            distribution_of_many=partial(_percentile, unseen=True),
             scheme=SMOOTHED,
             decides=True,
         ),
@@ -257,13 +268,7 @@ METHODS: dict[str, IntervalMethod] = {
 
 
 def interval_method(name: str) -> IntervalMethod:
-    """The method of that name.
-
-    Raises
-    ------
-    PolicyError
-        No method has that name.
-    """
+    """The method of that name. A `PolicyError` if there is none."""
     if not isinstance(name, str) or name not in METHODS:
         raise PolicyError(
             f"interval method: found {name!r}; expected one of {', '.join(METHODS)}. "

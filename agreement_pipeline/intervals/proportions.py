@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
+from agreement_pipeline.intervals.distributions import halved
 from agreement_pipeline.intervals.draws import Interval
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.students_t import quantile
-
-HALVINGS = 60
 
 
 def share_interval(successes: int, n: int, level: float) -> Interval:
@@ -27,15 +26,15 @@ def share_interval(successes: int, n: int, level: float) -> Interval:
 
 
 def _reached(successes: int, n: int, tail: float) -> float:
-    """The share at which so few successes of n have the probability `tail`."""
     k = np.arange(1, successes + 1)
     ways = np.append(0.0, np.cumsum(np.log((n - k + 1) / k)))
     k = np.append(0, k)
-    low, high = 0.0, 1.0
-    for _ in range(HALVINGS):
-        share = (low + high) / 2
+
+    def too_small(share: float) -> bool:
         probability = np.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share)).sum()
-        low, high = (share, high) if probability > tail else (low, share)
+        return bool(probability > tail)
+
+    low, high = halved(0.0, 1.0, too_small)
     return (low + high) / 2
 
 
@@ -55,6 +54,3 @@ def mean_interval(values: Array, clusters: Codes, level: float) -> Interval | No
     error = math.sqrt(n_clusters / (n_clusters - 1) * float(beyond @ beyond)) / len(values)
     reach = quantile((1 + level) / 2, n_clusters - 1) * error
     return Interval(mean - reach, mean + reach)
-
-
-__all__ = ["mean_interval", "share_interval"]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures.coefficient import ratio
-from agreement_pipeline.measures.weighting import Weighting
+from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, ratio
+from agreement_pipeline.measures.weighting import Apart, Weighting
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -43,10 +43,7 @@ def most_used_and_farthest(labels: Any, weighting: Weighting) -> tuple[int, int]
 
 
 def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
-    """True where the lowest and the highest number given meet another rating; shape (...).
-
-    Always true where categories are not numbers.
-    """
+    """True where the lowest and the highest number given meet another rating; shape (...)."""
     if not counts.scale.numeric:
         return np.asarray(True)
     given, met = (
@@ -57,7 +54,6 @@ def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
 
 
 def _paired(counts: CategoryCounts) -> Array:
-    """The counts of the rows with two ratings or more, 0 for all others; shape (P, K)."""
     return counts.counts * counts.pairable[:, None]
 
 
@@ -73,10 +69,7 @@ def observed_agreement(counts: CategoryCounts) -> Array:
 
 
 def observed_disagreement(counts: CategoryCounts, distances: Array) -> Array:
-    """The mean distance of an item's pairs of ratings; shape (...).
-
-    The mean is over the items with two ratings or more. `distances` has shape (K, K).
-    """
+    """The mean distance of an item's pairs of ratings, over items with two or more; shape (...)."""
     c, m = counts.counts, counts.sizes
     return _mean_over_pairable(counts, (c * (c @ distances)).sum(1) / np.maximum(m * (m - 1), 1))
 
@@ -87,10 +80,7 @@ def _mean_over_pairable(counts: CategoryCounts, of_rows: Array) -> Array:
 
 
 def expected_disagreement(pi: Array, distances: Array) -> Array:
-    """The mean distance of two independent ratings; shape (...).
-
-    `pi` holds the shares of the categories; shape (..., K).
-    """
+    """The mean distance of two independent ratings by the shares `pi` (..., K); shape (...)."""
     return np.asarray(((pi @ distances) * pi).sum(-1))
 
 
@@ -117,17 +107,14 @@ def _given(patterns: LabelsByRater) -> SomeRows:
 
 
 def rater_prevalence(given: Array) -> Array:
-    """The share of each category in each rater's ratings; shape (..., R, K).
-
-    `given` says how often each rater gave each category.
-    """
+    """The share of each category in each rater's ratings, from how often each was `given`."""
     return ratio(given, given.sum(-1, keepdims=True))
 
 
 def disagreement_of_two_raters(shares: Array, distances: Array) -> Array:
     """The mean distance of independent ratings by two different raters; shape (...).
 
-    `shares` is each rater's use of the categories; shape (..., R, K).
+    `shares` is each rater's use of the categories (..., R, K).
     """
     r, apart = shares.shape[-2], shares @ distances
     return ratio((shares.sum(-2) * apart.sum(-2) - (shares * apart).sum(-2)).sum(-1), r * (r - 1))
@@ -143,3 +130,21 @@ def contingency(patterns: LabelsByRater) -> Array:
     x = patterns.indicators
     joint = x[:, :1].sum(1)[:, :, None] * x[:, 1:].sum(1)[:, None, :]
     return of_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))
+
+
+def kappa_of(counts: CategoryCounts, apart: Apart, d_e: Array) -> Coefficient:
+    """Kappa from the observed and such an expected mean distance of two ratings.
+
+    It is nan without variation, and where an end of the scale met no other rating.
+    """
+    p_o = apart.agreement(observed_disagreement(counts, apart.distances))
+    kappa = chance_corrected(p_o, apart.agreement(d_e)).in_spans(apart.unit)
+    return kappa.where(observed_variation(counts) & ends_met(counts))
+
+
+def kappa_of_raters(patterns: LabelsByRater, weighting: Weighting) -> Coefficient:
+    """Kappa with chance from each rater's own use of the categories."""
+    given = given_by_rater(patterns)
+    apart = weighting.apart(patterns.scale, given.sum(-2))
+    d_e = disagreement_of_two_raters(rater_prevalence(given), apart.distances)
+    return kappa_of(patterns.counts(), apart, d_e)

@@ -1,7 +1,6 @@
 """Disagreement of real-valued ratings at each level, free of units."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -31,17 +30,22 @@ class Disagreement(NamedTuple):
 def unit_free(values: Array) -> tuple[Array, float]:
     """The values less their mean, divided by their largest range over dimensions; and that range.
 
-    So the unit of the ratings does not decide what is undefined. All resamples share unit and mean.
+    So the unit of the ratings does not decide what is undefined.
     """
     present = values[~np.isnan(values[..., 0])]
     unit = float(np.ptp(present, axis=0).max()) if len(present) else 0.0
     return (values - present.mean(0)) / unit if unit > 0 else values * 0, unit
 
 
+def crossed_rows(values: NumbersByRater) -> NumbersByRater:
+    """The rows that every rater rated and that have weight in some resample."""
+    crossed = values.crossed()
+    return crossed.at(crossed.seen)
+
+
 def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
     """Of the items that every rater rated: values (N, R, D), weights (..., N), and the unit."""
-    crossed = values.crossed()
-    crossed = crossed.at(crossed.seen)
+    crossed = crossed_rows(values)
     z, unit = unit_free(crossed.values)
     return z, crossed.weights, unit
 
@@ -57,20 +61,14 @@ def squared_disagreement(values: NumbersByRater) -> Disagreement:
 
 
 def squares_within(z: Array, m: Array) -> Array:
-    """The squared differences over the ordered pairs of each item; shape (N,).
-
-    They are divided by the item's number of ratings less one.
-    """
+    """The squared differences of the ordered pairs of each item, over its ratings less one."""
     mean = np.nansum(z, axis=1) / m[:, None]
     apart = np.nansum((z - mean[:, None]) ** 2, axis=(1, 2))
     return np.asarray(2 * m * apart / (m - 1))
 
 
 def mid_ranks(values: NumbersByRater) -> Array:
-    """The mid-rank of each rating less the mean rank; shape (N, R, 1); nan if missing.
-
-    Weights are (N,).
-    """
+    """The mid-rank of each rating less the mean rank (N, R, 1); nan if missing."""
     item, number = _flat(values)
     rank = np.unique(number, return_inverse=True)[1]
     n_c = np.bincount(rank, values.weights[item])
@@ -81,8 +79,10 @@ def mid_ranks(values: NumbersByRater) -> Array:
 
 def rank_disagreement(values: NumbersByRater) -> Disagreement:
     """Squared differences of mid-ranks: one sort, then linear time for each row of weights."""
-    item, rank = values.kept(_ranked)
-    return _of_each_draw(values.weights, lambda w: _ranks_apart(w, item, rank, values.sizes))
+    (item, rank), leading = values.kept(_ranked), values.weights.shape[:-1]
+    draws = (values.weights[draw] for draw in np.ndindex(leading))
+    found = np.array([_ranks_apart(w, item, rank, values.sizes) for w in draws])
+    return Disagreement(*np.moveaxis(found.reshape(*leading, 2), -1, 0))
 
 
 def _ranked(values: NumbersByRater) -> tuple[Codes, Codes]:
@@ -144,7 +144,6 @@ class _Proportions:
         )
 
     def disagreement(self, weights: Array) -> Disagreement:
-        """Within items and between all ratings, under weights of shape (..., N)."""
         leading = weights.shape[:-1]
         between = self.series.over_pairs(
             weights.reshape(math.prod(leading), len(self.within)), self.item
@@ -165,10 +164,7 @@ def proportions_within(values: NumbersByRater) -> Array:
 
 
 def proportion(one: Array, other: Array) -> Array:
-    """The difference of non-negative numbers in proportion to their sum.
-
-    The result is 0 where both numbers are 0 or one is missing.
-    """
+    """The difference of non-negative numbers in proportion to their sum; 0 for two zeros."""
     total = np.asarray(one + other)
     return np.divide(one - other, total, out=np.zeros(total.shape), where=total > 0)
 
@@ -177,9 +173,9 @@ def proportion(one: Array, other: Array) -> Array:
 class _Series:
     """Chebyshev series of tanh²(Δ/2) between stretches of the line.
 
-    `starts` is where each stretch of the points starts and the last one ends (S + 1,). `terms` are
-    the polynomials at each point's place in its stretch (DEGREE + 1, n). `kernel` has the
-    coefficients for two stretches 0, 1, 2, … apart (S, DEGREE + 1, DEGREE + 1).
+    `starts` is where each stretch of the points starts and the last one ends. `terms` are the
+    polynomials at each point's place in its stretch. `kernel` has the coefficients for two
+    stretches 0, 1, 2, … apart.
     """
 
     starts: Codes
@@ -188,10 +184,7 @@ class _Series:
 
     @classmethod
     def of(cls, points: Array) -> "_Series":
-        """The series for points in order from 0 up.
-
-        No stretch is longer than 1. There, the error of 15 degrees is less than rounding.
-        """
+        """The series for points in order from 0 up. No stretch is longer than 1."""
         length = float(points.max(initial=0.0)) or 1.0
         count = math.ceil(length)
         place = points / length * count
@@ -224,7 +217,6 @@ class _Series:
 
 
 def _polynomials(x: Array) -> Array:
-    """Chebyshev's polynomials up to DEGREE, degree by degree; shape (DEGREE + 1, n)."""
     terms = np.empty((DEGREE + 1, len(x)))
     terms[0], terms[1] = 1, x
     for degree in range(2, DEGREE + 1):
@@ -240,11 +232,4 @@ def _logarithms(numbers: Array) -> Array:
 
 
 def _flat(values: NumbersByRater) -> tuple[Codes, Array]:
-    """The item row and the number of each rating; shape (n,)."""
     return np.nonzero(values.rated)[0], values.values[:, :, 0][values.rated]
-
-
-def _of_each_draw(weights: Array, sums: Callable[[Array], tuple[float, float]]) -> Disagreement:
-    leading = weights.shape[:-1]
-    found = np.array([sums(weights[draw]) for draw in np.ndindex(leading)]).reshape(*leading, 2)
-    return Disagreement(found[..., 0], found[..., 1])

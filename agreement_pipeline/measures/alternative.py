@@ -1,9 +1,8 @@
 """May a model replace a rater? The advantage probability and the alternative-annotator test.
 
 Leave one rater out and let the rest of the panel judge. On each item, is the model at least as
-close to them as that rater? The advantage probability is the share of items on which it is,
-averaged over the raters. The test asks for each rater if the advantage is more than luck, after
-allowing for the work that a model saves. It keeps false discoveries rare over all raters together.
+close to them as that rater? The test asks for each rater if the advantage is more than luck, after
+allowing for the work that a model saves.
 """
 
 import math
@@ -68,7 +67,7 @@ def _of_numbers(panel: NumbersByRater) -> Duels:
 def _closer(values: Array, labels: Array) -> Duels:
     """Closer is whose root mean squared distance from the others is smaller.
 
-    `values` are of shape (P, R, D), and `labels` of shape (P, D).
+    `values` (P, R, D) are the raters', and `labels` (P, D) the classifier's.
     """
     given = ~np.isnan(values[:, :, 0])
     held = given & ~np.isnan(labels[:, :1]) & (given.sum(1) >= 2)[:, None]
@@ -80,7 +79,6 @@ def _closer(values: Array, labels: Array) -> Duels:
 
 
 def _far(labels: Array, others: Array) -> Array:
-    """The sum of squared distances from the others. Shape (P,)."""
     return np.asarray(np.nansum((others - labels[:, None]) ** 2, axis=(1, 2)))
 
 
@@ -110,18 +108,14 @@ def advantage_probability(panel: Panel) -> Coefficient:
     .. math:: \rho = \frac{1}{R} \sum_j \rho^f_j, \qquad
        \rho^f_j = \frac{1}{|I_j|} \sum_{i \in I_j} [S_j(f, i) \ge S_j(h_j, i)]
 
-    Here :math:`I_j` are the items labelled by rater j, by another rater and by the classifier f.
+    :math:`I_j` are the items labelled by rater j, by another rater and by the classifier f.
     :math:`S_j(a, i)` is the share of the raters of item i other than j whose label is that of a. On
     a scale of numbers, it is the negative root of the mean squared distance from them. A tie counts
     for the classifier. Against raters who never agree with anybody, any label wins.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0, 0], [0, 0, 1], [1, 1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b", "c"))
-    >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
+    >>> round(float(advantage_probability(panel).value), 4)
     1.0
     """
     won, lost = panel.sums(_won), panel.sums(_lost)
@@ -132,13 +126,11 @@ def advantage_probability(panel: Panel) -> Coefficient:
 
 
 def _won(panel: Panel) -> SomeRows:
-    """The duels in which the classifier is at least as close as the rater."""
     duels = duels_of(panel)
     return every_row((duels.held & duels.classifier).astype(float))
 
 
 def _lost(panel: Panel) -> SomeRows:
-    """The duels in which the rater is closer."""
     duels = duels_of(panel)
     return every_row((duels.held & ~duels.classifier).astype(float))
 
@@ -146,11 +138,11 @@ def _lost(panel: Panel) -> SomeRows:
 class RaterComparison(NamedTuple):
     """The classifier against one rater, judged by the rest of the panel.
 
-    `n_clusters` counts the clusters that hold such an item; None if items come one by one. The wins
-    are shares of items on which the one matches the others at least as well as the other does; in
+    `n_clusters` counts the clusters that hold such an item, if items come in clusters. The wins are
+    shares of items on which the one matches the others at least as well as the other does; in
     clusters, the mean of the shares of all clusters. `p_value` is that of the hypothesis that the
-    rater wins more often by `epsilon` or more. The classifier wins against this rater if it is
-    `rejected`. `undefined` says why it is not tested.
+    rater wins more often by `epsilon` or more. The classifier wins if it is `rejected`. `undefined`
+    says why it is not tested.
     """
 
     rater: str
@@ -167,8 +159,8 @@ class RaterComparison(NamedTuple):
 class AlternativeAnnotatorTest:
     """The result of the alternative-annotator test.
 
-    `winning_rate` is ω, the share of the tested raters against whom the classifier wins; None if
-    there is no such share, for the reason in `undefined`.
+    `winning_rate` is ω, the share of the tested raters against whom the classifier wins; None for
+    the reason in `undefined`.
     """
 
     winning_rate: float | None
@@ -199,17 +191,17 @@ def alternative_annotator_test(
        \text{against} \quad H_1: \rho^f_j > \rho^h_j - \epsilon
 
     It is the one-sided paired t test over items, or over the mean leads of clusters. A lead of the
-    rater that is the same everywhere cannot be judged so. The p-value is then the greatest
-    probability of such a lead. Benjamini and Yekutieli's procedure limits the false discovery rate.
-    If ω is at least 1/2, the classifier may replace a rater.
+    rater that is the same everywhere has the greatest probability of such a lead as its p-value.
+    Benjamini and Yekutieli's procedure limits the false discovery rate. If ω is at least 1/2, the
+    classifier may replace a rater.
 
     Parameters
     ----------
     panel
         As in `advantage_probability`, with weights of shape (P,) or (N,).
     epsilon
-        What a rater costs more than the classifier, as a probability. The authors use 0.2 for
-        experts, 0.15 for skilled raters and 0.1 for crowd workers.
+        What a rater costs more than the classifier, as a probability: 0.2 for experts, 0.15 for
+        skilled raters and 0.1 for crowd workers.
     false_discovery_rate
         The expected share of rejections that are false.
     min_items
@@ -222,15 +214,12 @@ def alternative_annotator_test(
 
     References
     ----------
-    Calderon, N., Reichart, R. & Dror, R. (2025). ACL 2025, 16051-16081.
-    https://doi.org/10.18653/v1/2025.acl-long.782, arXiv:2501.10970
-    Benjamini, Y. & Yekutieli, D. (2001). Annals of Statistics 29(4), 1165-1188.
-    https://doi.org/10.1214/aos/1013699998
+    Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782
+    Benjamini, Y. & Yekutieli, D. (2001), doi:10.1214/aos/1013699998
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> codes, items = [[0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1]], [20, 4, 4, 20]
     >>> panel = LabelsByRater(codes, items, scale=Scale(("no", "yes")), raters=("a", "b", "c"))
     >>> alternative_annotator_test(panel.with_classifier([0, 0, 1, 1], "model")).winning_rate
@@ -245,17 +234,9 @@ def alternative_annotator_test(
         each._replace(rejected=each.p_value is not None and each.p_value <= cutoff)
         for each in compared
     )
-    reason = _why_without_rate(comparisons, min_items)
-    if reason is not None:
-        return AlternativeAnnotatorTest(
-            None, comparisons, epsilon, false_discovery_rate, undefined=reason
-        )
-    return AlternativeAnnotatorTest(
-        sum(each.rejected for each in comparisons) / len(tested),
-        comparisons,
-        epsilon,
-        false_discovery_rate,
-    )
+    why = _why_without_rate(comparisons, min_items)
+    rate = None if why else sum(each.rejected for each in comparisons) / len(tested)
+    return AlternativeAnnotatorTest(rate, comparisons, epsilon, false_discovery_rate, why)
 
 
 def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) -> str | None:
@@ -292,21 +273,16 @@ def _compared(panel: Panel, duels: Duels, j: int, epsilon: float, least: int) ->
 
 
 def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
-    if not 0 <= epsilon <= 1:
-        raise PolicyError(
-            f"alternative-annotator test: found epsilon {epsilon!r}; expected 0 to 1. "
-            "Use 0.2 for experts, as is usual."
-        )
-    if not 0 < false_discovery_rate < 1:
-        raise PolicyError(
-            f"alternative-annotator test: found false discovery rate {false_discovery_rate!r}; "
-            "expected a number between 0 and 1. Use 0.05, as is usual."
-        )
-    if min_items < 2:
-        raise PolicyError(
-            f"alternative-annotator test: found min_items {min_items!r}; expected 2 or more. "
-            "Use about 30, as the t test needs."
-        )
+    of_rate = "a number between 0 and 1", "Use 0.05, as is usual."
+    for name, found, fits, need, usual in (
+        ("epsilon", epsilon, 0 <= epsilon <= 1, "0 to 1", "Use 0.2 for experts, as is usual."),
+        ("false discovery rate", false_discovery_rate, 0 < false_discovery_rate < 1, *of_rate),
+        ("min_items", min_items, min_items >= 2, "2 or more", "Use about 30, as the t test needs."),
+    ):
+        if not fits:
+            raise PolicyError(
+                f"alternative-annotator test: found {name} {found!r}; expected {need}. {usual}"
+            )
 
 
 class Leads(NamedTuple):

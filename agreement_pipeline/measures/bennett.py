@@ -1,17 +1,16 @@
 """Bennett's S, alias Brennan and Prediger's kappa: chance is uniform guessing.
 
-Chance is fixed before anything is seen: a rater who guesses chooses every category of the scale
-equally often. So S has a value where all labels are the same, and prevalence does not change it.
-But categories that nobody would ever choose raise S. The list of categories must be the one that
-the raters really had.
+A rater who guesses chooses every category of the scale equally often, so prevalence does not change
+S. But categories that nobody would ever choose raise it. The list of categories must be the one
+that the raters really had.
 """
 
 import numpy as np
 
 from agreement_pipeline.measures._agreement import ends_known, ends_of_scale, observed_disagreement
-from agreement_pipeline.measures.coefficient import Coefficient
+from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected
 from agreement_pipeline.measures.conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
-from agreement_pipeline.measures.registry import chance_corrected, register
+from agreement_pipeline.measures.registry import register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.statistics import CategoryCounts
 
@@ -38,18 +37,16 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
 
     .. math:: S = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \frac{1}{K^2} \sum_{k,l} w_{kl}
 
-    Here :math:`p_o` is the mean share of agreeing pairs, and :math:`w_{kl}` is how much categories
-    k and l agree. Without weights, :math:`S = (K p_o - 1) / (K - 1)`, and 1 on one single category.
-    K counts every category of the scale, used or not. For many raters, S is Randolph's
-    free-marginal kappa. With weights, disagreement is measured in spans of the declared scale. So
-    one category far from the others makes every other disagreement small.
+    :math:`p_o` is the mean share of agreeing pairs, and :math:`w_{kl}` how much categories k and l
+    agree. Without weights, :math:`S = (K p_o - 1) / (K - 1)`, and 1 on one single category. For
+    many raters, S is Randolph's free-marginal kappa. With weights, disagreement is measured in
+    spans of the declared scale. So one category far from the others makes every other disagreement
+    small.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts([[2, 0], [1, 1], [0, 2]], [4, 2, 4], scale=Scale(("no", "yes")))
     >>> round(float(bennett_s(counts).value), 4)
-    0.6
+    0.7333
     """
     w = weighting.matrix(counts.scale)
     p_o = 1 - observed_disagreement(counts, weighting.distances(counts.scale))

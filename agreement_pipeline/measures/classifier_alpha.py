@@ -1,9 +1,7 @@
 """Krippendorff's alpha of a panel with a classifier, and how each rater changes it.
 
-Adding a classifier that labels as the panel does does not change the panel's reliability. The gain
-is the difference between the two alphas on the same items. Below 0, the classifier disagrees with
-the raters more than they do with each other. The influence of a rater is the same difference for
-one rater of the panel.
+Adding a classifier that labels as the panel does does not change the panel's reliability. Below 0,
+a gain means that the classifier disagrees with the raters more than they do with each other.
 """
 
 from functools import partial
@@ -78,18 +76,13 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
 
     .. math:: \alpha_{+} = 1 - \frac{D_o}{D_e}
 
-    Alpha is taken on the panel's ratings and the classifier's labels together. A classifier that
-    guesses hardly changes it beside many raters who agree. So a rule on this measure may only warn;
-    to judge the classifier, use `alpha_gain` or `vanbelle_albert_kappa`.
+    A classifier that guesses hardly changes it beside many raters who agree. So a rule on this
+    measure may only warn; to judge the classifier, use `alpha_gain` or `vanbelle_albert_kappa`.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> panel = LabelsByRater([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
-    ...                        raters=("a", "b"))
-    >>> round(float(alpha_with_classifier(panel.with_classifier([0, 0, 1], "model")).value), 4)
-    0.6
+    >>> round(float(alpha_with_classifier(panel).value), 4)
+    0.5926
     """
     return _alpha(_labelled(panel).joined())
 
@@ -106,18 +99,12 @@ def alpha_gain(panel: Panel) -> Coefficient:
 
     .. math:: \Delta = \alpha_{+} - \alpha
 
-    Both use the items that the classifier labelled and two or more of the panel rated. Above 0, the
-    data are more reliable with the classifier's labels than without. `alpha_influence` keeps the
-    other items.
+    `alpha_influence` keeps the items that the classifier or two of the panel did not label.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> panel = LabelsByRater([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
-    ...                        raters=("a", "b"))
-    >>> round(float(alpha_gain(panel.with_classifier([0, 0, 1], "model")).value), 4)
-    0.1556
+    >>> round(float(alpha_gain(panel).value), 4)
+    -0.0074
     """
     paired = _labelled(panel, of_panel=2)
     with_classifier = _alpha(paired.joined()).value
@@ -143,12 +130,8 @@ def alpha_influence(panel: Panel) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> others = LabelsByRater([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
-    ...                         raters=("a", "b"))
-    >>> round(float(alpha_influence(others.with_classifier([0, 0, -1], "c")).value), 4)
-    0.0889
+    >>> round(float(alpha_influence(panel).value), 4)
+    -0.0074
     """
     with_her = _alpha(panel.joined()).value
     without_her = _alpha(panel.panel).value

@@ -16,10 +16,9 @@ class Coefficient(NamedTuple):
     """A coefficient and its parts, each of shape (...); of every category, each of shape (..., K).
 
     `value` is nan where the measure is undefined. `observed` and `expected` are agreement as
-    observed, and as chance alone would give; for the measures built on disagreement, both are
-    disagreement. `expected` is None without chance correction. `greatest` is the largest agreement
-    that could have been reached, where this is not always 1. `monte_carlo_error` is the standard
-    error of `value` from random sampling inside the measure; None where `value` is exact.
+    observed, and as chance alone would give, or disagreement for measures built on it. `greatest`
+    is the largest agreement that could have been reached, where this is not always 1.
+    `monte_carlo_error` is the standard error of `value` from random sampling inside the measure.
     """
 
     value: Array
@@ -35,8 +34,7 @@ class Coefficient(NamedTuple):
     def in_spans(self, span: Array) -> "Coefficient":
         """The coefficient with its agreement parts counted over the whole scale.
 
-        They were counted in a unit that is only a part of the scale, the share `span` of it; shape
-        (...).
+        They were counted in a unit that is the share `span` of it; shape (...).
         """
         return self._replace(
             **{
@@ -67,3 +65,8 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Array:
     quotient = np.full(np.broadcast(top, bottom).shape, np.nan)
     np.divide(top, bottom, out=quotient, where=bottom > 1e-12)
     return quotient
+
+
+def chance_corrected(p_o: Array, p_e: Array) -> Coefficient:
+    """(p_o - p_e) / (1 - p_e): agreement beyond chance, as a share of what chance leaves."""
+    return Coefficient(ratio(p_o - p_e, 1 - p_e), observed=p_o, expected=p_e)

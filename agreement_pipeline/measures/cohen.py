@@ -1,10 +1,8 @@
 """Cohen's kappa of two raters, and its mean over the pairs of a panel.
 
-Each of the two raters has habits of their own. If they labelled independently of the item, these
-habits alone would make them agree on some items. Kappa asks how much of the rest they reach. It is
-0 for raters who do not look, and 1 only if they always agree. Weights give credit for near misses
-on an ordered scale. Kappa falls where one category is rare, because chance then explains nearly
-everything. Light's kappa extends it to a panel, pair by pair.
+If raters labelled independently of the item, their habits alone would make them agree on some
+items. Kappa asks how much of the rest they reach. It falls where one category is rare, because
+chance then explains nearly everything.
 """
 
 from itertools import product
@@ -14,12 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures._agreement import (
-    disagreement_of_two_raters,
-    ends_met,
     given_by_rater,
-    observed_disagreement,
-    observed_variation,
-    of_two_raters,
+    kappa_of_raters,
     rater_prevalence,
 )
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
@@ -29,7 +23,7 @@ from agreement_pipeline.measures.conditions import (
     NOT_TWO_RATERS,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures.registry import Condition, chance_corrected, register
+from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
@@ -63,29 +57,17 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
 
-    Here :math:`p_o` is the share of items on which they agree, and :math:`p_{rk}` the share of
-    category k in the ratings of rater r. The weight :math:`w_{kl}` is how much categories k and l
-    agree; without weights, not at all. Kappa is biased low on few items if one category is common,
-    by about 0.04 on 30 items where both give that category nine times in ten.
+    :math:`p_o` is the share of items on which they agree, :math:`p_{rk}` the share of category k in
+    the ratings of rater r, and :math:`w_{kl}` how much categories k and l agree; without weights,
+    not at all. Kappa is biased low on few items if one category is common, by about 0.04 on 30
+    items where both give that category nine times in ten.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> codes, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [20, 5, 10, 15]
-    >>> patterns = LabelsByRater(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
     >>> round(float(cohen_kappa(patterns).value), 4)
     0.4
     """
-    given = given_by_rater(patterns)
-    apart = weighting.apart(patterns.scale, given.sum(-2))
-    counts = patterns.counts()
-    p_o = apart.agreement(of_two_raters(patterns, observed_disagreement(counts, apart.distances)))
-    p_e = apart.agreement(disagreement_of_two_raters(rater_prevalence(given), apart.distances))
-    return (
-        chance_corrected(p_o, p_e)
-        .in_spans(apart.unit)
-        .where(observed_variation(counts) & ends_met(counts))
-    )
+    return kappa_of_raters(patterns, weighting).where(patterns.n_raters == 2)
 
 
 def _few(patterns: LabelsByRater) -> bool:
@@ -141,9 +123,8 @@ def light_kappa(patterns: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> patterns = LabelsByRater([[0, 0, 0], [0, 0, 1], [1, 1, 1]], [4, 2, 4],
-    ...                           scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> codes, scale = [[0, 0, 0], [0, 0, 1], [1, 1, 1]], Scale(("no", "yes"))
+    >>> patterns = LabelsByRater(codes, [4, 2, 4], scale=scale, raters=("a", "b", "c"))
     >>> round(float(light_kappa(patterns).value), 4)
     0.7436
     """
@@ -211,7 +192,6 @@ class _Pairs(NamedTuple):
     always: NDArray[np.bool_]
 
     def weight_of(self, rows: NDArray[np.bool_]) -> Array:
-        """The weight of some rows for each pair, shape (..., pairs)."""
         return self.patterns.sums_of(every_row(rows.astype(float)))
 
     def seen(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -243,7 +223,6 @@ def _columns(patterns: LabelsByRater) -> Codes:
 
 
 def _two_agreed_on(pairs: _Pairs, a: Codes, b: Codes) -> NDArray[np.bool_]:
-    """True for pairs that agree on two or more different categories, shape (..., pairs)."""
     agreed = (pairs.seen((a == k) & (b == k)) for k in range(len(pairs.patterns.scale.names)))
     return np.asarray(sum(each.astype(int) for each in agreed) >= 2)
 

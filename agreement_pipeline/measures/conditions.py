@@ -10,12 +10,10 @@ Panel = LabelsByRater | NumbersByRater
 
 
 def _one_category(counts: CategoryCounts, rows: np.ndarray) -> bool:
-    """True if at most one category is used in some rows."""
     return int((counts.counts[rows & (counts.weights > 0)].sum(0) > 0).sum()) < 2
 
 
 def _one_number(values: NumbersByRater, rows: np.ndarray) -> bool:
-    """True if at most one number is given in some rows."""
     numbers = values.values[rows & (values.weights > 0)]
     numbers = numbers[~np.isnan(numbers[:, :, 0])]
     return not len(numbers) or bool((np.ptp(numbers, axis=0) == 0).all())

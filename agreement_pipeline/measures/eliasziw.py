@@ -8,12 +8,10 @@ replicates:
 - :math:`\sigma_{sr}^2 = (MSSR - MSE) / m` and :math:`\sigma_e^2 = MSE`
 
 Random raters stand for a population of raters. What a fixed rater adds to all their ratings does
-not count. `expected` is the variance of a rating, and `observed` is the part of it that is
-disagreement.
+not count. `expected` is the variance of a rating, and `observed` the part that is disagreement.
 """
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +20,7 @@ from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.icc import NUMBERS, VARIANCE_NOT_POSITIVE, share_between_items
-from agreement_pipeline.measures.intra import unreplicated
+from agreement_pipeline.measures.intra import NUMBERS_AGAIN, unreplicated
 from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
@@ -33,19 +31,6 @@ ELIASZIW = (
     "doi:10.1093/ptj/74.8.777"
 )
 BALANCED = "items that every rater with replicates rated equally often; other raters are left out"
-
-
-class _Variances(NamedTuple):
-    """The variance components and their unit, each of shape (...).
-
-    They belong to items (s), raters (r), the interaction of both (sr) and replicates (e).
-    """
-
-    s: Array
-    r: Array
-    sr: Array
-    e: Array
-    unit: Array
 
 
 def _design(values: ReplicatedNumbers, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
@@ -91,6 +76,7 @@ _of_design = partial(
     raters_left_out=unreplicated,
     convention=BALANCED,
     source=ELIASZIW,
+    example=NUMBERS_AGAIN,
 )
 
 
@@ -106,11 +92,7 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
-    ...                         scale=Scale(None, "interval"), raters=("a", "b"))
-    >>> round(float(eliasziw_inter_random(again).value), 4)
+    >>> round(float(eliasziw_inter_random(replicates).value), 4)
     0.8163
     """
     s, r, sr, e, unit = _variances(replicates)
@@ -128,16 +110,11 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     .. math:: \rho = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
     The source writes it with the variance of items for fixed raters, which is
-    :math:`\sigma_s^2 + \sigma_{sr}^2 / t` here. In mean squares the value is
-    `(MSS - MSSR) / (MSS + (t - 1) MSSR + t (m - 1) MSE)`, so never under -1 / (t - 1).
+    :math:`\sigma_s^2 + \sigma_{sr}^2 / t` here. The value is never under -1 / (t - 1).
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
-    ...                         scale=Scale(None, "interval"), raters=("a", "b"))
-    >>> round(float(eliasziw_inter_fixed(again).value), 4)
+    >>> round(float(eliasziw_inter_fixed(replicates).value), 4)
     0.8889
     """
     s, _, sr, e, unit = _variances(replicates)
@@ -161,11 +138,7 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
-    ...                         scale=Scale(None, "interval"), raters=("a", "b"))
-    >>> round(float(eliasziw_intra_random(again).value), 4)
+    >>> round(float(eliasziw_intra_random(replicates).value), 4)
     0.8367
     """
     s, r, sr, e, unit = _variances(replicates)
@@ -182,37 +155,33 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
 
     .. math:: \rho = \frac{\sigma_s^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    There is one value for these raters: replicates are assumed to vary equally for each of them. It
-    is never under -1 / (m - 1), and it is that if all cells have the same mean.
+    Replicates are assumed to vary equally for each rater. The value is never under -1 / (m - 1),
+    and it is that if all cells have the same mean.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
-    ...                         scale=Scale(None, "interval"), raters=("a", "b"))
-    >>> round(float(eliasziw_intra_fixed(again).value), 4)
+    >>> round(float(eliasziw_intra_fixed(replicates).value), 4)
     0.8222
     """
     s, _, sr, e, unit = _variances(replicates)
     return share_between_items(s + sr, s + sr + e, unit)
 
 
-def _variances(replicates: Replicates) -> _Variances:
-    """The components; nan if the design is not balanced or too small.
+def _variances(replicates: Replicates) -> Array:
+    """The components s, r, sr and e, and their unit (5, ...).
 
-    Equal designs are computed together.
+    They are nan if the design is not balanced or too small. Equal designs are computed together.
     """
     values = replicates.in_numbers()
     draws = values.weights.reshape(-1, values.weights.shape[-1])
     supports, support = np.unique(draws > 0, axis=0, return_inverse=True)
-    found = np.full((len(_Variances._fields), len(draws)), np.nan)
+    found = np.full((5, len(draws)), np.nan)
     for place, seen in enumerate(supports):
         some = support.ravel() == place
         if design := _design(values, seen):
             numbers, items = design
             found[:, some] = _components(numbers, draws[some][:, items])
-    return _Variances(*found.reshape(len(found), *values.weights.shape[:-1]))
+    return found.reshape(len(found), *values.weights.shape[:-1])
 
 
 def _components(numbers: Array, w: Array) -> Array:

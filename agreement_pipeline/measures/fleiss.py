@@ -1,27 +1,22 @@
 """Percent agreement, Fleiss' kappa, Scott's pi and Kraemer's kappa: raters are interchangeable.
 
 Who gave which label does not matter. Observed agreement is the chance that two random ratings of
-one item are the same, which is percent agreement. Expected agreement is the same for ratings of any
-items. Fleiss' kappa is what is left after the second is taken away, and Scott's pi is that of two
-raters. Kraemer's intraclass kappa is the reliability of one rating of two categories; if every item
-has equally many ratings it is Fleiss' kappa too.
-
-A difference between the habits of raters counts as disagreement. Where the raters are always the
-same few, read `shah_kappa_s` as well.
+one item are the same. Expected agreement is the same for ratings of any items. A difference between
+the habits of raters counts as disagreement. Where the raters are always the same few, read
+`shah_kappa_s` as well.
 """
 
 import numpy as np
 
 from agreement_pipeline.measures._agreement import (
-    ends_met,
     expected_disagreement,
+    kappa_of,
     observed_agreement,
-    observed_disagreement,
     observed_variation,
     of_two_raters,
     prevalence,
 )
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, ratio
 from agreement_pipeline.measures.conditions import (
     END_UNMET,
     NO_PAIRABLE_ITEM,
@@ -29,7 +24,7 @@ from agreement_pipeline.measures.conditions import (
     NOT_TWO_RATERS,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures.registry import chance_corrected, register
+from agreement_pipeline.measures.registry import register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
@@ -61,10 +56,8 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts([[3, 0], [2, 1]], scale=Scale(("no", "yes")))
     >>> round(float(percent_agreement(counts).value), 4)
-    0.6667
+    0.8667
     """
     p_o = observed_agreement(counts)
     return Coefficient(p_o, observed=p_o)
@@ -90,25 +83,17 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     .. math:: \kappa_F = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \pi_k \pi_l
 
     :math:`p_o` is the mean share of agreeing pairs, :math:`\pi_k` the mean share of category k in
-    an item's ratings, and :math:`w_{kl}` how much categories k and l agree. Without weights,
-    :math:`p_e = \sum_k \pi_k^2`.
+    an item's ratings, and :math:`w_{kl}` how much categories k and l agree; without weights, not at
+    all.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=Scale(("no", "yes")))
     >>> round(float(fleiss_kappa(counts).value), 4)
     0.7321
     """
     pi = prevalence(counts)
     apart = weighting.apart(counts.scale, pi)
-    p_o = apart.agreement(observed_disagreement(counts, apart.distances))
-    p_e = apart.agreement(expected_disagreement(pi, apart.distances))
-    return (
-        chance_corrected(p_o, p_e)
-        .in_spans(apart.unit)
-        .where(observed_variation(counts) & ends_met(counts))
-    )
+    return kappa_of(counts, apart, expected_disagreement(pi, apart.distances))
 
 
 @register(
@@ -130,12 +115,8 @@ def scott_pi(patterns: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> patterns = LabelsByRater(
-    ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
-    ... )
     >>> round(float(scott_pi(patterns).value), 4)
-    0.6
+    0.3939
     """
     counts = patterns.counts()
     p_o = of_two_raters(patterns, observed_agreement(counts))
@@ -166,12 +147,11 @@ def kraemer_icc(counts: CategoryCounts) -> Coefficient:
        - 1)}
 
     :math:`x_i` of the :math:`n_i` ratings of item i are in the second category. :math:`\bar{p}` is
-    the share of that category in all ratings. Items with more ratings count more.
+    the share of that category in all ratings. Items with more ratings count more. It is the
+    reliability of one rating; if every item has equally many ratings it is Fleiss' kappa.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=Scale(("no", "yes")))
     >>> round(float(kraemer_icc(counts).value), 4)
     0.7321
     """

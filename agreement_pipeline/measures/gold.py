@@ -1,8 +1,8 @@
 """Accuracy on gold items, whose right label was known before.
 
-Accuracy asks whether raters are right, as far as somebody knows. Gold items are put among the
-others, and all other measures leave them out. Where nearly all gold items have one label, a rater
-who never looks is nearly always right. So choose gold items of every category.
+Gold items are put among the others, and all other measures leave them out. Where nearly all gold
+items have one label, a rater who never looks is nearly always right. So choose gold items of every
+category.
 """
 
 import numpy as np
@@ -13,7 +13,6 @@ from agreement_pipeline.statistics import LabelsByRater
 
 
 def _met(gold: LabelsByRater) -> np.ndarray:
-    """True for gold items with a known label that somebody rated."""
     return np.asarray(gold.labelled & (gold.weights > 0) & gold.rated.any(1))
 
 
@@ -47,7 +46,6 @@ def gold_accuracy(ratings: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
     >>> said = LabelsByRater([[0, 0], [0, 1], [1, -1]], scale=Scale(("no", "yes")), raters="ab")
     >>> float(gold_accuracy(said.with_classifier([0, 0, 1], "gold")).value)
     0.8

@@ -1,9 +1,8 @@
 """Gwet's AC1 and AC2: agreement where one category is common; and alpha under his ordinal weights.
 
-Kappa falls where one category is common, although raters agree on nearly everything. Gwet assumes
-that raters guess only on hard items, and estimates chance from how evenly the categories are used.
-Chance is 0 where only one is used. So AC1 stays high where one category is common, and also when
-raters do not look at the items. Read it beside a kappa or an alpha, never in place of it.
+Gwet assumes that raters guess only on hard items, and estimates chance from how evenly the
+categories are used. So AC1 stays high where one category is common, and also when raters do not
+look at the items. Read it beside a kappa or an alpha, never in place of it.
 """
 
 from functools import partial
@@ -18,7 +17,7 @@ from agreement_pipeline.measures._agreement import (
     observed_disagreement,
     prevalence,
 )
-from agreement_pipeline.measures.coefficient import Coefficient
+from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected
 from agreement_pipeline.measures.conditions import (
     ENDS_UNKNOWN,
     NO_PAIRABLE_ITEM,
@@ -26,9 +25,13 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.fleiss import GWET
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.measures.registry import chance_corrected, register
+from agreement_pipeline.measures.registry import register
 from agreement_pipeline.measures.weighting import ORDINAL, Weighting
 from agreement_pipeline.statistics import CategoryCounts
+
+GRADES = """
+>>> scale = Scale(("low", "middle", "high"), "ordinal")
+>>> graded = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=scale)"""
 
 
 @register(
@@ -54,8 +57,6 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=Scale(("no", "yes")))
     >>> round(float(gwet_ac1(counts).value), 4)
     0.7345
     """
@@ -77,6 +78,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     exchangeable=True,
     convention=GWET,
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
+    example=GRADES,
     passed_by_guessing=True,
 )
 def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
@@ -86,18 +88,14 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
        p_e = \frac{\sum_{k,l} w_{kl}}{K (K - 1)} \sum_k \pi_k (1 - \pi_k)
 
     :math:`p_o` is the mean weighted agreement of pairs, and :math:`w_{kl}` how much categories k
-    and l agree. K counts every category of the scale, used or not. Disagreement is counted in spans
-    of the declared scale. So one category far from the others makes every other disagreement small,
-    whether or not anybody gave it. The ordinal weights are not Krippendorff's ordinal metric, which
-    depends on the ratings.
+    and l agree. Disagreement is counted in spans of the declared scale. So one category far from
+    the others makes every other disagreement small, whether or not anybody gave it. The ordinal
+    weights are not Krippendorff's ordinal metric, which depends on the ratings.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
     >>> from agreement_pipeline.measures.weighting import LINEAR
-    >>> grades = Scale(("low", "middle", "high"), "ordinal")
-    >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=grades)
-    >>> round(float(gwet_ac2(counts, LINEAR).value), 4)
+    >>> round(float(gwet_ac2(graded, LINEAR).value), 4)
     0.8065
     """
     w = weighting.matrix(counts.scale)
@@ -121,6 +119,7 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
         "items with one rating are left out; all other items count with their number of ratings"
     ),
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
+    example=GRADES,
 )
 def gwet_ordinal_alpha(counts: CategoryCounts) -> Coefficient:
     r"""Krippendorff's alpha with Gwet's ordinal weights in place of Krippendorff's ordinal metric.
@@ -129,16 +128,11 @@ def gwet_ordinal_alpha(counts: CategoryCounts) -> Coefficient:
        D_o = \frac{1}{n} \sum_u \frac{1}{m_u - 1} \sum_{c,k} n_{uc} n_{uk} (1 - w_{ck}), \qquad
        D_e = \frac{1}{n (n - 1)} \sum_{c,k} n_c n_k (1 - w_{ck})
 
-    Software that offers alpha with ordinal weights computes this value. On Krippendorff's own
-    example (Hayes & Krippendorff 2007) it is 0.834, where `krippendorff_alpha` at the ordinal level
-    is 0.815.
+    Software that offers alpha with ordinal weights computes this value.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> grades = Scale(("low", "middle", "high"), "ordinal")
-    >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=grades)
-    >>> round(float(gwet_ordinal_alpha(counts).value), 4)
+    >>> round(float(gwet_ordinal_alpha(graded).value), 4)
     0.8623
     """
     return alpha_by_distance(counts, ORDINAL.distances(counts.scale))

@@ -1,28 +1,26 @@
 """The intraclass correlations: how much of the variance of ratings lies between items.
 
-The variance of ratings has three sources: items, how high each rater rates, and error. Six forms
-answer six questions. The first figure of a form says who rates:
+The first figure of a form says who rates:
 
 1. Every item has raters of its own, so raters' habits are error.
 2. The same raters rate every item and stand for other raters, so their habits count against them.
 3. These raters are the only ones, so a constant difference between them does not matter.
 
-The second figure is 1 for one rating and k for the mean of k ratings. Choose before you see the
-data. Most rounds mean (2,1). Where items hardly differ, all forms are low even if raters agree. The
-intervals describe these raters only. BMS, JMS, WMS and EMS are the mean squares of items, raters,
-within items and the rest. `expected` is the variance of a rating, or of an item's mean, and
-`observed` is the part of it that is not between items.
+The second figure is 1 for one rating, and k for the mean of k ratings but never for one of them.
+Choose before you see the data. Most rounds mean (2,1). Where items hardly differ, all forms are low
+even if raters agree. The intervals describe these raters only. BMS, JMS, WMS and EMS are the mean
+squares of items, raters, within items and the rest. `expected` is the variance of a rating, or of
+an item's mean, and `observed` is the part of it that is not between items.
 
 Lin's concordance asks how near ratings lie to the line of equal ratings. Unlike correlation, it
 falls when one rater is always higher than another, or spreads their ratings more.
 """
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.measures._numbers import crossed_unit_free, unit_free
+from agreement_pipeline.measures._numbers import crossed_rows, crossed_unit_free, unit_free
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     NO_CROSSED_ITEM,
@@ -33,29 +31,6 @@ from agreement_pipeline.measures.conditions import (
 from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array, Level
 from agreement_pipeline.statistics import NumbersByRater
-
-
-class OneWay(NamedTuple):
-    """Mean squares between and within items, and the ratings per item, each of shape (...)."""
-
-    bms: Array
-    wms: Array
-    k: Array
-    unit: float
-
-
-class TwoWay(NamedTuple):
-    """Mean squares of items, raters and the rest, and the number of items, each of shape (...).
-
-    `k` is the number of raters.
-    """
-
-    bms: Array
-    jms: Array
-    ems: Array
-    n: Array
-    k: float
-    unit: float
 
 
 def _few_items(values: NumbersByRater) -> bool:
@@ -70,10 +45,10 @@ FEW_CROSSED_ITEMS = Condition(
 )
 
 
-def one_way(values: NumbersByRater) -> OneWay:
+def one_way(values: NumbersByRater) -> tuple[Array, Array, Array, float]:
     """The one-way analysis, over the items with two ratings or more.
 
-    A single rating cannot separate the variance between items from the variance within them.
+    Mean squares between and within items, the ratings per item (...), and the unit.
     """
     rated = values.at(values.seen & values.pairable)
     z, unit = unit_free(rated.values)
@@ -82,16 +57,18 @@ def one_way(values: NumbersByRater) -> OneWay:
     n, total = w.sum(-1), w @ m
     bms = ratio(w @ (sums**2 / m) - ratio((w @ sums) ** 2, total), _positive(n - 1))
     k = ratio(total - ratio(w @ m**2, total), _positive(n - 1))
-    return OneWay(bms, ratio(w @ apart, total - n), k, unit)
+    return bms, ratio(w @ apart, total - n), k, unit
 
 
-def two_way(values: NumbersByRater) -> TwoWay:
+def two_way(values: NumbersByRater) -> tuple[Array, Array, Array, Array, float, float]:
     """The two-way analysis, over the items that every rater rated.
 
-    Each rater's first number is subtracted from their numbers. So a large constant of a rater costs
-    no digits. Only `jms` depends on that constant.
+    Mean squares of items, raters and the rest, the number of items (...), that of raters, and the
+    unit. Each rater's first number is subtracted from their numbers. So a large constant of a rater
+    costs no digits. Only `jms` depends on that constant.
     """
-    x, w = _crossed(values)
+    crossed = crossed_rows(values)
+    x, w = crossed.values[:, :, 0], crossed.weights
     start = x[0] if len(x) else np.zeros(x.shape[1])
     z, unit = unit_free((x - start)[:, :, None])
     z, unit = z[:, :, 0], unit or float(np.ptp(start))
@@ -101,18 +78,10 @@ def two_way(values: NumbersByRater) -> TwoWay:
     bms = k * ratio(w @ items**2 - n * raters.mean(-1) ** 2, _positive(n - 1))
     rest = w @ ((z - items[:, None]) ** 2).sum(1) - n * _apart(raters)
     jms = ratio(n * _apart(raters + added), np.asarray(k - 1))
-    return TwoWay(bms, jms, ratio(rest, _positive(n - 1) * (k - 1)), n, k, unit)
-
-
-def _crossed(values: NumbersByRater) -> tuple[Array, Array]:
-    """The items that every rater rated; shape (N, R), and their weights; shape (..., N)."""
-    crossed = values.crossed()
-    crossed = crossed.at(crossed.seen)
-    return crossed.values[:, :, 0], crossed.weights
+    return bms, jms, ratio(rest, _positive(n - 1) * (k - 1)), n, k, unit
 
 
 def _apart(raters: Array) -> Array:
-    """The sum of the squared distances of the raters' means from their common mean."""
     return np.asarray(((raters - raters.mean(-1)[..., None]) ** 2).sum(-1))
 
 
@@ -147,8 +116,8 @@ NUMBERS: set[Level] = {"interval", "ratio"}
 VARIANCE_NOT_POSITIVE = Condition("the estimated variance is not positive")
 
 
-@register(
-    "ICC(1,1)",
+_one_way_form = partial(
+    register,
     question="inter-rater",
     needs="values",
     bounds=(-np.inf, 1.0),
@@ -158,6 +127,9 @@ VARIANCE_NOT_POSITIVE = Condition("the estimated variance is not positive")
     convention=ONE_WAY,
     source=DONNER,
 )
+
+
+@_one_way_form("ICC(1,1)")
 def icc_1_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, if every item has its own raters.
 
@@ -169,9 +141,6 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_1_1(values).value), 4)
     0.1657
     """
@@ -179,30 +148,16 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - wms) / k, (bms + (k - 1) * wms) / k, unit)
 
 
-@register(
-    "ICC(1,k)",
-    question="inter-rater",
-    needs="values",
-    bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, VARIANCE_NOT_POSITIVE),
-    levels=NUMBERS,
-    exchangeable=True,
-    convention=ONE_WAY,
-    source=DONNER,
-)
+@_one_way_form("ICC(1,k)")
 def icc_1_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, if every item has its own raters.
 
     .. math:: \mathrm{ICC}(1,k) = \frac{BMS - WMS}{BMS}
 
     The value is that of `icc_1_1`, stepped up to k ratings an item by the Spearman-Brown formula.
-    It describes the mean of k ratings, never one rating.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_1_k(values).value), 4)
     0.4428
     """
@@ -235,9 +190,6 @@ def icc_2_1(values: NumbersByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_2_1(values).value), 4)
     0.2898
     """
@@ -255,14 +207,10 @@ def icc_2_k(values: NumbersByRater) -> Coefficient:
 
     .. math:: \mathrm{ICC}(2,k) = \frac{BMS - EMS}{BMS + (JMS - EMS) / n}
 
-    The value describes the mean of the k raters and never a single one. McGraw and Wong call this
-    ICC(A,k).
+    McGraw and Wong call this ICC(A,k).
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_2_k(values).value), 4)
     0.6201
     """
@@ -279,14 +227,11 @@ def icc_3_1(values: NumbersByRater) -> Coefficient:
 
     .. math:: \mathrm{ICC}(3,1) = \frac{BMS - EMS}{BMS + (k - 1) EMS}
 
-    This form asks whether the raters order the items alike (consistency), and not whether they give
-    the same numbers. McGraw and Wong call this ICC(C,1).
+    It asks whether the raters order the items alike (consistency). McGraw and Wong call it
+    ICC(C,1).
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_3_1(values).value), 4)
     0.7148
     """
@@ -303,14 +248,10 @@ def icc_3_k(values: NumbersByRater) -> Coefficient:
 
     .. math:: \mathrm{ICC}(3,k) = \frac{BMS - EMS}{BMS}
 
-    The value describes the mean of the k raters and never a single one. It is Cronbach's alpha, and
-    McGraw and Wong call it ICC(C,k).
+    It is Cronbach's alpha, and McGraw and Wong call it ICC(C,k).
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_3_k(values).value), 4)
     0.9093
     """

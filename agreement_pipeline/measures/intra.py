@@ -1,9 +1,8 @@
 """Agreement of raters with themselves on items that they rated more than once.
 
-A rater who labels an item differently the second time is uncertain of it, or slipped, whatever the
-others say. Self-agreement is the probability that two labels of one rater for one item are the
-same. Read off the shares of the rater's labels, it is never under 1/K, and too high with few
-occurrences. Read off pairs of occurrences, it is unbiased.
+Self-agreement is the probability that two labels of one rater for one item are the same. Read off
+the shares of the rater's labels, it is never under 1/K, and too high with few occurrences. Read off
+pairs of occurrences, it is unbiased.
 
 If self-agreement is high but agreement between raters is low, raters keep to different readings. If
 both are low, items may be ambiguous or raters careless.
@@ -18,6 +17,10 @@ from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 
 CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
+NUMBERS_AGAIN = """
+>>> said, scale = [[0, 2], [1, 3], [4, 6], [6, 8]], Scale(None, "interval")
+>>> places = [0, 0, 1, 1], [0, 1, 0, 1]
+>>> replicates = ReplicatedNumbers(said, *places, [1, 1], scale=scale, raters=("a", "b"))"""
 
 
 def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
@@ -49,17 +52,13 @@ def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
 
     .. math:: SA = \sum_k d(k)^2
 
-    Here :math:`d(k)` is the share of label k among a rater's labels of one item. SA is the mean
-    over raters and over the items that they rated again. It is one minus the Gini impurity. Two
-    labels give at least 1/2.
+    :math:`d(k)` is the share of label k among a rater's labels of one item. SA is the mean over
+    raters and over the items that they rated again. It is one minus the Gini impurity.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> first = LabelsByRater([[0]], scale=Scale(("no", "yes")), raters=("a",))
-    >>> round(float(self_agreement(ReplicatedLabels([[5, 1]], [0], [0], first)).value), 4)
-    0.7222
+    >>> round(float(self_agreement(replicates).value), 4)
+    0.9
     """
     d = replicates.counts / replicates.sizes[:, None]
     sa = _mean_over_cells(replicates, (d**2).sum(1))
@@ -76,16 +75,13 @@ def self_agreement_unbiased(replicates: ReplicatedLabels) -> Coefficient:
 
     .. math:: SA_u = \sum_k \frac{c_k (c_k - 1)}{m (m - 1)}
 
-    Here :math:`c_k` of a rater's m labels of one item are in category k. The mean is as in
+    :math:`c_k` of a rater's m labels of one item are in category k. The mean is as in
     `self_agreement`.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> first = LabelsByRater([[0]], scale=Scale(("no", "yes")), raters=("a",))
-    >>> round(float(self_agreement_unbiased(ReplicatedLabels([[5, 1]], [0], [0], first)).value), 4)
-    0.6667
+    >>> round(float(self_agreement_unbiased(replicates).value), 4)
+    0.8
     """
     c, m = replicates.counts, replicates.sizes
     same = _mean_over_cells(replicates, (c * (c - 1)).sum(1) / (m * (m - 1)))

@@ -1,9 +1,7 @@
 """Krippendorff's alpha for sets of labels: a rater may give an item several labels, or none.
 
-A set is one label on a scale, and its distances measure how sets overlap. Two sets may differ by a
-single label. A measure that counts them as simply different would ignore most of the agreement.
-Jaccard's distance is the share of labels not in common. MASI also uses whether one set contains the
-other.
+A set is one label on a scale, and its distances measure how sets overlap. Jaccard's distance is the
+share of labels not in common. MASI also uses whether one set contains the other.
 """
 
 from collections.abc import Callable
@@ -53,7 +51,6 @@ def _masi(one: Labels, other: Labels) -> float:
 
 
 def _distances(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> Array:
-    """The distance between every two categories; shape (K, K)."""
     sets = _sets(counts)
     return np.array([[distance(one, other) for other in sets] for one in sets])
 
@@ -77,6 +74,9 @@ _of_sets = partial(
     levels={"nominal"},
     exchangeable=True,
     convention=LEFT_OUT,
+    example="""
+>>> scale = Scale(("joy", "sadness", "anger|sadness"))
+>>> counts = CategoryCounts([[2, 0, 0], [0, 2, 0], [0, 1, 1]], scale=scale)""",
 )
 
 
@@ -94,15 +94,10 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     .. math:: \alpha = 1 - \frac{D_o}{D_e}, \qquad \delta_{AB} = 1 - \frac{|A \cap B|}{|A \cup B|}
 
     :math:`D_o` and :math:`D_e` are as in `krippendorff_alpha`. A category is a set, written as its
-    labels with `|` between them. The empty text and `|` are the empty set. On labels without `|`
-    this is the nominal alpha.
+    labels with `|` between them. The empty text and `|` are the empty set.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts(
-    ...     [[2, 0, 0], [0, 2, 0], [0, 1, 1]], scale=Scale(("joy", "sadness", "anger|sadness"))
-    ... )
     >>> round(float(alpha_jaccard(counts).value), 4)
     0.7368
     """
@@ -128,10 +123,6 @@ def alpha_masi(counts: CategoryCounts) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts(
-    ...     [[2, 0, 0], [0, 2, 0], [0, 1, 1]], scale=Scale(("joy", "sadness", "anger|sadness"))
-    ... )
     >>> round(float(alpha_masi(counts).value), 4)
     0.6667
     """

@@ -1,13 +1,12 @@
 """Agreement on ratings that are vectors of numbers, in a fixed panel of raters.
 
-A rating is a point. Disagreement is how far apart the points of one item lie. Chance is how far
-apart points of different raters lie when their items are drawn anew. Berry and Mielke take the
-distance of two points, Janson and Olsson its square, and Um the volume of a simplex, which has as
-many points as a volume needs.
+Disagreement is how far apart the points of one item lie. Chance is how far apart points of
+different raters lie when their items are drawn anew. Berry and Mielke take the distance of two
+points, Janson and Olsson its square, and Um the volume of a simplex.
 
-Distances depend on the units of the dimensions, so put these in units that compare. Volumes do not,
-but they vanish where the dimensions are linearly dependent, and they forgive a disagreement if two
-raters agree against a third.
+Distances depend on the units of the dimensions: one with larger numbers counts more. Volumes do
+not, but they vanish where the dimensions are linearly dependent, and they forgive a disagreement if
+two raters agree against a third. There are b raters of n items. On a single item all are 0.
 """
 
 import math
@@ -38,6 +37,12 @@ _of_vectors = partial(
     levels=VECTORS,
     crossed=True,
     convention=TWO_WAY,
+    example="""
+>>> import numpy as np
+>>> weight = [[71, 74, 76], [73, 80, 80], [86, 101, 93], [59, 62, 66], [71, 83, 77]]
+>>> height = [[166, 171, 171], [160, 170, 165], [187, 174, 185], [161, 163, 162], [172, 182, 181]]
+>>> photos, scale = np.stack([weight, height], 2), Scale(None, "multivariate interval", 2)
+>>> values = NumbersByRater(photos, scale=scale, raters=("a", "b", "c"))""",
 )
 
 
@@ -54,18 +59,10 @@ def janson_olsson_iota(values: NumbersByRater) -> Coefficient:
        d_o = \frac{1}{n \binom{b}{2}} \sum_i \sum_{s<t} \lVert x_{si} - x_{ti} \rVert^2, \qquad
        d_e = \frac{1}{n^2 \binom{b}{2}} \sum_i \sum_j \sum_{s<t} \lVert x_{si} - x_{tj} \rVert^2
 
-    There are b raters of n items. A dimension with larger numbers counts more. In one dimension ι
-    is `lin_ccc`. On a single item it is 0 because all of chance is that item.
+    In one dimension ι is `lin_ccc`.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> weight = [[71, 74, 76], [73, 80, 80], [86, 101, 93], [59, 62, 66], [71, 83, 77]]
-    >>> height = [[166, 171, 171], [160, 170, 165], [187, 174, 185], [161, 163, 162],
-    ...           [172, 182, 181]]
-    >>> photos = np.stack([weight, height], axis=2)
-    >>> values = NumbersByRater(photos, scale=Scale(None, "multivariate interval", dimensions=2),
-    ...                       raters=("a", "b", "c"))
     >>> round(float(janson_olsson_iota(values).value), 3)
     0.755
     """
@@ -94,20 +91,15 @@ def berry_mielke_r(values: NumbersByRater) -> Coefficient:
        \mu_\delta = \frac{1}{n^2 \binom{b}{2}} \sum_i \sum_j \sum_{s<t}
        \lVert x_{si} - x_{tj} \rVert
 
-    There are b raters of n items. A dimension with larger numbers counts more. On a single item R
-    is 0. It is exact in one dimension, or up to 20,000 items by three raters. Beyond that,
+    R is exact in one dimension, or up to 20,000 items by three raters. Beyond that,
     :math:`\mu_\delta` comes from a million random pairs or more, always the same ones.
     `monte_carlo_error` is the standard error that they leave. It is too small where a few ratings
     lie far from all others.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> corners = [[(0, 0), (3, 4)], [(3, 4), (0, 0)], [(0, 0), (0, 0)]]
-    >>> values = NumbersByRater(corners, scale=Scale(None, "multivariate interval", dimensions=2),
-    ...                       raters=("a", "b"))
-    >>> round(float(berry_mielke_r(values).value), 4)
-    -0.5
+    >>> round(float(berry_mielke_r(values).value), 3)
+    0.499
     """
     z, w, unit = crossed_unit_free(values)
     delta, mu, error = mean_distances(z, w)
@@ -154,30 +146,19 @@ def um_phi(values: NumbersByRater) -> Coefficient:
        d_e = \frac{1}{n^w \binom{b}{w}} \sum_{i_1} \cdots \sum_{i_w} \sum_{s_1 < \dots < s_w}
        \Delta(x_{s_1 i_1}, \dots, x_{s_w i_w})
 
-    There are b raters of n items in c dimensions, and :math:`w = c + 1`. :math:`\Delta` is the
-    volume of a simplex, with its 1/c!. In one dimension it is the distance, and φ is
-    `berry_mielke_r`. Units do not change φ, and neither does turning or skewing the dimensions.
-    Raters who differ along one line only count as agreeing. On a single item φ is 0.
+    :math:`\Delta` is the volume of a simplex of :math:`w = c + 1` points, with its 1/c!. In one
+    dimension φ is `berry_mielke_r`. Units do not change φ, and neither does turning or skewing the
+    dimensions. Raters who differ along one line only count as agreeing.
 
     In one dimension φ is exact, in two up to about 11,000 items by three raters, in more up to ten
-    million simplices. Beyond that, it comes from a million random simplices, always the same ones.
-    `monte_carlo_error` is the standard error that they leave. It is too small where a few ratings
-    far from all others hold most of the volume. Resamples are exact up to 790 items by three raters
-    in two dimensions, and up to 200,000 simplices in more. Beyond that, 200,000 random simplices
-    serve all.
+    million simplices; resamples up to 790 items, and up to 200,000 simplices. Beyond that, a
+    million random simplices give the value, with `monte_carlo_error` as for `berry_mielke_r`, and
+    200,000 serve all resamples. They are always the same ones.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> weight = [[70, 76, 73], [72, 78, 78], [85, 91, 100], [57, 64, 60], [70, 75, 80],
-    ...           [66, 71, 73], [66, 70, 75]]
-    >>> height = [[166, 171, 170], [160, 170, 165], [187, 174, 185], [161, 163, 162],
-    ...           [172, 182, 181], [175, 179, 180], [175, 178, 180]]
-    >>> men = np.stack([weight, height], axis=2)
-    >>> values = NumbersByRater(men, scale=Scale(None, "multivariate interval", dimensions=2),
-    ...                       raters=("a", "b", "c"))
     >>> round(float(um_phi(values).value), 3)
-    0.645
+    0.732
     """
     z, w, unit = crossed_unit_free(values)
     points, unit = _whitened(z, unit)
@@ -239,11 +220,7 @@ class Volumes(NamedTuple):
 
 
 def mean_volumes(points: Array, weights: Array) -> Volumes:
-    """Mean volumes for points of shape (N, R, D) under item weights of shape (..., N).
-
-    One dimension is always exact. `um_phi` says up to which size others are. Larger inputs use
-    random simplices, which are the same for all resamples.
-    """
+    """Mean volumes for points (N, R, D) under item weights (..., N), as `um_phi` says."""
     dimensions = points.shape[2]
     effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
     exact = {1: sum_of_gaps, 2: _areas}.get(dimensions, _every_volume)
@@ -440,7 +417,6 @@ def _by_angle(vectors: Plane) -> tuple[Plane, Codes]:
 
 
 def _every_volume(points: Array, weights: Array) -> Array:
-    """The weighted sum of volumes over all items and panels of raters, one by one."""
     items, raters, dimensions = points.shape
     shape = (items,) * (dimensions + 1)
     total = np.zeros(weights.shape[:-1])
@@ -486,7 +462,6 @@ def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Vol
 
 
 def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
-    """The mean volumes over replicates, the last axis, and the error of their quotient."""
     every = joint.mean(-1, keepdims=True)
     share, apart = ratio(joint, every), ratio(sums, every)
     within, between = d_o.mean(-1), apart.mean(-1)

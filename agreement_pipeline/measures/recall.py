@@ -1,10 +1,9 @@
 """Recall and precision of a classifier by category, against raters who differ among themselves.
 
 Recall asks: if a human gives a category, how often does the classifier? Precision asks the reverse.
-Both are usually taken against a majority, which hides how much people differ. A rare category may
-never have one. So each human is taken as the truth in turn, and the mean over humans is reported. A
-human does not reach 1 against the other humans. That is the yardstick: the classifier's value minus
-theirs is about 0 if it errs as they do. The lowest category is reported.
+A majority would hide how much people differ. So each human is taken as the truth in turn, and the
+mean over humans is reported. A human does not reach 1 against the other humans. That is the
+yardstick: the classifier's value minus theirs is about 0 if it errs as they do.
 """
 
 from collections.abc import Callable
@@ -45,7 +44,6 @@ Missed = Callable[[Codes, Codes, int], SomeRows]
 
 
 def _hits(raters: Codes, other: Codes, category: int) -> SomeRows:
-    """Items to which a rater and the other give the category."""
     return _some(other == category, raters == category)
 
 
@@ -127,12 +125,10 @@ def _by_category(panel: LabelsByRater, mean: Callable[[int], Array]) -> Array:
 
 
 def _mean_share(hits: Array, missed: Array) -> Array:
-    """The mean share of hits over the raters who have cases. Shape (...) from (..., R)."""
     return _mean(np.moveaxis(ratio(hits, hits + missed), -1, 0))
 
 
 def _mean(values: Array) -> Array:
-    """The mean over the first axis of the values that are known."""
     known = ~np.isnan(values)
     return ratio(np.where(known, values, 0.0).sum(0), known.sum(0))
 
@@ -143,7 +139,6 @@ def _beside(panel: LabelsByRater, missed: Missed) -> Coefficient:
 
 
 def _nothing_in_common(panel: LabelsByRater) -> bool:
-    """True if no category is given by the classifier and by a rater where two rated."""
     weights = np.where(panel.labelled & (panel.weights > 0), 1.0, 0.0)
     met = np.where(panel.given.sum(1) >= 2, weights, 0.0)
     by_raters = met @ panel.indicators.sum(1) > 0
@@ -165,6 +160,10 @@ _of_each_category = partial(
     per_category=True,
     chance_corrected=False,
     source=SOURCE,
+    example="""
+>>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
+>>> labels = LabelsByRater(codes, scale=scale, raters=("a", "b"))
+>>> panel = labels.with_classifier([0, 1, 1, 1], "model")""",
 )
 
 
@@ -180,16 +179,12 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
 
     .. math:: \mathrm{recall}_c = \frac{1}{|R_c|} \sum_{r \in R_c} P(f = c \mid r = c)
 
-    Here :math:`R_c` are the raters who gave category c to an item that the classifier f labelled.
-    Read it beside `precision_by_category`: a classifier that always names c has recall 1 there.
+    :math:`R_c` are the raters who gave category c to an item that the classifier f labelled. Read
+    it beside `precision_by_category`: a classifier that always names c has recall 1 there.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b"))
-    >>> recall_by_category(panel.with_classifier([0, 1, 1, 1], "model")).value.round(4).tolist()
+    >>> recall_by_category(panel).value.round(4).tolist()
     [0.75, 1.0]
     """
     recall = _of_classifier(panel, _of_recall)
@@ -208,15 +203,11 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
 
     .. math:: \mathrm{precision}_c = \frac{1}{|R_c|} \sum_{r \in R_c} P(r = c \mid f = c)
 
-    Here :math:`R_c` are the raters who rated an item to which the classifier f gave category c.
+    :math:`R_c` are the raters who rated an item to which the classifier f gave category c.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b"))
-    >>> precision_by_category(panel.with_classifier([0, 1, 1, 1], "model")).value.round(4).tolist()
+    >>> precision_by_category(panel).value.round(4).tolist()
     [1.0, 0.8333]
     """
     precision = _of_classifier(panel, _of_precision)
@@ -244,11 +235,7 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b"))
-    >>> recall_beside_raters(panel.with_classifier([0, 1, 1, 1], "model")).value.round(4).tolist()
+    >>> recall_beside_raters(panel).value.round(4).tolist()
     [0.0, 0.1667]
     """
     return _beside(panel, _of_recall)
@@ -273,12 +260,7 @@ def precision_beside_raters(panel: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> codes, scale = [[0, 0], [0, 1], [1, 1], [1, 1]], Scale(("no", "yes"))
-    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b"))
-    >>> found = precision_beside_raters(panel.with_classifier([0, 1, 1, 1], "model"))
-    >>> found.value.round(4).tolist()
+    >>> precision_beside_raters(panel).value.round(4).tolist()
     [0.25, 0.0]
     """
     return _beside(panel, _of_precision)

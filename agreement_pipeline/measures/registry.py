@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures._agreement import most_used_and_farthest
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.weighting import IDENTITY, WEIGHTINGS, Weighting
 from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
 
@@ -43,13 +43,33 @@ ARGUMENTS: dict[Needs, str] = {
 }
 """The shapes of what a measure is computed from. Where any number may occur, values (N, R, D) take
 the place of counts and codes."""
+EXAMPLES: dict[Needs, str] = {
+    "counts": """
+>>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=Scale(("no", "yes")))""",
+    "patterns": """
+>>> codes, items = [[0, 0], [0, 1], [1, 0], [1, 1]], [20, 5, 10, 15]
+>>> patterns = LabelsByRater(codes, items, scale=Scale(("no", "yes")), raters=("a", "b"))""",
+    "panel": """
+>>> codes, scale = [[0, 0, 0], [0, 0, 1], [1, 1, 1]], Scale(("no", "yes"))
+>>> labels = LabelsByRater(codes, scale=scale, raters=("a", "b", "c"))
+>>> panel = labels.with_classifier([0, 1, 1], "model")""",
+    "groups": """
+>>> codes, items = [[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 0, 1]], [4, 2, 4]
+>>> labels = LabelsByRater(codes, items, scale=Scale(("no", "yes")), raters=("a", "b", "m", "n"))
+>>> groups = labels.in_groups(("m", "n"))""",
+    "replicates": """
+>>> codes, items = [[0, 0], [0, 1], [1, 1]], [4, 2, 4]
+>>> first = LabelsByRater(codes, items, scale=Scale(("no", "yes")), raters=("a", "b"))
+>>> again = [[2, 0], [1, 1], [0, 2], [2, 0], [1, 1], [0, 2]]
+>>> replicates = ReplicatedLabels(again, [0, 1, 2] * 2, [0, 0, 0, 1, 1, 1], first)""",
+    "values": """
+>>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+>>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))""",
+}
+"""With which the example of a measure begins, unless it has one of its own."""
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 Split = Callable[..., tuple[int, int]]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
-
-
-def _items_by_rater(statistic: Any, rows: NDArray[np.bool_]) -> Array:
-    return np.asarray(statistic.items_by_rater(rows))
 
 
 class RestsOn(NamedTuple):
@@ -64,7 +84,9 @@ class RestsOn(NamedTuple):
     others: str
     among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
     ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
-    by_rater: Callable[[Any, NDArray[np.bool_]], Array] = _items_by_rater
+    by_rater: Callable[[Any, NDArray[np.bool_]], Array] = lambda statistic, rows: np.asarray(
+        statistic.items_by_rater(rows)
+    )
     also: Callable[[Any], NDArray[np.bool_]] | None = None
 
     def items(self, statistic: Any) -> int:
@@ -83,12 +105,9 @@ class RestsOn(NamedTuple):
 
     def clusters(self, statistic: Any) -> int | None:
         """How many clusters these items are in; None where items do not come in clusters."""
-        clusters = statistic.clusters
-        return (
-            None
-            if clusters is None
-            else clusters.at(self.rows(statistic) & (statistic.weights > 0)).n
-        )
+        if statistic.clusters is None:
+            return None
+        return int(statistic.clusters.at(self.rows(statistic) & (statistic.weights > 0)).n)
 
     def units(self, statistic: Any) -> float:
         """How many items agreement is computed from, or their effective number of clusters."""
@@ -96,17 +115,14 @@ class RestsOn(NamedTuple):
 
     def deciding(self, statistic: Any) -> float:
         """How many units decide what is known: the fewer of the used rows and those in `also`."""
-        units = self.units(statistic)
-        return units if self.also is None else min(units, _units(statistic, self.also(statistic)))
+        parts = (self.rows,) if self.also is None else (self.rows, self.also)
+        return min(_units(statistic, rows(statistic)) for rows in parts)
 
 
 def _units(statistic: Any, rows: NDArray[np.bool_]) -> float:
-    clusters = statistic.clusters
-    return (
-        round(float(statistic.weights[rows].sum()))
-        if clusters is None
-        else float(clusters.effective(statistic.weights, rows))
-    )
+    if statistic.clusters is None:
+        return round(float(statistic.weights[rows].sum()))
+    return float(statistic.clusters.effective(statistic.weights, rows))
 
 
 USED = RestsOn(lambda statistic: statistic.readable, "one rating")
@@ -143,14 +159,10 @@ class Measure:
         The registry name, and the name people use.
     function
         From a statistic to a `Coefficient`.
-    question
-        Which agreement it describes: of raters, of each rater over time, or of a classifier.
-    needs, levels
-        The statistic it is computed from, and the levels of measurement it is defined on.
-    bounds
-        The least and greatest value it can take.
-    undefined
-        The exact conditions under which it has no value.
+    question, needs, levels
+        Which agreement it describes, from which statistic, and on which levels of measurement.
+    bounds, undefined
+        The least and greatest value, and the exact conditions under which it has no value.
     source, convention
         Where the formula comes from, with DOI, and how missing ratings count.
     per_category
@@ -158,8 +170,8 @@ class Measure:
     chance_corrected
         True if 0 is the value of guessing.
     exchangeable
-        True if raters may swap their ratings of an item. Rows without names, which are fewer, then
-        take the place of others.
+        True if raters may swap their ratings of an item. Rows without names then take the place of
+        others.
     passed_by_guessing
         True if raters who never look at an item can reach a cut-off where one category prevails.
     cannot_hold
@@ -167,7 +179,7 @@ class Measure:
     continuous
         True if it is also defined where a scale has no list of categories, from `NumbersByRater`.
     withstands_chosen
-        True if the value hardly moves where raters were added to items because of what others said.
+        True if it hardly moves where raters were added to items because of what others said.
     crossed
         True if only items rated by every rater are used.
     expensive, by_pair
@@ -181,8 +193,7 @@ class Measure:
     weighting
         How much two different categories agree, for a measure with weights.
     split
-        From a statistic of labels to the two categories that unseen items are split between. None
-        where the level of the scale decides.
+        From labels to the two categories that unseen items are split between, if not by the level.
     alias_of
         The name of the same measure, if this record is an alias.
     raters_left_out
@@ -263,28 +274,22 @@ def register(
     plain: bool = True,
     plain_bounds: tuple[float, float] | None = None,
     aliases: Mapping[str, str] | None = None,
+    example: str | None = None,
     **fields: Any,
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name. `fields` are those of `Measure`.
 
-    Assets, checks, policies, the command line, the documentation and the common tests then include
-    it. The docstring of the function gets what the record says.
-
-    Parameters
-    ----------
-    family
-        The function also takes a `weighting`. A weighted form is named by the family and a
-        distance, as `cohen_kappa_linear`.
-    plain, plain_bounds
-        Whether the form without weights is a measure too, and its bounds, if they are narrower.
-    aliases
-        Further names, each with the name of the same measure.
+    The docstring of the function gets what the record says, and the beginning of its example. With
+    a `family`, the function also takes a `weighting`, and a weighted form is named by the family
+    and a distance, as `cohen_kappa_linear`. `plain` and `plain_bounds` say whether the form without
+    weights is a measure too, and its bounds, if they are narrower. `aliases` are further names,
+    each with the name of the same measure.
     """
 
     def register(function: F) -> F:
         name = function.__name__
         record = Measure(name, title, function, levels=frozenset(levels), **fields)
-        function.__doc__ = _documented(record)
+        function.__doc__ = _documented(record, example or EXAMPLES.get(record.needs, ""))
         if family is None:
             _add(record)
         else:
@@ -330,9 +335,12 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
     )
 
 
-def _documented(record: Measure) -> str:
-    """The docstring of a measure's function, completed by its record."""
-    prose, _, examples = inspect.cleandoc(record.function.__doc__ or "").partition("\nExamples\n")
+def _documented(record: Measure, example: str) -> str:
+    """The docstring of a measure's function, completed by its record and how examples begin."""
+    written = inspect.cleandoc(record.function.__doc__ or "")
+    prose, _, shown = written.partition("\nExamples\n--------\n")
+    shown = f"{example.strip()}\n{shown}".strip()
+    statistics = sorted({*re.findall(r"\b([A-Z][a-z]+[A-Z]\w+)\(", shown)})
     argument, *weighting = inspect.signature(record.function).parameters
     low, high = record.bounds
     shape = "(..., K)" if record.per_category else "(...)"
@@ -344,7 +352,9 @@ def _documented(record: Measure) -> str:
         f"    Its value has shape {shape}, from {low:g} to {high:g}.{of_each} Undefined when:",
         *("", *(f"    - {condition.reason}" for condition in record.undefined), ""),
         *("References", "----------", record.source, ""),
-        *("Examples", examples),
+        *("Examples", "--------", ">>> from agreement_pipeline import Scale"),
+        f">>> from agreement_pipeline.statistics import {', '.join(statistics)}",
+        shown,
     ]
     return "\n".join([prose, *lines])
 
@@ -356,8 +366,3 @@ def _add(record: Measure) -> None:
             "expected a new name in lower case letters, digits and underscores."
         )
     MEASURES[record.name] = record
-
-
-def chance_corrected(p_o: Array, p_e: Array) -> Coefficient:
-    """(p_o - p_e) / (1 - p_e): agreement beyond chance, as a share of what chance leaves."""
-    return Coefficient(ratio(p_o - p_e, 1 - p_e), observed=p_o, expected=p_e)

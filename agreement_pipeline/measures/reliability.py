@@ -2,9 +2,8 @@
 
 Two raters may agree because both knew, or because both guessed and were lucky. A rater's labels of
 items they met again are a mixture of decided answers and guesses, which are random labels by the
-panel's use of the categories. Of every agreement, only the part in which both decided is kept. So
-the discount comes from the raters' own inconsistency. A stated confidence may replace replicates:
-it is then the probability of a decided choice.
+panel's use of the categories. Of every agreement, only the part in which both decided is kept. A
+stated confidence may replace replicates. `observed` is the agreement before the discount.
 """
 
 from functools import partial
@@ -27,8 +26,8 @@ LARGEST_SHARE = np.nextafter(1.0, 0.0)
 def random_choice(d: Array, p: Array) -> Array:
     """The share of random choice in labels of shares `d` (C, K), at the greatest entropy; (..., C).
 
-    `p` holds the probabilities of a random choice; shape (..., K). The share is 0 where a category
-    of `p` does not occur in `d`.
+    `p` holds the probabilities of a random choice (..., K). The share is 0 where a category of `p`
+    does not occur in `d`.
     """
     rows, place = np.unique(d, axis=0, return_inverse=True)
     p = p[..., None, :]
@@ -74,9 +73,9 @@ CONVENTION = (
 class _Guessing(NamedTuple):
     """How each rater arrives at a label: by a random guess after `p`, or by a decision.
 
-    `x` is the share of random choice (..., R), nan for a rater whose replicates do not show it. `y`
-    is the share of decided choice of each category (..., R, K). `p` is the panel's use of the
-    categories (..., K), nan where fewer than two are in use.
+    `x` is the share of random choice (..., R), nan where replicates do not show it. `y` is the
+    share of decided choice of each category (..., R, K). `p` is the panel's use of the categories
+    (..., K), nan where fewer than two are in use.
     """
 
     x: Array
@@ -108,7 +107,6 @@ def _showing_guessing(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
 
 
 def _without_shares(replicates: ReplicatedLabels) -> tuple[str, ...]:
-    """The raters of the round whose replicates do not show how often they guess."""
     known = np.isfinite(_guessing(replicates).x)
     return tuple(
         name for name in replicates.round_raters if not known[replicates.raters.index(name)]
@@ -131,7 +129,7 @@ NEVER_MET = Condition(
 NEVER_GIVEN = Condition(
     "raters agree on a category that one of them never gave to an item they met again, so how "
     "often that rater guesses it is not known",
-    lambda replicates: bool(_unknown(replicates, _exact(_guessing(replicates)))),
+    lambda replicates: bool(_unknown(replicates, _factors(replicates))),
 )
 PAIRED_ITEMS = RestsOn(
     _paired_rows,
@@ -174,34 +172,24 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
        g_i(c_i)\, g_j(c_j), \qquad
        g_i(c) = \frac{y^i_c}{y^i_c + p_c x^i}
 
-    With probability x a rater chooses at random, by the panel's own shares p. With probability
+    With probability x a rater chooses at random, by the panel's own shares p, and with probability
     :math:`y_k` the rater decides on category k. Then :math:`d_k = x p_k + y_k` are the shares of
     the rater's labels of one item. Of the possible x, the one with the greatest entropy is the root
     of :math:`x = \prod_k (d_k - x p_k)^{p_k}`. It is 0 where the rater never gave a category in
-    use, and so on items met fewer times than there are categories, which are left out. The x and y
-    of a rater are means over the items that they met again.
+    use. Items met fewer times than there are categories are left out. The x and y of a rater are
+    means over items.
 
     If every rater agrees with all their own earlier labels, ρ is the percent agreement. Raters who
-    only guess do not get 0: with two balanced categories they get x = 1/3 and ρ = 2/9. So the ρ of
-    0.46 from an observed agreement of 0.82 that the source reports cannot come from its equation 1.
-    `observed` is the agreement of the same pairs before the discount. Use
+    only guess do not get 0: with two balanced categories they get ρ = 2/9. So the ρ of 0.46 from an
+    observed agreement of 0.82 that the source reports cannot come from its equation 1. Use
     `campagner_cabitza_rho_robust` unless the replicates hold every category many times.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> first = LabelsByRater(
-    ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
-    ... )
-    >>> sure = ReplicatedLabels([[2, 0], [0, 2], [2, 0], [0, 2]], [0, 2, 0, 2], [0, 0, 1, 1], first)
-    >>> float(campagner_cabitza_rho(sure).value)
-    0.8
-    >>> torn = ReplicatedLabels([[1, 1], [1, 1]], [1, 1], [0, 1], first)
-    >>> round(float(campagner_cabitza_rho(torn).value), 4)
-    0.3556
+    >>> round(float(campagner_cabitza_rho(replicates).value), 4)
+    0.6969
     """
-    return _discounted(replicates, _exact(_guessing(replicates)))
+    return _discounted(replicates, _factors(replicates))
 
 
 @_less_guessing(
@@ -219,16 +207,10 @@ def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> first = LabelsByRater(
-    ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
-    ... )
-    >>> torn = ReplicatedLabels([[1, 1], [1, 1]], [1, 1], [0, 1], first)
-    >>> round(float(campagner_cabitza_rho_robust(torn).value), 4)
-    0.512
+    >>> round(float(campagner_cabitza_rho_robust(replicates).value), 4)
+    0.7458
     """
-    return _discounted(replicates, _robust(_guessing(replicates)))
+    return _discounted(replicates, _factors(replicates, robust=True))
 
 
 def _discounted(replicates: ReplicatedLabels, g: Array) -> Coefficient:
@@ -273,15 +255,10 @@ def _unknown(replicates: ReplicatedLabels, g: Array) -> Array:
     return np.asarray((np.any(lacking, axis=0) & (replicates.weights > 0)).any(-1))
 
 
-def _exact(guessing: _Guessing) -> Array:
-    x, y, p = guessing
+def _factors(replicates: ReplicatedLabels, *, robust: bool = False) -> Array:
+    x, y, p = _guessing(replicates)
+    y = y.sum(-1, keepdims=True) if robust else y
     return ratio(y, y + p[..., None, :] * x[..., None])
-
-
-def _robust(guessing: _Guessing) -> Array:
-    x, y, p = guessing
-    total = y.sum(-1, keepdims=True)
-    return ratio(total, total + p[..., None, :] * x[..., None])
 
 
 def _guessing(replicates: ReplicatedLabels) -> _Guessing:
@@ -305,7 +282,6 @@ def _panel_shares(replicates: ReplicatedLabels) -> Array:
 
 
 def _without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:
-    """The raters of the round who stated no confidence."""
     silent = np.asarray(ratings.given.any(0) & ~ratings.rated.any(0))
     return tuple(
         sorted(name for name, left_out in zip(ratings.raters, silent, strict=True) if left_out)
@@ -340,54 +316,31 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
        g_i\, g_j, \qquad
        g_i = \frac{y_i}{y_i + p_{c_i} (1 - y_i)}
 
-    Here :math:`y_i` is the confidence of rater i in their rating of item u, :math:`c_i` its
-    category, and :math:`p` the panel's shares of the categories. The measure is only as good as the
-    raters' judgement of themselves. The source did not find this highly correlated with their
-    self-agreement (r = 0.22, p = 0.46). With every confidence 1, ρ is the percent agreement; with
-    every confidence 0 it is 0. `observed` is the agreement of the same pairs before the discount.
+    :math:`y_i` is the confidence of rater i in their rating of item u, :math:`c_i` its category,
+    and :math:`p` the panel's shares of the categories. The source did not find this highly
+    correlated with raters' self-agreement (r = 0.22, p = 0.46). With every confidence 1, ρ is the
+    percent agreement; with every confidence 0 it is 0.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> first = LabelsByRater([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")),
-    ...                        raters=("a", "b"))
-    >>> sure, torn = np.ones((3, 2)), np.full((3, 2), 0.5)
-    >>> float(campagner_cabitza_rho_confidence(first.with_confidence(sure)).value)
-    0.8
-    >>> round(float(campagner_cabitza_rho_confidence(first.with_confidence(torn)).value), 4)
-    0.3556
+    >>> labels = LabelsByRater([[0, 0], [1, 1]], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> torn = labels.with_confidence([[0.5, 0.5], [0.5, 0.5]])
+    >>> round(float(campagner_cabitza_rho_confidence(torn).value), 4)
+    0.4444
     """
     pairs = _pairs(ratings.rated.astype(float))
     weights = np.where(pairs > 0, ratings.weights, 0.0)
     of_pair = weights / np.maximum(pairs, 1)
     p = ratio(ratings.used, ratings.used.sum(-1, keepdims=True))
-    genuine, seen = (
-        sum((of(ratings, of_pair, p, k) for k in range(p.shape[-1])), start=np.zeros(()))
-        for of in (_genuine, _seen)
-    )
+    genuine = seen = np.zeros(())
+    for k in range(p.shape[-1]):
+        gave = ratings.rated & (ratings.codes == k)
+        rows = gave.sum(1) >= 2
+        gave, y = gave[rows], np.nan_to_num(ratings.sure[rows])
+        g = np.nan_to_num(ratio(y, y + p[..., k, None, None] * (1 - y)))
+        genuine = genuine + (of_pair[..., rows] * _pairs(np.where(gave, g, 0.0))).sum(-1)
+        seen = seen + (of_pair[..., rows] * _pairs(gave.astype(float))).sum(-1)
     return Coefficient(ratio(genuine, weights.sum(-1)), observed=ratio(seen, weights.sum(-1)))
-
-
-def _genuine(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
-    """The weighted sum of g_i g_j over the pairs that agree on category k, shape (...)."""
-    rows, gave = _agreeing(ratings, k)
-    y, p_k = np.nan_to_num(ratings.sure[rows]), p[..., k, None, None]
-    g = np.where(gave, np.nan_to_num(ratio(y, y + p_k * (1 - y))), 0.0)
-    return np.asarray((of_pair[..., rows] * _pairs(g)).sum(-1))
-
-
-def _seen(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
-    """The weighted number of pairs that agree on category k, shape (...)."""
-    rows, gave = _agreeing(ratings, k)
-    return np.asarray((of_pair[..., rows] * _pairs(gave.astype(float))).sum(-1))
-
-
-def _agreeing(ratings: LabelsByRater, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """True for rows where two raters or more state confidence in category k, and who does."""
-    gave = ratings.rated & (ratings.codes == k)
-    rows = np.asarray(gave.sum(1) >= 2)
-    return rows, gave[rows]
 
 
 def _pairs(values: Array) -> Array:

@@ -1,14 +1,14 @@
 """Test-retest reliability: agreement of a rater with their own earlier labels, beyond chance.
 
-A rater who meets an item again without knowing it may label it differently. These measures are
-alpha, kappa and the intraclass correlation of one rater: the rater's items take the place of items,
-and the meetings with an item the place of raters. Chance is computed from the rater's own labels.
-So a rater who gives one label to everything shows nothing. Over several raters the coefficients are
-pooled. Each rater counts by the disagreement that chance alone would leave.
+In alpha, kappa and the intraclass correlation, the meetings with an item take the place of raters.
+Chance is computed from the rater's own labels. So a rater who gives one label to everything shows
+nothing. Over several raters the coefficients are pooled. Each rater counts by the disagreement that
+chance alone would leave.
 """
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.icc import DONNER, FEW_PAIRABLE_ITEMS, icc_1_1
+from agreement_pipeline.measures.intra import NUMBERS_AGAIN
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
 from agreement_pipeline.measures.registry import USED, Condition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
@@ -123,12 +124,19 @@ def _complement(found: Coefficient) -> Coefficient:
 def _left_out(
     replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]
 ) -> tuple[str, ...]:
-    """The raters of the round without a coefficient of their own."""
     return tuple(
         name
         for name in replicates.round_raters
         if not np.isfinite(own(replicates.of(name).cells())[0].value).any()
     )
+
+
+def _read_by(own: Callable[..., tuple[Coefficient, Array]]) -> dict[str, Any]:
+    by_rater = partial(_weight_of_each, own=own)
+    return {
+        "raters_left_out": partial(_left_out, own=own),
+        "rests_on": USED._replace(by_rater=by_rater),
+    }
 
 
 def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
@@ -163,19 +171,22 @@ STRATIFIED = (
     "doi:10.1002/sim.4780100913, "
     "each weighted by size times chance disagreement, not by size alone"
 )
+EACH_ITEM_ONCE = (
+    "every item that a rater met again counts once for that rater, whatever the number of meetings"
+)
 OWN_CHANCE = "raters whose own coefficient is undefined are left out of the pooled value"
 
 
-@register(
+_of_replicates = partial(register, question="intra-rater", needs="replicates")
+
+
+@_of_replicates(
     "Test-retest α",
-    question="intra-rater",
-    needs="replicates",
     bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels=set(LEVELS),
     continuous=True,
-    raters_left_out=partial(_left_out, own=_own_alpha),
-    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_alpha)),
+    **_read_by(_own_alpha),
     convention=(
         f"every item that a rater met again counts with its number of meetings; {OWN_CHANCE}"
     ),
@@ -190,41 +201,25 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
        D_o^i}{\sum_i n_i D_e^i}
 
     :math:`\alpha_i = 1 - D_o^i / D_e^i` of rater i is as in `krippendorff_alpha`, over :math:`n_i`
-    labels. Krippendorff calls this stability. Raters who give labels at random, but differ in how
-    often they use each label, get 0, although their labels taken together tell the raters apart. On
-    the ordinal level, ranks are shares of a rater's labels.
+    labels. Krippendorff calls this stability. Raters who give labels at random get 0, even if they
+    differ in how often they use each label. On the ordinal level, ranks are shares of a rater's
+    labels.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import ReplicatedNumbers
-    >>> again = ReplicatedNumbers(
-    ...     [[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]],
-    ...     [0, 1, 2],
-    ...     [0, 0, 0],
-    ...     [1, 1, 1],
-    ...     scale=Scale(None, "interval"),
-    ...     raters=("a",),
-    ... )
-    >>> round(float(test_retest_alpha(again).value), 4)
-    0.9045
+    >>> round(float(test_retest_alpha(replicates).value), 4)
+    0.62
     """
     return _pooled(replicates, _own_alpha)
 
 
-@register(
+@_of_replicates(
     "Test-retest κ",
-    question="intra-rater",
-    needs="replicates",
     bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     family="test_retest_kappa",
-    raters_left_out=partial(_left_out, own=_own_kappa),
-    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_kappa)),
-    convention=(
-        "every item that a rater met again counts once for that rater, whatever the number of "
-        f"meetings; {OWN_CHANCE}"
-    ),
+    **_read_by(_own_kappa),
+    convention=f"{EACH_ITEM_ONCE}; {OWN_CHANCE}",
     source=(
         "Fleiss, J. L. (1971), doi:10.1037/h0031619; Kraemer, H. C. (1979), "
         f"doi:10.1007/BF02296208; {STRATIFIED}"
@@ -240,41 +235,27 @@ def test_retest_kappa(
        \frac{\sum_i N_i (p_o^i - p_e^i)}{\sum_i N_i (1 - p_e^i)}
 
     :math:`\kappa_i = (p_o^i - p_e^i) / (1 - p_e^i)` of rater i is as in `fleiss_kappa`, on the
-    :math:`N_i` items they met again. For two meetings it is Scott's π. The value is the reliability
-    of one label in Kraemer's population model. Cohen's form would forgive a rater whose use of the
-    labels changed between the meetings. That change is disagreement too.
-
-    The value is never less than -1, since with every weighting here 1 - w is a squared distance.
-    The mean distance of two labels of any items is at least that of two labels of one item drawn
-    with replacement, which is (m - 1) / m times that without.
+    :math:`N_i` items they met again. It is the reliability of one label in Kraemer's population
+    model, and Scott's π for two meetings. Cohen's form would forgive a rater whose use of the
+    labels changed between the meetings. The value is never less than -1, since with every weighting
+    here 1 - w is a squared distance.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> scale = Scale(("no", "yes"))
-    >>> first = LabelsByRater([[0], [1], [0]], [4, 4, 2], scale=scale, raters=("a",))
-    >>> again = ReplicatedLabels([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first)
-    >>> round(float(test_retest_kappa(again).value), 4)
+    >>> round(float(test_retest_kappa(replicates).value), 4)
     0.6
     """
     return _complement(_pooled(replicates, partial(_own_kappa, weighting=weighting)))
 
 
-@register(
+@_of_replicates(
     "Test-retest κ by category",
-    question="intra-rater",
-    needs="replicates",
     bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels={"nominal", "ordinal"},
     per_category=True,
-    raters_left_out=partial(_left_out, own=_own_kappa_by_category),
-    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_kappa_by_category)),
-    convention=(
-        "every item that a rater met again counts once for that rater, whatever the number of "
-        f"meetings; {OWN_CHANCE}"
-    ),
+    **_read_by(_own_kappa_by_category),
+    convention=f"{EACH_ITEM_ONCE}; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; {STRATIFIED}",
 )
 def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
@@ -287,20 +268,14 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> first = LabelsByRater([[0], [1], [2]], scale=Scale(("a", "b", "c")), raters=("ana",))
-    >>> again = ReplicatedLabels([[2, 0, 0], [0, 2, 0], [0, 1, 1]], [0, 1, 2], [0, 0, 0], first)
-    >>> test_retest_kappa_by_category(again).value.round(4).tolist()
-    [1.0, 0.3333, -0.2]
+    >>> test_retest_kappa_by_category(replicates).value.round(4).tolist()
+    [0.6, 0.6]
     """
     return _complement(_pooled(replicates, _own_kappa_by_category))
 
 
-@register(
+@_of_replicates(
     "Test-retest ICC(1,1)",
-    question="intra-rater",
-    needs="replicates",
     bounds=(-np.inf, 1.0),
     undefined=(NO_REPLICATES, NO_TWO_ITEMS, NO_VARIANCE),
     levels={"interval", "ratio"},
@@ -314,6 +289,7 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
         f"(1986) calls n_0; {OWN_CHANCE}"
     ),
     source=f"{DONNER}; {STRATIFIED}",
+    example=NUMBERS_AGAIN,
 )
 def test_retest_icc(replicates: Replicates) -> Coefficient:
     r"""The share of the variance of a rater's numbers that lies between items.
@@ -322,23 +298,12 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
        N_i (\sigma_b^2 + \sigma_w^2)_i}
 
     :math:`\mathrm{ICC}_i = \sigma_b^2 / (\sigma_b^2 + \sigma_w^2)` of rater i is as in `icc_1_1`,
-    on the :math:`N_i` items that the rater met again. The rest of the variance lies between
-    meetings with one item. On whole items the value is never less than -1. In a resample it may be,
-    where a rater keeps little more than one item and the numbers of meetings are unequal.
+    on the :math:`N_i` items that the rater met again. On whole items the value is never less than
+    -1. In a resample it may be, where a rater keeps little more than one item.
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
-    >>> from agreement_pipeline.statistics import ReplicatedNumbers
-    >>> again = ReplicatedNumbers(
-    ...     [[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]],
-    ...     [0, 1, 2],
-    ...     [0, 0, 0],
-    ...     [1, 1, 1],
-    ...     scale=Scale(None, "interval"),
-    ...     raters=("a",),
-    ... )
-    >>> round(float(test_retest_icc(again).value), 4)
-    0.9221
+    >>> round(float(test_retest_icc(replicates).value), 4)
+    0.8222
     """
     return _pooled(replicates.in_numbers(), _own_icc)

@@ -57,19 +57,8 @@ def unitizing_alpha(marked: Sequence[Marked], category: str | None = None) -> Co
     length :math:`l = l_{cig}`, and v is 1 for a unit of category c and 0 for a gap. The difference
     :math:`\delta^2` of two sections that overlap is the squared distance of their starts plus that
     of their ends for two units, the squared length of a unit that lies wholly in a gap, and 0 for
-    all others. Over all categories, the disagreements are averaged.
-
-    Parameters
-    ----------
-    marked
-        what two raters or more marked in one item of known length
-    category
-        the category. None: all
-
-    Returns
-    -------
-    Coefficient
-        The value is nan if nobody marked a unit.
+    all others. Over all categories (None), the disagreements are averaged. The value is nan if
+    nobody marked a unit.
 
     Raises
     ------
@@ -78,8 +67,7 @@ def unitizing_alpha(marked: Sequence[Marked], category: str | None = None) -> Co
 
     References
     ----------
-    Krippendorff, K. (2004). Quality & Quantity 38, 787-800.
-    https://doi.org/10.1007/s11135-004-8107-7
+    Krippendorff, K. (2004), doi:10.1007/s11135-004-8107-7
 
     Examples
     --------
@@ -107,17 +95,8 @@ def unitizing_alphas(marked: Sequence[Marked]) -> UnitizingAlphas:
     :math:`\ell` are lengths on which sections of two raters meet, by their categories; gaps are a
     category too. A unit cannot meet itself by chance, so its squared length is taken off. Of a gap
     its length is, since each place of it may be one of another gap. For cuα and (k)uα, the length
-    of a unit is what it adds to :math:`\ell`.
-
-    Parameters
-    ----------
-    marked
-        what raters marked in items of known length. Items with one rater are left out.
-
-    Returns
-    -------
-    UnitizingAlphas
-        A value is nan where nothing could disagree by chance.
+    of a unit is what it adds to :math:`\ell`. Items with one rater are left out. A value is nan
+    where nothing could disagree by chance.
 
     Raises
     ------
@@ -126,8 +105,7 @@ def unitizing_alphas(marked: Sequence[Marked]) -> UnitizingAlphas:
 
     References
     ----------
-    Krippendorff, K., Mathet, Y., Bouvry, S. & Widlöcher, A. (2016). Quality & Quantity 50.
-    https://doi.org/10.1007/s11135-015-0266-1
+    Krippendorff, K., Mathet, Y., Bouvry, S. & Widlöcher, A. (2016), doi:10.1007/s11135-015-0266-1
     Krippendorff, K. (2019). Content Analysis (4th ed.), section 12.6. Sage.
 
     Examples
@@ -169,7 +147,6 @@ def _one_continuum(marked: Sequence[Marked]) -> float:
 
 
 def _items(marked: Sequence[Marked]) -> Iterator[list[Marked]]:
-    """What was marked in each item of two raters or more."""
     found: dict[str, list[Marked]] = {item: [] for item in extents_of(in_order(marked))}
     for each in marked:
         found[each.item].append(each)
@@ -270,7 +247,6 @@ def _pairable(
 
 
 def _common(g: Section, h: Section) -> float:
-    """The length on which two sections meet."""
     return max(0.0, min(g.end, h.end) - max(g.start, h.start))
 
 
@@ -281,7 +257,6 @@ def _chance(meetings: Array, own: Array) -> Array:
 
 
 def _merged(lengths: Array) -> Array:
-    """Gaps against all units."""
     return np.array(
         [
             [lengths[0, 0], lengths[0, 1:].sum()],

@@ -13,16 +13,9 @@ _ORDERED: frozenset[Level] = frozenset({"ordinal", "interval", "ratio"})
 class Weighting(NamedTuple):
     """A rule that gives every pair of categories a weight, 0 for the pair furthest apart.
 
-    Attributes
-    ----------
-    title
-        What it adds to the title of a measure.
-    formula
-        The distance of categories of scores x and y, up to its unit.
-    distance
-        From the scores of the categories (K,) to how far apart they are, in any unit (K, K).
-    levels
-        The levels of measurement it is defined on.
+    `title` is what it adds to the title of a measure, and `formula` the distance of scores x and y
+    up to its unit. `distance` leads from the scores of the categories (K,) to how far apart they
+    are, in any unit (K, K). `levels` are the levels of measurement it is defined on.
     """
 
     title: str
@@ -44,10 +37,7 @@ class Weighting(NamedTuple):
         return distance / float(distance.max())
 
     def apart(self, scale: Scale, given: Array) -> "Apart":
-        """The distances, and the largest of them in use.
-
-        `given` says how often each category is given; shape (..., K).
-        """
+        """The distances, and the largest between two categories that are `given` (..., K)."""
         distances = self.distances(scale)
         return Apart(distances, widest(distances, given))
 
@@ -69,10 +59,7 @@ class Apart(NamedTuple):
 
 
 def widest(distances: Array, given: Array) -> Array:
-    """The largest distance between two categories that are given; shape (...); 1 where no two are.
-
-    `given` says how often each category is given; shape (..., K).
-    """
+    """The largest distance between two categories that are given (..., K); 1 where no two are."""
     used = given > 0
     from_each = [
         np.where(used & used[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))
@@ -86,10 +73,7 @@ def _differences(x: Array) -> Array:
 
 
 def _ordinal(x: Array) -> Array:
-    """The number of pairs of categories from one to the other, both included.
-
-    Only ranks count, whatever the scores.
-    """
+    """The number of pairs of categories from one to the other, both included, by rank."""
     between = _differences(np.argsort(np.argsort(x)).astype(float)) + 1
     return between * (between - 1) / 2
 
@@ -100,10 +84,7 @@ def _ratio(x: Array) -> Array:
 
 
 def _circular(x: Array) -> Array:
-    """The squared chord between two places on a circle.
-
-    On the circle, the highest category is one place from the lowest.
-    """
+    """The squared chord of two places on a circle. The highest is one place from the lowest."""
     return np.sin(np.pi * _differences(x) / (np.ptp(x) + 1)) ** 2
 
 

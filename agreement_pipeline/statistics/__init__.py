@@ -10,10 +10,14 @@ from agreement_pipeline.statistics.archives import (
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts, CountsOfStratum, chosen_ratings
 from agreement_pipeline.statistics.equal_counts import with_equal_counts_as_one
-from agreement_pipeline.statistics.labels import LabelsByRater, times_seen
-from agreement_pipeline.statistics.numbers import NumbersByRater
+from agreement_pipeline.statistics.by_rater import (
+    Apart,
+    LabelsByRater,
+    raters_apart,
+    times_seen,
+)
+from agreement_pipeline.statistics.by_rater import NumbersByRater
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters, seed_of
-from agreement_pipeline.statistics.pairs import Apart, raters_apart
 from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
 from agreement_pipeline.statistics.unseen import farthest
 from agreement_pipeline.statistics.weighted import (

@@ -2,16 +2,15 @@
 
 import io
 import json
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater
 from agreement_pipeline.statistics.clusters import Clusters
-from agreement_pipeline.statistics.labels import LabelsByRater
-from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
 
 Counted = LabelsByRater | NumbersByRater | ReplicatedLabels | ReplicatedNumbers
@@ -19,6 +18,12 @@ Arrays = Mapping[str, NDArray[Any]]
 
 PLAIN = "plain"
 FIRST = "first."
+OWN = {
+    "LabelsByRater": ("codes", "confidence"),
+    "NumbersByRater": ("values",),
+    "ReplicatedNumbers": ("values", "item", "rater"),
+}
+"""The arrays of each kind of statistic beside its weights, in the order in which they are kept."""
 
 
 def statistic_bytes(statistic: Counted) -> bytes:
@@ -46,7 +51,7 @@ def statistic_of(data: bytes) -> Counted:
     """The statistic that `statistic_bytes` wrote, checked as when it was made."""
     found = arrays_of(data)
     plain = json.loads(found[PLAIN].tobytes())
-    return _MAKERS[plain["kind"]](plain, found)
+    return _made(plain["kind"], plain, found)
 
 
 def archive_of(arrays: Arrays) -> bytes:
@@ -68,55 +73,33 @@ def as_array(data: bytes) -> NDArray[np.uint8]:
 
 
 def _arrays(statistic: Counted) -> dict[str, NDArray[Any]]:
-    """The arrays from which a statistic can be made again."""
     if isinstance(statistic, ReplicatedLabels):
         cells = {"counts": statistic.counts, "item": statistic.item, "rater": statistic.rater}
         first = _arrays(statistic.first)
         return {**cells, **{f"{FIRST}{name}": each for name, each in first.items()}}
-    arrays: dict[str, NDArray[Any]] = {"weights": statistic.weights}
-    if isinstance(statistic, LabelsByRater):
-        arrays |= {"codes": statistic.codes}
-        arrays |= {} if statistic.confidence is None else {"confidence": statistic.confidence}
-    else:
-        arrays |= {"values": statistic.values}
-    if isinstance(statistic, ReplicatedNumbers):
-        arrays |= {"item": statistic.item, "rater": statistic.rater}
     clusters = statistic.clusters
-    return arrays | (
-        {} if clusters is None else {"places": clusters.places, "times": clusters.times}
-    )
+    parts: list[tuple[object, tuple[str, ...]]] = [
+        (statistic, ("weights", *OWN[type(statistic).__name__])),
+        (clusters, () if clusters is None else ("places", "times")),
+    ]
+    found = {name: getattr(part, name, None) for part, names in parts for name in names}
+    return {name: each for name, each in found.items() if each is not None}
 
 
-def _labels(plain: Mapping[str, Any], arrays: Arrays) -> LabelsByRater:
-    labels = LabelsByRater(arrays["codes"], arrays["weights"], **_named(plain, arrays))
+def _made(kind: str, plain: Mapping[str, Any], arrays: Arrays) -> Counted:
+    if kind == "ReplicatedLabels":
+        first = {name.removeprefix(FIRST): each for name, each in arrays.items() if FIRST in name}
+        labels = cast(LabelsByRater, _made("LabelsByRater", plain, first))
+        return ReplicatedLabels(arrays["counts"], arrays["item"], arrays["rater"], labels)
+    named: dict[str, Any] = {
+        "scale": Scale.from_mapping(plain["scale"]),
+        "raters": tuple(plain["raters"]),
+        "clusters": Clusters(arrays["places"], arrays["times"]) if "places" in arrays else None,
+    }
+    if kind == "ReplicatedNumbers":
+        cells = (arrays[name] for name in (*OWN[kind], "weights"))
+        return ReplicatedNumbers(*cells, **named, round_raters=plain["round_raters"])
+    if kind == "NumbersByRater":
+        return NumbersByRater(arrays["values"], arrays["weights"], **named)
+    labels = LabelsByRater(arrays["codes"], arrays["weights"], **named)
     return labels.with_confidence(arrays["confidence"]) if "confidence" in arrays else labels
-
-
-def _numbers(plain: Mapping[str, Any], arrays: Arrays) -> NumbersByRater:
-    return NumbersByRater(arrays["values"], arrays["weights"], **_named(plain, arrays))
-
-
-def _replicated_labels(plain: Mapping[str, Any], arrays: Arrays) -> ReplicatedLabels:
-    first = {name.removeprefix(FIRST): each for name, each in arrays.items() if FIRST in name}
-    labels = _labels(plain, first)
-    return ReplicatedLabels(arrays["counts"], arrays["item"], arrays["rater"], labels)
-
-
-def _replicated_numbers(plain: Mapping[str, Any], arrays: Arrays) -> ReplicatedNumbers:
-    cells = (arrays[name] for name in ("values", "item", "rater", "weights"))
-    here = plain["round_raters"]
-    return ReplicatedNumbers(*cells, **_named(plain, arrays), round_raters=here)
-
-
-def _named(plain: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
-    clusters = Clusters(arrays["places"], arrays["times"]) if "places" in arrays else None
-    scale = Scale.from_mapping(plain["scale"])
-    return {"scale": scale, "raters": tuple(plain["raters"]), "clusters": clusters}
-
-
-_MAKERS: dict[str, Callable[[Mapping[str, Any], Arrays], Counted]] = {
-    "LabelsByRater": _labels,
-    "NumbersByRater": _numbers,
-    "ReplicatedLabels": _replicated_labels,
-    "ReplicatedNumbers": _replicated_numbers,
-}

@@ -1,16 +1,54 @@
-"""What labels by rater and numbers by rater share: columns of raters and raters apart."""
+"""Labels and numbers by rater: item rows with a column for each rater.
 
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, Self, TypeVar
+Labels are codes in distinct rows. No two items need be alike on a scale where any number may occur.
+So rows of numbers are the items themselves.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Array, Codes, Scale
-from agreement_pipeline.statistics.clusters import Clusters
-from agreement_pipeline.statistics.order import Hashes, order_of_raters
-from agreement_pipeline.statistics.weighted import Statistic, changed, total
+from agreement_pipeline.ratings import LARGEST, MISSING, Array, Codes, Scale
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
+from agreement_pipeline.statistics.counts import CategoryCounts
+from agreement_pipeline.statistics.order import Hashes, hashes_of, order_of_raters
+from agreement_pipeline.statistics.unseen import (
+    MAX_TURNS,
+    far_values,
+    mean_confidence,
+    number_splits,
+    split_at,
+    split_between,
+    splits_like,
+    splits_met,
+    turned,
+    two_numbers,
+    typical_size,
+    typical_values,
+)
+from agreement_pipeline.statistics.weighted import (
+    OfRows,
+    Statistic,
+    Together,
+    born,
+    changed,
+    checked_codes,
+    checked_confidence,
+    checked_raters,
+    checked_weights,
+    distinct_in,
+    extended,
+    joint_raters,
+    kinds,
+    refuse_other_scale,
+    total,
+)
+from agreement_pipeline.text import counted, listed
 
 T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", bound="ByRater")
@@ -19,8 +57,8 @@ R = TypeVar("R", bound="ByRater")
 class ByRater(Statistic):
     """Rows with a column for each rater; some raters may stand apart from the panel.
 
-    A class that builds on this one says which ratings are `given`. It says which of these are
-    `rated` by the panel and count. It says which rows are `labelled` by those who stand apart.
+    A class that builds on this one says what the raters `said`, which ratings are `given`, which of
+    these are `rated` by the panel and count, and which rows those who stand apart `labelled`.
     """
 
     missing: ClassVar[float]
@@ -49,7 +87,7 @@ class ByRater(Statistic):
     @property
     def rated(self) -> NDArray[np.bool_]:
         """True for each rating of the panel that counts. One column for each of the panel."""
-        raise NotImplementedError
+        return self.given
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -59,7 +97,7 @@ class ByRater(Statistic):
     @property
     def some_apart(self) -> bool:
         """True if a classifier or a group of them stands apart from the panel."""
-        raise NotImplementedError
+        return self.classifier is not None
 
     @property
     def hashes(self) -> Hashes:
@@ -68,11 +106,11 @@ class ByRater(Statistic):
 
     def with_scale(self, scale: Scale) -> Self:
         """The same on a scale that lists the same categories in another order."""
-        raise NotImplementedError
+        return changed(self, scale=scale)
 
     def merged(self) -> Self:
         """Make equal rows of a cluster one row, if rows are not the items themselves."""
-        raise NotImplementedError
+        return self
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
         """Keep the columns at some places in this order."""
@@ -94,10 +132,9 @@ class ByRater(Statistic):
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement, shape (P,).
+        """True for rows that show agreement, shape (P,): two ratings that count.
 
-        These are rows with two ratings that count. If some raters stand apart, these are rows with
-        a label from them and a rating from the panel.
+        If some raters stand apart: a label from them and a rating from the panel.
         """
         if self.some_apart:
             return np.asarray(self.labelled & self.rated.any(1))
@@ -111,18 +148,14 @@ class ByRater(Statistic):
 
     @property
     def n_ratings(self) -> int:
-        """Ratings of the panel that count; a vector is one rating.
-
-        If some raters stand apart, only items with a label from them are counted.
-        """
-        counted = self.rated.sum(1) * self.labelled if self.some_apart else self.rated.sum(1)
-        return total(self.weights * counted)
+        """Ratings of the panel that count, on items with a label from those apart, if any."""
+        return total(self.weights * self.rated.sum(1) * (self.labelled if self.some_apart else 1))
 
     def in_order(self) -> Self:
-        """Put the columns into an order that the ratings fix. The raters' names do not enter.
+        """Put the columns into an order that the ratings fix. Equal rows are made one.
 
-        Nor does the order in which categories are listed, unless it has a meaning. Equal rows are
-        made one.
+        Neither the raters' names enter nor the order in which categories are listed without a
+        meaning.
         """
         merged = self.with_scale(self.scale.canonical).merged()
         order = order_of_raters(merged.hashes, merged.weights)
@@ -147,15 +180,16 @@ class ByRater(Statistic):
         return self.kept(_joined).reweighted(self.weights)
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn.
-
-        One table is made at a time. With many raters each is nearly as large as the whole.
-        """
+        """Leave out each rater of the panel in turn. One table is made at a time."""
         return (self.without(rater) for rater in self.first)
+
+    @OfRows
+    def _rated_as_numbers(self) -> Array:
+        return self.rated.astype(float)
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
         """How many items of some rows each rater of the panel rated."""
-        return np.asarray(np.where(rows, self.weights, 0.0) @ self.kept(_rated_as_numbers))
+        return np.asarray(np.where(rows, self.weights, 0.0) @ self._rated_as_numbers)
 
 
 def _alone(statistic: R) -> R:
@@ -171,10 +205,6 @@ def _joined(statistic: R) -> R:
         raters=(*statistic.raters, str(statistic.classifier)),
         clusters=statistic.clusters,
     )
-
-
-def _rated_as_numbers(statistic: ByRater) -> Array:
-    return statistic.rated.astype(float)
 
 
 def placed(
@@ -193,3 +223,707 @@ def refuse_other_classifier(what: str, one: str | None, other: str | None) -> No
             f"{what}: found classifiers {one!r} and {other!r}; expected one. "
             "Add the statistics of one classifier."
         )
+
+
+NUMBERS = "numbers by rater"
+
+
+@dataclass(frozen=True, eq=False)
+class NumbersByRater(ByRater):
+    """Item rows of numbers or vectors of numbers by rater; raters keep their names.
+
+    Parameters
+    ----------
+    values
+        Shape (N, R, D), or (N, R) in one dimension: what each rater gave each item, nan in all
+        dimensions if missing.
+    weights, scale, raters, clusters
+        As for `LabelsByRater`, on a scale of numbers.
+    left_out
+        How many items with missing ratings `crossed` left out.
+
+    Attributes
+    ----------
+    classifier, labels
+        Who stands apart, or None, and what they gave each item (N, D), nan if missing.
+
+    Examples
+    --------
+    >>> scale = Scale(None, "interval")
+    >>> numbers = NumbersByRater([[1.5, 1.7], [3.1, np.nan]], scale=scale, raters=("a", "b"))
+    >>> numbers.n_items, numbers.n_ratings
+    (2, 3)
+    >>> numbers.crossed().n_items, numbers.crossed().left_out
+    (1, 1)
+    """
+
+    holds: ClassVar[Literal["numbers"]] = "numbers"
+    missing: ClassVar[float] = np.nan
+
+    values: Array
+    weights: Array
+    scale: Scale
+    raters: tuple[str, ...]
+    left_out: int
+    clusters: Clusters | None
+    classifier: str | None
+    labels: Array
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        scale: Scale,
+        raters: Sequence[str],
+        left_out: int = 0,
+        clusters: Clusters | None = None,
+    ) -> None:
+        rows = np.asarray(values, dtype=float)
+        rows = rows[:, :, None] if rows.ndim == 2 else rows
+        _check(rows, scale, raters)
+        born(
+            self,
+            values=rows,
+            weights=checked_weights(weights, len(rows)),
+            scale=scale,
+            raters=checked_raters(NUMBERS, raters),
+            left_out=left_out,
+            clusters=checked_clusters(clusters, len(rows)),
+            classifier=None,
+            labels=np.full((len(rows), scale.dimensions), np.nan),
+        )
+
+    def with_classifier(self, labels: ArrayLike, classifier: str) -> "NumbersByRater":
+        """Set one classifier or isolated rater apart. `labels` are what they gave (N, D)."""
+        expected = (len(self.values), self.scale.dimensions)
+        if np.shape(labels) != expected:
+            raise RatingsError(
+                f"{NUMBERS}: classifier's labels: found shape {np.shape(labels)}; "
+                f"expected {expected}. Give one label a row."
+            )
+        beside = changed(self, labels=np.asarray(labels, dtype=float), classifier=classifier)
+        beside.joined()
+        return beside
+
+    @property
+    def said(self) -> Array:
+        """The values."""
+        return self.values
+
+    @OfRows
+    def given(self) -> NDArray[np.bool_]:
+        """True for each rating in the columns. Shape (N, R)."""
+        return np.asarray(~np.isnan(self.values[:, :, 0]))
+
+    @OfRows
+    def labelled(self) -> NDArray[np.bool_]:
+        """True for rows with a label from the classifier. Shape (N,)."""
+        return np.asarray(~np.isnan(self.labels[:, 0]))
+
+    @property
+    def hashes(self) -> Hashes:
+        """A number for what each rater gave in each row. Shape (N, R)."""
+        return hashes_of(*np.moveaxis(self.values, 2, 0))
+
+    @OfRows
+    def sizes(self) -> Array:
+        """Ratings a row. Shape (N,)."""
+        return np.asarray(self.rated.sum(1), dtype=float)
+
+    @OfRows
+    def pairable(self) -> NDArray[np.bool_]:
+        """True for rows with two ratings or more. Shape (N,)."""
+        return np.asarray(self.sizes >= 2)
+
+    @cached_property
+    def seen(self) -> NDArray[np.bool_]:
+        """True for rows with weight in some resample. Shape (N,)."""
+        return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add every split of a typical item over two values. The rows weigh `mass` in all.
+
+        Each split is turned through the raters. On declared categories, the two values are the one
+        used most and the one farthest from it. Else the two values of a dimension have the mean,
+        the variance and the skewness of all ratings there that meet another. They are farther apart
+        if raters differed much on one item. In the next dimension a split is turned by one rater
+        more. So the ratings do not lie on one line.
+
+        Beside a classifier, each row is there twice, with it on the lower and on the higher value.
+        The values are typical ones: a large difference of any rater would hide what the others do.
+        """
+        if self.classifier is None:
+            rows = self._splits(far_values)
+            return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
+        met = self.readable & (self.weights > 0)
+        known = self.at(met) if met.any() else self
+        panel, joined = known.panel, known.joined()
+        rows = panel._splits(typical_values)
+        pair = two_numbers(joined.values, joined.weights, self.scale, typical_values)
+        labels = np.repeat(pair, len(rows), axis=0)
+        return self.with_rows(np.concatenate([rows, rows]), labels, mass)
+
+    def _splits(self, elsewhere: Callable[[Array, Array], tuple[Array, Array]]) -> Array:
+        """Every split of a typical item between two values, turned through the raters."""
+        meeting = self.at(self.pairable) if self.pairable.any() else self
+        low, high = two_numbers(meeting.values, meeting.weights, self.scale, elsewhere)
+        size = min(typical_size(self.sizes, self.weights), self.n_raters)
+        return turned(number_splits(size, self.n_raters, low, high))
+
+    def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
+        """Add unseen rows that weigh `mass` in all."""
+        return changed(
+            self,
+            values=np.concatenate([self.values, rows]),
+            weights=extended(self.weights, mass, len(rows)),
+            clusters=None,
+            labels=np.concatenate([self.labels, labels]),
+        )
+
+    def crossed(self) -> "NumbersByRater":
+        """Keep the items that every rater rated and count those left out."""
+        complete = np.asarray(self.given.all(1))
+        if complete.all():
+            return self
+        left_out = self.left_out + total(self.weights[..., ~complete & (self.sizes > 0)])
+        return changed(self.at(complete), left_out=left_out)
+
+    def at(self, rows: NDArray[np.bool_]) -> "NumbersByRater":
+        """Keep some of the rows; the last choice is remembered for all reweighted copies."""
+        if rows.all():
+            return self
+        last = self.kept(_LastRows)
+        if last.rows is None or not np.array_equal(last.rows, rows):
+            last.rows = rows
+            last.numbers = changed(
+                self,
+                values=self.values[rows],
+                weights=np.ones(int(rows.sum())),
+                labels=self.labels[rows],
+                clusters=None if self.clusters is None else self.clusters.at(rows),
+            )
+        return last.numbers.reweighted(self.weights[..., rows])
+
+    def with_columns(self, places: Sequence[int] | Codes) -> Self:
+        """Keep the columns at some places in this order."""
+        names = checked_raters(NUMBERS, [self.raters[place] for place in places])
+        return changed(self, values=self.values[:, places], raters=names)
+
+    def __add__(self, other: "NumbersByRater") -> "NumbersByRater":
+        refuse_other_classifier(NUMBERS, self.classifier, other.classifier)
+        if self.classifier is not None:
+            return (self.joined() + other.joined()).against(self.classifier)
+        refuse_other_scale(NUMBERS, self.scale, other.scale)
+        refuse_sum(NUMBERS, self.clusters, other.clusters)
+        raters = joint_raters(self.raters, other.raters)
+        return NumbersByRater(
+            np.concatenate(
+                [placed(each.values, each.raters, raters, np.nan) for each in (self, other)]
+            ),
+            np.concatenate([self.weights, other.weights]),
+            scale=self.scale,
+            raters=raters,
+            left_out=self.left_out + other.left_out,
+        )
+
+
+class _LastRows:
+    """The rows that `NumbersByRater.at` kept last."""
+
+    def __init__(self, numbers: NumbersByRater) -> None:
+        self.rows: NDArray[np.bool_] | None = None
+        self.numbers = numbers
+
+
+def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:
+    if not scale.numeric:
+        raise RatingsError(
+            f"{NUMBERS}: found a {scale.level} scale with categories; expected a scale of numbers. "
+            "Use labels by rater."
+        )
+    if values.ndim != 3 or values.shape[1:] != (len(raters), scale.dimensions):
+        raise RatingsError(
+            f"{NUMBERS}: found shape {values.shape}; "
+            f"expected (N, {len(raters)}, {scale.dimensions}) for the raters and the scale. "
+            "Give a value for every rater and dimension, nan where missing."
+        )
+    missing = np.isnan(values)
+    impossible = (np.abs(values) > LARGEST) | ((values < 0) if scale.level == "ratio" else False)
+    bad = np.argwhere((missing.any(-1) != missing.all(-1)) | impossible.any(-1))
+    if len(bad):
+        row, column = bad[0]
+        found = f"{values[row, column].tolist()} ({counted(len(bad), 'such rating')} in all)"
+        sign = "non-negative " if scale.level == "ratio" else ""
+        raise RatingsError(
+            f"{NUMBERS}: row {row + 1}, column {raters[column]!r}: found {found}; "
+            f"expected finite {sign}numbers up to {LARGEST:g} in size, or nan in all dimensions, "
+            f"on the {scale.level} level. Correct the rating."
+        )
+
+
+LABELS = "labels by rater"
+
+
+class Unseen(NamedTuple):
+    """How unseen rows are made.
+
+    They are split between the two categories of `split`, or None: of the ratings. `category` is the
+    only one whose value is asked for, or None. Each row is `turned` through the columns, unless a
+    column stands for a place and no rater.
+    """
+
+    split: tuple[int, int] | None = None
+    category: int | None = None
+    turned: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsByRater(ByRater):
+    """Distinct item rows of codes by rater; raters keep their names.
+
+    Parameters
+    ----------
+    codes
+        Shape (P, R): the position of each rater's label on the scale. -1 if missing.
+    weights
+        Shape (..., P): how many items show each row. Finite and non-negative; 1 each if omitted.
+    scale, raters, clusters
+        The categories, the R rater names, and the cluster of each row, if items come in clusters.
+
+    Attributes
+    ----------
+    classifier, labels
+        Who stands apart, or None, and the codes of their labels (P,), -1 if missing.
+    second
+        The names of a second group, such as all classifiers. None if there are no groups.
+    confidence
+        Shape (P, R): from 0 (a guess) to 1, nan if none was stated. None if it is not read.
+    unseen, together
+        How unseen rows are made, and what is summed of rows that stand for items of equal counts.
+
+    Examples
+    --------
+    >>> scale = Scale(("no", "yes"))
+    >>> labels = LabelsByRater([[0, 0], [1, -1]], [4, 2], scale=scale, raters=("ana", "ben"))
+    >>> labels.n_items, labels.n_used, labels.n_ratings
+    (6, 4, 10)
+    """
+
+    holds: ClassVar[Literal["labels"]] = "labels"
+    missing: ClassVar[float] = MISSING
+
+    codes: Codes
+    weights: Array
+    scale: Scale
+    raters: tuple[str, ...]
+    clusters: Clusters | None
+    classifier: str | None
+    labels: Codes
+    second: tuple[str, ...] | None
+    confidence: Array | None
+    unseen: Unseen
+    together: Together | None
+
+    def __init__(
+        self,
+        codes: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        scale: Scale,
+        raters: Sequence[str],
+        clusters: Clusters | None = None,
+    ) -> None:
+        rows = checked_codes(f"{LABELS}: codes", codes, len(scale.names))
+        if rows.ndim != 2 or rows.shape[1] != len(raters):
+            raise RatingsError(
+                f"{LABELS}: found shape {rows.shape}; expected (P, {len(raters)}) for the raters. "
+                "Give a column for every rater."
+            )
+        born(
+            self,
+            codes=rows,
+            weights=checked_weights(weights, len(rows)),
+            scale=scale,
+            raters=checked_raters(LABELS, raters),
+            clusters=checked_clusters(clusters, len(rows)),
+            classifier=None,
+            labels=np.full(len(rows), MISSING),
+            second=None,
+            confidence=None,
+            unseen=Unseen(),
+            together=None,
+        )
+
+    def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
+        """Set one classifier or isolated rater apart. `labels` are their codes (P,).
+
+        Raises
+        ------
+        RatingsError
+            The codes are of other rows or off the scale, or the classifier has a rater's name.
+        """
+        what = f"{LABELS}: classifier's labels"
+        codes = checked_codes(what, labels, len(self.scale.names))
+        if codes.shape != (len(self.codes),):
+            raise RatingsError(
+                f"{what}: found shape {codes.shape}; expected {(len(self.codes),)}. "
+                "Give one label a row."
+            )
+        if classifier in self.raters:
+            raise RatingsError(
+                f"{LABELS}: found {classifier!r} as classifier and in the panel; "
+                "expected a name of its own. Name them apart."
+            )
+        return changed(self, labels=codes, classifier=classifier)
+
+    def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
+        """Make some of the raters the second of two groups.
+
+        Raises
+        ------
+        RatingsError
+            A name is unknown or there twice.
+        """
+        names = {*second}
+        if names - {*self.raters} or len(names) != len(second):
+            raise RatingsError(
+                f"{LABELS}: second group: found {listed(sorted(second), 12)}; "
+                "expected raters of the columns, each once. Correct the names."
+            )
+        return changed(self, second=tuple(name for name in self.raters if name in names))
+
+    def with_confidence(self, confidence: ArrayLike) -> "LabelsByRater":
+        """Add how confident the raters were, shape (P, R). Only ratings with it then count."""
+        stated = checked_confidence(LABELS, confidence, self.codes.shape)
+        return changed(self, confidence=np.where(self.given, stated, np.nan))
+
+    @property
+    def said(self) -> Codes:
+        """The codes."""
+        return self.codes
+
+    @OfRows
+    def given(self) -> NDArray[np.bool_]:
+        """True for each rating in the columns. Shape (P, R)."""
+        return np.asarray(self.codes >= 0)
+
+    @OfRows
+    def rated(self) -> NDArray[np.bool_]:
+        """True for each rating of the panel that counts. One column for each panel member."""
+        if self.confidence is not None:
+            return np.asarray(~np.isnan(self.confidence))
+        return self.given if self.second is None else np.asarray(self.given[:, ~self._in_second])
+
+    @OfRows
+    def labelled(self) -> NDArray[np.bool_]:
+        """True for rows with a label from the classifier or the second group. Shape (P,)."""
+        of_group = self.given[:, self._in_second].any(1)
+        return np.asarray(self.labels >= 0 if self.second is None else of_group)
+
+    @property
+    def some_apart(self) -> bool:
+        """True if a classifier or a second group stands apart from the panel."""
+        return self.classifier is not None or self.second is not None
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The raters of the panel: all columns that are not of the second group."""
+        return tuple(name for name in self.raters if name not in (self.second or ()))
+
+    @property
+    def _in_second(self) -> NDArray[np.bool_]:
+        return np.isin(self.raters, self.second or ())
+
+    @OfRows
+    def indicators(self) -> Array:
+        """1 if a rater gave a category, else 0. Shape (P, R, K)."""
+        return np.asarray(self.codes[:, :, None] == np.arange(len(self.scale.names)), dtype=float)
+
+    @OfRows
+    def label_indicators(self) -> Array:
+        """1 if the classifier gave a category, else 0. Shape (P, K)."""
+        return np.asarray(self.labels[:, None] == np.arange(len(self.scale.names)), dtype=float)
+
+    @OfRows
+    def group_counts(self) -> tuple[Array, Array]:
+        """How often each of two groups gave each category, row by row. Each has shape (P, K)."""
+        given, second = self.indicators, self._in_second
+        return np.asarray(given[:, ~second].sum(1)), np.asarray(given[:, second].sum(1))
+
+    @property
+    def sure(self) -> Array:
+        """The confidence of each rating. It is nan if none was stated. Shape (P, R)."""
+        return np.full(self.codes.shape, np.nan) if self.confidence is None else self.confidence
+
+    @property
+    def used(self) -> Array:
+        """How often each category was given in the columns. Shape (..., K)."""
+        return np.asarray(self.weights @ self.counts().counts)
+
+    @property
+    def meeting(self) -> Array:
+        """How often each category was given where labels meet, or at all if none do. (K,)."""
+        if self.classifier is None:
+            return self.counts().meeting if self.confidence is None else self.used
+        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.counts().counts
+        return np.asarray(met if met.any() else self.used)
+
+    def split_between(self, split: tuple[int, int]) -> Self:
+        """Split unseen items between these two categories."""
+        return changed(self, unseen=self.unseen._replace(split=split))
+
+    @property
+    def asked(self) -> Sequence[int]:
+        """The categories whose values are asked for."""
+        category = self.unseen.category
+        return range(len(self.scale.names)) if category is None else (category,)
+
+    @property
+    def hashes(self) -> Hashes:
+        """A number for the label of each rater in each row, and for how sure they were. (P, R)."""
+        return hashes_of(self.codes, self.sure)
+
+    def counts(self) -> CategoryCounts:
+        """The counts of each row, without the raters' names."""
+        return self.kept(_row_counts).reweighted(self.weights)
+
+    def counts_without(self, rater: str) -> CategoryCounts:
+        """The counts without a rater. Equal rows are made one."""
+        place = self.raters.index(rater)
+        column, counts = self.codes[:, place], np.array(self.counts().counts)
+        rows = np.flatnonzero(column >= 0)
+        counts[rows, column[rows]] -= 1
+        met = int((np.delete(self.kept(_meetings)[place], place) > 0).sum())
+        found = CategoryCounts(
+            counts, self.weights, scale=self.scale, n_raters=met, clusters=self.clusters
+        )
+        return found.merged()
+
+    def in_numbers(self) -> NumbersByRater:
+        """The numbers that the codes of an interval or ratio scale stand for."""
+        numbers = np.append(self.scale.scores, np.nan)
+        values, scale, raters = numbers[self.codes], self.scale, self.raters
+        return NumbersByRater(
+            values, self.weights, scale=scale, raters=raters, clusters=self.clusters
+        )
+
+    def unnamed(self) -> Any:
+        """Forget row by row who gave which label.
+
+        Labels become counts. Beside a classifier, codes are sorted within each row. Labels in
+        groups or with confidence stay as they are.
+        """
+        if self.classifier is not None:
+            places = self.unseen._replace(turned=False)
+            return changed(self, codes=-np.sort(-self.codes, axis=1), unseen=places)
+        return self if self.second is not None or self.confidence is not None else self.counts()
+
+    def with_scale(self, scale: Scale) -> Self:
+        """The same on a scale that lists the same categories in another order."""
+        if scale.categories == self.scale.categories:
+            return self
+        places = np.append(scale.positions_of(self.scale), MISSING)
+        return changed(
+            self,
+            codes=places[self.codes],
+            labels=places[self.labels],
+            scale=scale,
+            unseen=self.unseen._replace(split=split_at(self.unseen.split, places)),
+        )
+
+    def merged(self) -> Self:
+        """Make equal rows of a cluster one row. The order is fixed."""
+        columns = [self.codes]
+        if self.classifier is not None:
+            columns.append(self.labels[:, None])
+        if self.confidence is not None:
+            levels, stated = np.unique(np.nan_to_num(self.sure, nan=MISSING), return_inverse=True)
+            columns.append(stated.reshape(self.codes.shape))
+        rows, weights, clusters = distinct_in(np.hstack(columns), self.weights, self.clusters)
+        codes, others = np.array(rows[:, : self.n_raters]), np.array(rows[:, self.n_raters :])
+        same = changed(self, codes=codes, weights=weights, clusters=clusters)
+        labels = np.full(len(rows), MISSING) if self.classifier is None else others[:, 0]
+        if self.confidence is None:
+            return changed(same, labels=labels)
+        sure = np.where(levels[others] >= 0, levels[others], np.nan)
+        return changed(same, labels=labels, confidence=sure)
+
+    def with_columns(self, places: Sequence[int] | Codes) -> Self:
+        """Keep the columns at some places in this order."""
+        return changed(
+            self,
+            codes=self.codes[:, places],
+            raters=checked_raters(LABELS, [self.raters[place] for place in places]),
+            confidence=None if self.confidence is None else self.confidence[:, places],
+        )
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add every split of a typical item between two categories. The rows weigh `mass` in all.
+
+        Each split is rotated through all columns. The two categories come from ratings of items
+        with a second rating. If confidence counts, they come from all ratings. If a classifier
+        stands apart, each row is there twice: once with the classifier on each category. The rows
+        that it labelled then say how unseen rows look and who rates them.
+        """
+        pair = self.unseen.split or split_between(self.meeting, self.scale, category)
+        form = changed(self, unseen=self.unseen._replace(category=category))
+        if self.classifier is None:
+            rows = splits_like(self.given, self.weights, pair, MAX_TURNS)
+            return form.with_rows(rows, np.full(len(rows), MISSING), mass)
+        turns = MAX_TURNS if self.unseen.turned else 1
+        rows = splits_met(self.given, self.labelled, self.weights, pair, turns)
+        return form.with_rows(np.vstack([rows, rows]), np.repeat(pair, len(rows)), mass)
+
+    def with_rows(self, rows: Codes, labels: Codes, mass: float) -> Self:
+        """Add unseen rows that weigh `mass` in all."""
+        sure = self.confidence
+        return changed(
+            self,
+            codes=np.vstack([self.codes, rows]),
+            weights=extended(self.weights, mass, len(rows)),
+            clusters=None,
+            labels=np.concatenate([self.labels, labels]),
+            confidence=None if sure is None else np.vstack([sure, mean_confidence(sure, rows)]),
+        )
+
+    def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
+        refuse_other_classifier(LABELS, self.classifier, other.classifier)
+        kinds_of_both = {(each.second is None, each.confidence is None) for each in (self, other)}
+        if len(kinds_of_both) > 1:
+            raise RatingsError(
+                f"{LABELS}: found groups or confidence on one side alone; "
+                "expected both sides or neither. Add statistics of the same kind."
+            )
+        moved = {*self.first} & {*(other.second or ())} | {*(self.second or ())} & {*other.first}
+        if moved:
+            raise RatingsError(
+                f"{LABELS}: found {listed(sorted(moved), 12)} in both groups; "
+                "expected one group for each rater. Add statistics of the same groups."
+            )
+        if self.classifier is not None:
+            return (self.joined() + other.joined()).against(self.classifier)
+        if self.second is not None and other.second is not None:
+            second = joint_raters(self.second, other.second)
+            both = stacked(self.panel, other.panel).merged()
+            first = [name for name in both.raters if name not in second]
+            return both.only([*first, *second]).merged().in_groups(second)
+        both = stacked(self, other)
+        return both if self.confidence is not None else both.merged()
+
+
+def _row_counts(labels: LabelsByRater) -> CategoryCounts:
+    met = int(labels.given[labels.given.sum(1) >= 2].any(0).sum())
+    counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
+    return CategoryCounts(counts, scale=labels.scale, n_raters=met, clusters=labels.clusters)
+
+
+def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
+    """Put the rows of two tables of labels under the raters of both, one column a rater."""
+    refuse_other_scale(LABELS, one.scale, other.scale)
+    refuse_sum(LABELS, one.clusters, other.clusters)
+    raters = joint_raters(one.raters, other.raters)
+    codes = [placed(each.codes, each.raters, raters, MISSING) for each in (one, other)]
+    sure = [placed(each.sure, each.raters, raters, np.nan) for each in (one, other)]
+    return changed(
+        one,
+        codes=np.vstack(codes),
+        weights=np.concatenate([one.weights, other.weights]),
+        raters=raters,
+        labels=np.concatenate([one.labels, other.labels]),
+        confidence=None if one.confidence is None else np.vstack(sure),
+    )
+
+
+def _meetings(labels: LabelsByRater) -> Array:
+    """On how many rows each rater meets another if one is left out, first the one left out (R, R).
+
+    Rows of three ratings or more always count. A row of two counts if the rater who is left out did
+    not rate it.
+    """
+    given, sizes = labels.given, labels.counts().sizes
+    of_two = given[sizes == 2].astype(float)
+    return np.asarray(given[sizes >= 2].sum(0) - of_two.T @ of_two)
+
+
+def times_seen(statistic: Statistic, possible: Statistic) -> Array:
+    """How many items show the mix of each unseen row of `possible`.
+
+    It is 0 for rows whose labels agree. It is 0 too if the statistic cannot tell: if a cluster
+    holds several items, or if more than the labels of a panel counts.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> rows = CategoryCounts([[2, 0], [1, 1]], [9, 4], scale=Scale(("no", "yes")))
+    >>> times_seen(rows, rows.with_unseen(3.0)).tolist()
+    [0.0, 4.0, 0.0]
+    """
+    seen, clusters = statistic.weights, statistic.clusters
+    mixes: Array | None = None
+    if isinstance(possible, CategoryCounts):
+        mixes = possible.counts
+    elif isinstance(possible, LabelsByRater) and not possible.some_apart:
+        mixes = possible.counts().counts if possible.confidence is None else None
+    if mixes is None or (clusters is not None and clusters.n < seen.sum()):
+        return np.zeros(possible.weights.shape[-1] - len(seen))
+    of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
+    times = np.bincount(of_seen, seen, len(mixes))
+    return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)
+
+
+class Apart(NamedTuple):
+    """How far apart the raters are, two by two.
+
+    `met` is how many items two raters share, and 0 for a rater and themselves (R, R). `total` is
+    the sum of the distances of their ratings there (R, R): different labels are one apart, and
+    numbers have the squared distance.
+    """
+
+    met: Array
+    total: Array
+
+    @property
+    def of_pairs(self) -> Array:
+        """The mean distance of two raters. Shape (R, R). It is nan if they never met."""
+        return _mean(self.total, self.met)
+
+    @property
+    def of_raters(self) -> Array:
+        """The mean distance of a rater from all others. Shape (R,). It is nan if none was met."""
+        return _mean(self.total.sum(1), self.met.sum(1))
+
+
+def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
+    """How far apart the raters are, by a few products of matrices.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> codes, raters = [[0, 0, 1], [1, 1, -1]], ("ana", "ben", "cy")
+    >>> labels = LabelsByRater(codes, [2, 3], scale=Scale(("no", "yes")), raters=raters)
+    >>> raters_apart(labels).of_pairs[0].tolist()
+    [nan, 0.0, 1.0]
+    """
+    given = panel.given.astype(float)
+    met = _products(given, given, panel.weights)
+    if isinstance(panel, LabelsByRater):
+        gave = ((panel.codes == k).astype(float) for k in range(len(panel.scale.names)))
+        total = np.asarray(met - sum(_products(x, x, panel.weights) for x in gave))
+    else:
+        x = np.nan_to_num(panel.values - np.nanmean(panel.values, axis=(0, 1)))
+        squares = _products((x**2).sum(-1), given, panel.weights)
+        both = [_products(x[..., d], x[..., d], panel.weights) for d in range(x.shape[-1])]
+        total = np.asarray(squares + squares.T - 2 * sum(both))
+    others = ~np.eye(panel.n_raters, dtype=bool)
+    return Apart(met * others, np.maximum(total, 0.0) * others)
+
+
+def _products(one: Array, other: Array, weights: Array) -> Array:
+    return np.asarray(one.T @ (weights[:, None] * other))
+
+
+def _mean(total: Array, met: Array) -> Array:
+    mean = np.full(met.shape, np.nan)
+    np.divide(total, met, out=mean, where=met > 0)
+    return mean

@@ -1,15 +1,11 @@
-"""Clusters: items that belong together.
-
-Examples are the sentences of a document, the turns of a conversation, the samples of a patient, and
-the items of a batch.
-"""
+"""Clusters: items that belong together, as sentences of a document or samples of a patient."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agreement_pipeline.errors import PolicyError, RatingsError
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.text import counted, listed
 
@@ -25,8 +21,7 @@ class Clusters:
     places
         Shape (P,): the place of each row's cluster, 0 … C-1.
     times
-        Shape (C,): how many clusters of these rows there are; the weight of a row is spread over
-        them.
+        Shape (C,): how many such clusters there are; the weight of a row is spread over them.
 
     Examples
     --------
@@ -55,27 +50,6 @@ class Clusters:
         found, places = np.unique(np.asarray(names), return_inverse=True)
         return cls(places.astype(np.int64), np.ones(len(found)))
 
-    @classmethod
-    def of_rows(cls, names: ArrayLike, n_rows: int) -> "Clusters":
-        """Make one cluster for each name, for a statistic of `n_rows` rows.
-
-        Raises
-        ------
-        PolicyError
-            There is not one name for each row, or there is only one cluster. One cluster cannot
-            show how clusters differ.
-        RatingsError
-            A name is missing.
-        """
-        clusters = cls.named(names)
-        if clusters.places.shape != (n_rows,) or clusters.n < FEWEST_CLUSTERS:
-            raise PolicyError(
-                f"clusters: found {counted(clusters.n, 'cluster')} named for "
-                f"{counted(clusters.places.size, 'row')}; expected one for each of {n_rows} rows, "
-                "and two or more in all. Name the cluster of each row."
-            )
-        return clusters
-
     @property
     def n(self) -> int:
         """How many clusters there are."""
@@ -98,18 +72,12 @@ class Clusters:
         )
 
     def typical(self, weights: Array, rows: NDArray[np.bool_]) -> float:
-        """How many items of some rows the cluster of an item holds, on average over items.
-
-        The average is over items, because the larger clusters carry the value.
-        """
+        """How many items of some rows the cluster of an item holds, on average over items."""
         held = self.held(weights, rows)
         return float(self.times @ held**2 / (self.times @ held))
 
     def effective(self, weights: Array, rows: NDArray[np.bool_]) -> float:
-        """How many clusters of one size say as much as these, by Kish's (1965) formula.
-
-        If all are of one size, the result is their number.
-        """
+        """How many clusters of one size say as much as these, by Kish's (1965) formula."""
         held = self.held(weights, rows)
         return float((self.times @ held) ** 2 / (self.times @ held**2))
 
@@ -131,9 +99,7 @@ def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
 
 
 def refuse_sum(what: str, *clusters: Clusters | None) -> None:
-    """Refuse to add statistics in clusters.
-
-    Nobody knows which clusters of one statistic are clusters of the other.
+    """Refuse to add statistics in clusters: nobody knows which clusters are the same.
 
     Raises
     ------

@@ -1,14 +1,13 @@
 """Counts by category: the statistic that has forgotten who the raters are."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agreement_pipeline.errors import PolicyError, RatingsError
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.statistics.unseen import (
@@ -41,17 +40,12 @@ class CategoryCounts(Statistic):
     ----------
     counts
         Shape (P, K): how often each category was given in each row. Whole and non-negative.
-    weights
-        Shape (..., P): how many items show each row. Finite and non-negative; 1 each if omitted.
-    scale
-        The K categories.
+    weights, scale, clusters
+        As for `LabelsByRater`.
     n_raters
         How many raters gave the ratings that meet another; the largest row total if omitted.
-    clusters
-        The cluster of each row, if items come in clusters.
     split
-        The two categories between which an unseen item is split. By default the category used
-        most and the one that is farthest from it.
+        The two categories between which an unseen item is split, if not the usual ones.
 
     Examples
     --------
@@ -109,7 +103,7 @@ class CategoryCounts(Statistic):
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement: those with two ratings or more."""
+        """True for rows that show agreement: `pairable`."""
         return self.pairable
 
     @property
@@ -155,32 +149,8 @@ class CategoryCounts(Statistic):
             clusters=None,
         )
 
-    def without_each_rater(self) -> Iterator[Self]:
-        """Refuse because counts do not say which rater gave which label.
-
-        Raises
-        ------
-        PolicyError
-            Always.
-        """
-        raise PolicyError(
-            "raters at large: found category counts; expected a statistic that names its raters. "
-            "Give labels by rater."
-        )
-
-    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """Refuse as `without_each_rater` does."""
-        raise PolicyError(
-            "items by rater: found category counts; expected a statistic that names its raters. "
-            "Give labels by rater."
-        )
-
-    def unnamed(self) -> "CategoryCounts":
-        """The counts themselves: they name nobody."""
-        return self
-
     def with_scale(self, scale: Scale) -> Self:
-        """The counts on a scale that lists the same categories in another order."""
+        """The same on a scale that lists the same categories in another order."""
         if scale.categories == self.scale.categories:
             return self
         return changed(
@@ -220,14 +190,10 @@ def chosen_ratings(counts: CategoryCounts) -> float:
     It is 1 if all items with two ratings or more have equally many. Items that come in clusters
     count as the number of items that would tell as much.
 
-    Examples
-    --------
     >>> from agreement_pipeline import Scale
     >>> scale, alike = Scale(("no", "yes")), [[2, 0], [0, 2]]
     >>> chosen_ratings(CategoryCounts([*alike, [1, 1]], [40, 40, 20], scale=scale))
     1.0
-    >>> chosen_ratings(CategoryCounts([*alike, [2, 1]], [40, 40, 20], scale=scale)) < 1e-9
-    True
     """
     used = counts.pairable & (counts.weights > 0)
     sizes, weights = counts.sizes[used], counts.weights[used]
@@ -244,19 +210,17 @@ def chosen_ratings(counts: CategoryCounts) -> float:
 
 
 def _apart(unlike: Array, weights: Array, more: NDArray[np.bool_]) -> float:
-    """How far the means of two groups lie from the pooled mean, as an exponent."""
-    pooled = float(np.average(unlike, weights=weights))
-    return sum(
-        float(weights[group].sum())
-        * _divergence(float(np.average(unlike[group], weights=weights[group])), pooled)
-        for group in (more, ~more)
-    )
+    """How far the means of two groups lie from the pooled mean, as an exponent.
 
-
-def _divergence(share: float, other: float) -> float:
-    """The divergence of Kullback and Leibler between two shares."""
-    parts = ((share, other), (1 - share, 1 - other))
-    return sum(one * math.log(one / two) for one, two in parts if one > 0 and two > 0)
+    It is their divergence of Kullback and Leibler, weighted by the items of each.
+    """
+    pooled, apart = float(np.average(unlike, weights=weights)), 0.0
+    for group in (more, ~more):
+        share = float(np.average(unlike[group], weights=weights[group]))
+        parts = ((share, pooled), (1 - share, 1 - pooled))
+        divergence = sum(one * math.log(one / two) for one, two in parts if one > 0 and two > 0)
+        apart += float(weights[group].sum()) * divergence
+    return apart
 
 
 STRATUM = "stratum"
@@ -264,19 +228,10 @@ STRATUM = "stratum"
 
 @dataclass(frozen=True, eq=False)
 class CountsOfStratum(Statistic):
-    """The counts of a whole round, and which rows are of the stratum that is spoken of.
+    """The counts of a whole round, and which rows (P,) are inside the stratum that is spoken of.
 
     The round says how often its labels differ by chance. The stratum says how often they do.
 
-    Parameters
-    ----------
-    whole
-        The counts of the round.
-    inside
-        Shape (P,): True for the rows of the stratum.
-
-    Examples
-    --------
     >>> whole = CategoryCounts([[3, 0], [2, 1]], [4, 2], scale=Scale(("no", "yes")))
     >>> stratum = CountsOfStratum(whole, [False, True])
     >>> stratum.n_items, stratum.n_ratings
@@ -346,15 +301,6 @@ class CountsOfStratum(Statistic):
         whole = self.whole.with_unseen(mass, category)
         unseen = np.ones(len(whole.counts) - len(self.inside), dtype=bool)
         return changed(self, whole=whole, inside=np.append(self.inside, unseen))
-
-    def without_each_rater(self) -> Iterator[Self]:
-        """Refuse because counts do not say which rater gave which label."""
-        self.whole.without_each_rater()
-        yield from ()
-
-    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """Refuse as `without_each_rater` does."""
-        return self.whole.items_by_rater(rows)
 
     def unnamed(self) -> CategoryCounts:
         """The counts of the round: they name nobody."""

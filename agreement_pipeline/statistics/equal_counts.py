@@ -1,20 +1,19 @@
 r"""Rows of labels with equal counts as one row, for large rounds.
 
-Some measures read two things of a row: how often the panel gave each category beside which label
-of the classifier, and who gave which label. Of the latter they only need sums over all rows. Five
-raters and five categories make 3,125 rows, but 126 counts.
+Some measures read two things of a row: how often the panel gave each category beside which label of
+the classifier, and sums of who gave which label. Five raters and five categories make 3,125 rows,
+but 126 counts.
 
 Exact resamples draw a weight :math:`g_i` for each row i. By gamma distributions, the weight
 :math:`W` of all rows of equal counts is independent of the shares :math:`g_i / W` in it. So `W` is
 drawn as that of one row, which says the mean :math:`\bar{x}` of what the measures sum. What the
-shares add to the sums has the mean 0 and the covariance
+shares add to the sums has the mean 0 and the exact covariance
 
 .. math:: \sum_i n_i (x_i - \bar{x}) (x_i - \bar{x})^T = \sum_i n_i x_i x_i^T -
        \sum_{counts} n \bar{x} \bar{x}^T
 
-Here :math:`n_i` items show row i, and :math:`x_i` is what the measures sum of it. Over many items
-the distribution is normal. The covariance is exact. Rows of sums over few items are drawn one by
-one.
+:math:`n_i` items show row i, and :math:`x_i` is what the measures sum of it. Over many items the
+distribution is normal. Rows of sums over few items are drawn one by one.
 """
 
 from collections.abc import Callable
@@ -23,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import MISSING, Array, Codes
-from agreement_pipeline.statistics.labels import LabelsByRater
+from agreement_pipeline.statistics.by_rater import LabelsByRater
 from agreement_pipeline.statistics.weighted import Together, changed, kinds
 
 FEWEST_ITEMS = 10_000
@@ -46,8 +45,7 @@ def with_equal_counts_as_one(
     """Rows of equal counts as one row for a measure, if there are many items and then fewer rows.
 
     What the measure sums comes along. Nothing else can be summed then. Rows that belong to a sum
-    over few items stay as they are. So do rows on which no two of the panel can be compared, or no
-    classifier.
+    over few items stay as they are. So do rows on which nothing can be compared.
     """
     if _drawn_row_by_row(labels):
         return labels
@@ -68,7 +66,6 @@ def _drawn_row_by_row(labels: LabelsByRater) -> bool:
 
 
 def _grouped(labels: LabelsByRater) -> tuple[Codes, Codes]:
-    """The group of each row, and the first row of each group."""
     counts = labels.counts()
     comparable = counts.pairable & (labels.labelled | (labels.classifier is None))
     alone = np.where(comparable & ~_in_small_sums(labels), 0, np.arange(1, len(comparable) + 1))
@@ -78,7 +75,6 @@ def _grouped(labels: LabelsByRater) -> tuple[Codes, Codes]:
 
 
 def _in_small_sums(labels: LabelsByRater) -> NDArray[np.bool_]:
-    """True for rows that belong to a sum over few items. Shape (P,)."""
     small = np.zeros(len(labels.weights), dtype=bool)
     for rows in labels.read_sums.values():
         few = rows.under(labels.weights) < FEWEST_IN_A_SUM

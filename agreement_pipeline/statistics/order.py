@@ -24,8 +24,8 @@ OWN = np.uint64(0x9E3779B97F4A7C15)
 def order_of_raters(said: Hashes, weights: Array) -> Codes:
     """The positions of the raters, in an order that does not depend on how they came.
 
-    `said` (P, R) is a number for what each rater gave in each row, 0 for nothing. Equal numbers
-    mean equal ratings. `weights` (P,) are those of the rows.
+    `said` (P, R) is a number for what each rater gave in each row, equal for equal ratings and 0
+    for nothing. `weights` (P,) are those of the rows.
     """
     mass = _mixed(weights.astype(np.float64).view(np.uint64))
     colours = _refined(said, mass, np.zeros(said.shape[1], dtype=np.uint64))
@@ -72,14 +72,13 @@ def _arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
 
 
 def _bits(values: NDArray[np.float64] | Codes) -> Hashes:
-    """The bits of numbers. Equal numbers have equal bits."""
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), np.nan, values) + 0.0
     return np.ascontiguousarray(values).view(np.uint64)
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Numbers whose bits depend on all bits of the given ones (Steele, Lea and Flood, 2014).
+    """Numbers whose bits depend on all bits of the given ones (Steele, Lea and Flood 2014).
 
     https://doi.org/10.1145/2660193.2660195
     """

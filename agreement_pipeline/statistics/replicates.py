@@ -1,26 +1,24 @@
-"""What replicated labels and replicated numbers share: cells of items that raters met again.
+"""Replicated labels and replicated numbers: what raters said of items that they met again.
 
 One *cell* is one rater on one item with what they said at each meeting. Weights belong to items.
 Resampling then keeps together all that was said of one item.
 
-Replicated labels and replicated numbers are two statistics because their unseen items differ in
-kind. Unseen labels are split between two categories that are the same for all raters. Unseen
-numbers are split between two values of each rater's own.
+Unseen labels are split between two categories that are the same for all raters. Unseen numbers are
+split between two values of each rater's own. So these are two statistics.
 """
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
+from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater, stacked
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.statistics.counts import CategoryCounts
-from agreement_pipeline.statistics.labels import LabelsByRater, stacked
-from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters
 from agreement_pipeline.statistics.unseen import (
     cell_splits,
@@ -52,9 +50,11 @@ from agreement_pipeline.text import listed
 class Cells(Statistic):
     """Cells of items that raters met again; weights belong to the items.
 
-    A class that builds on this one holds the `weights` of the items and the `sizes` of the cells.
-    It holds the names of all `raters`.
+    A class that builds on this one holds what was said in the field `said_in`. It also holds the
+    `weights` of the items, the `sizes` of the cells, and the names of all `raters`.
     """
+
+    said_in: ClassVar[str]
 
     item: Codes
     rater: Codes
@@ -69,13 +69,25 @@ class Cells(Statistic):
         def sizes(self) -> Array:
             """Ratings a cell. Shape (C,)."""
 
-    def of_cells(self, kept: NDArray[np.bool_]) -> Self:
+    def of_cells(self, kept: NDArray[np.bool_] | Codes) -> Self:
         """Keep some of the cells; items and raters stay."""
-        raise NotImplementedError
+        fields = ("item", "rater", self.said_in)
+        return changed(self, **{name: getattr(self, name)[kept] for name in fields})
 
     def without_rater(self, rater: int) -> Self:
         """Leave out the rater at a position and all they said."""
-        raise NotImplementedError
+        others = self.of_cells(self.rater != rater)
+        return changed(others, rater=others.rater - (others.rater > rater))
+
+    def with_raters(self, order: Codes) -> Self:
+        """Put the cells into order, item by item and by such an order of the raters."""
+        rater = np.argsort(order)[self.rater]
+        cells = np.lexsort((rater, self.item))
+        return changed(self.of_cells(cells), rater=rater[cells])
+
+    def rater_among(self, raters: tuple[str, ...]) -> Codes:
+        """The raters of the cells by their positions among `raters`."""
+        return np.array([raters.index(name) for name in self.raters], dtype=np.int64)[self.rater]
 
     @property
     def cell_weights(self) -> Array:
@@ -101,10 +113,6 @@ class Cells(Statistic):
         """Keep the cells of one rater."""
         return self.of_cells(self.rater == self.raters.index(rater))
 
-    def unnamed(self) -> Self:
-        """The replicates themselves: they are read rater by rater."""
-        return self
-
     def without_each_rater(self) -> Iterator[Self]:
         """Leave out each rater with replicates in turn. One table is made at a time."""
         return (self.without_rater(int(rater)) for rater in np.unique(self.rater))
@@ -116,59 +124,38 @@ class Cells(Statistic):
         return np.asarray(np.bincount(places, weights, minlength=len(raters)), dtype=float)
 
 
-def moved_up(raters: Codes, gone: int) -> Codes:
-    """Positions of raters without the gap that a rater leaves."""
-    return raters - (raters > gone)
-
-
-def positions_among(raters: tuple[str, ...], cells: Cells) -> Codes:
-    """The raters of cells by their positions among `raters`."""
-    return np.array([raters.index(name) for name in cells.raters], dtype=np.int64)[cells.rater]
-
-
-def widened(values: Array, meetings: int) -> Array:
-    """The values with a place for each of `meetings`. It is nan if there was none."""
-    wide = np.full((len(values), meetings, values.shape[2]), np.nan)
-    wide[:, : values.shape[1]] = values
-    return wide
-
-
 def checked_cells(
-    what: str, item: ArrayLike, rater: ArrayLike, shape: tuple[int, int, int]
+    what: str, sizes: Array, item: ArrayLike, rater: ArrayLike, shape: tuple[int, int]
 ) -> dict[str, Codes]:
-    """The item and the rater of each cell; `shape` counts cells, items and raters.
+    """The item and the rater of each cell; `shape` counts items and raters.
 
     Raises
     ------
     RatingsError
-        A position is impossible, or two cells are of one item and rater.
-    """
-    cells, items, raters = shape
-    found = {
-        "item": _positions(f"{what}: item", item, cells, items),
-        "rater": _positions(f"{what}: rater", rater, cells, raters),
-    }
-    _refuse_two_cells(what, **found)
-    return found
-
-
-def refuse_single(what: str, sizes: Array) -> None:
-    """Refuse cells with fewer than two ratings.
-
-    Raises
-    ------
-    RatingsError
-        A cell has fewer than two ratings.
+        A cell has fewer than two ratings, a position is impossible, or two cells are of one item
+        and rater.
     """
     if sizes.size and sizes.min() < 2:
         raise RatingsError(
             f"{what}: found a cell of fewer than two ratings; expected at least two, since they "
             "show whether raters agree with themselves. Leave out the other cells."
         )
+    items, raters = (
+        _positions(f"{what}: {name}", values, len(sizes), places)
+        for name, values, places in zip(("item", "rater"), (item, rater), shape, strict=True)
+    )
+    most = 1 + int(raters.max(initial=0))
+    cells, times = np.unique(items * most + raters, return_counts=True)
+    if (times > 1).any():
+        found = [divmod(cell, most) for cell in cells[times > 1].tolist()]
+        raise RatingsError(
+            f"{what}: found two cells of one item and rater {listed(found)}; expected one. "
+            "Put all meetings into one cell."
+        )
+    return {"item": items, "rater": raters}
 
 
 def _positions(what: str, values: ArrayLike, cells: int, places: int) -> Codes:
-    """One position from 0 to places - 1 for each cell."""
     codes = np.asarray(values, dtype=np.int64)
     if codes.shape != (cells,) or (cells and not (codes.min() >= 0 and codes.max() < places)):
         raise RatingsError(
@@ -176,18 +163,6 @@ def _positions(what: str, values: ArrayLike, cells: int, places: int) -> Codes:
             f"{places - 1} for each of {cells} cells. Correct the positions."
         )
     return codes
-
-
-def _refuse_two_cells(what: str, item: Codes, rater: Codes) -> None:
-    """Refuse two cells of one item and rater. One cell holds all that a rater said of an item."""
-    raters = 1 + int(rater.max(initial=0))
-    cells, times = np.unique(item * raters + rater, return_counts=True)
-    if (times > 1).any():
-        found = [divmod(cell, raters) for cell in cells[times > 1].tolist()]
-        raise RatingsError(
-            f"{what}: found two cells of one item and rater {listed(found)}; expected one. "
-            "Put all meetings into one cell."
-        )
 
 
 NUMBERS = "replicated numbers"
@@ -200,21 +175,14 @@ class ReplicatedNumbers(Cells):
     Parameters
     ----------
     values
-        Shape (C, M, D): what was said at each meeting in each dimension. Each cell has two meetings
-        at least. It is nan in all dimensions for further meetings up to M. Shape (C, M) on a scale
-        of one dimension.
-    item
-        Shape (C,): the item of each cell, 0 … P-1.
-    rater
-        Shape (C,): the position of the cell's rater in `raters`.
-    weights
-        Shape (..., P): how many items stand behind each item. Finite and non-negative.
-    scale, raters
-        A scale of numbers, and all rater names, with replicates or without.
+        Shape (C, M, D), or (C, M) in one dimension: what was said at two meetings or more. It
+        is nan in all dimensions for further meetings up to M.
+    item, rater
+        Shape (C,): the item of each cell, 0 … P-1, and the position of its rater in `raters`.
+    weights, scale, raters, clusters
+        As for `NumbersByRater`, item by item. `raters` may have no replicates.
     round_raters
         The raters who rated in the round itself; all if omitted.
-    clusters
-        The cluster of each item, if items come in clusters.
 
     Examples
     --------
@@ -223,6 +191,8 @@ class ReplicatedNumbers(Cells):
     >>> again.n_items, again.n_ratings
     (2, 4)
     """
+
+    said_in: ClassVar[str] = "values"
 
     values: Array
     item: Codes
@@ -247,22 +217,21 @@ class ReplicatedNumbers(Cells):
     ) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
-        refuse_single(NUMBERS, NumbersByRater(rows, scale=scale, raters=_meetings(rows)).sizes)
-        items = np.shape(weights)[-1]
-        cells = checked_cells(NUMBERS, item, rater, (len(rows), items, len(raters)))
+        sizes = NumbersByRater(rows, scale=scale, raters=_meetings(rows)).sizes
+        shape = np.shape(weights)[-1], len(raters)
         born(
             self,
             values=rows,
-            **cells,
-            weights=checked_weights(weights, items),
+            **checked_cells(NUMBERS, sizes, item, rater, shape),
+            weights=checked_weights(weights, shape[0]),
             scale=scale,
             raters=checked_raters(NUMBERS, raters),
             round_raters=tuple(sorted(raters if round_raters is None else round_raters)),
-            clusters=checked_clusters(clusters, items),
+            clusters=checked_clusters(clusters, shape[0]),
         )
 
     def with_scale(self, scale: Scale) -> Self:
-        """The numbers on a scale that lists the same categories in another order."""
+        """The same on a scale that lists the same categories in another order."""
         return changed(self, scale=scale)
 
     def in_order(self) -> Self:
@@ -271,15 +240,8 @@ class ReplicatedNumbers(Cells):
         if len(self.values):
             said[self.item, self.rater] = hashes_of(*np.vstack(list(self.values.T)))
         order = order_of_raters(said, self.weights)
-        rater = np.argsort(order)[self.rater]
-        cells = np.lexsort((rater, self.item))
-        return changed(
-            self,
-            values=self.values[cells],
-            item=self.item[cells],
-            rater=rater[cells],
-            raters=tuple(self.raters[place] for place in order),
-        )
+        raters = tuple(self.raters[place] for place in order)
+        return changed(self.with_raters(order), raters=raters)
 
     @OfRows
     def sizes(self) -> Array:
@@ -296,28 +258,21 @@ class ReplicatedNumbers(Cells):
         """The replicates themselves: they are numbers already."""
         return self
 
-    def of_cells(self, kept: NDArray[np.bool_]) -> Self:
-        """Keep some of the cells; items and raters stay."""
-        return changed(self, values=self.values[kept], item=self.item[kept], rater=self.rater[kept])
-
     def without_rater(self, rater: int) -> Self:
         """Leave out the rater at a position and all they said."""
-        others, gone = self.of_cells(self.rater != rater), self.raters[rater]
-        return changed(
-            others,
-            rater=moved_up(others.rater, rater),
-            raters=tuple(name for name in self.raters if name != gone),
-            round_raters=tuple(name for name in self.round_raters if name != gone),
+        gone = self.raters[rater]
+        raters, here = (
+            tuple(name for name in names if name != gone)
+            for names in (self.raters, self.round_raters)
         )
+        return changed(super().without_rater(rater), raters=raters, round_raters=here)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical cell over two values. The rows weigh `mass` in all.
 
         As many raters meet an unseen item again as meet a typical item. They are turned through all
-        raters here. The two values are each rater's own. They have the mean, the variance and the
-        skewness of what the rater said. They are farther apart if the rater's answers to one item
-        differed much. On declared categories, they are the one that the rater used most, and the
-        one farthest from it.
+        raters here. The two values are each rater's own, as those of `NumbersByRater` are the
+        panel's.
         """
         if not len(self.values):
             return self
@@ -336,7 +291,6 @@ class ReplicatedNumbers(Cells):
         )
 
     def _splits_of(self, rater: int, size: int) -> Array:
-        """The splits of one rater's cells between their own two values."""
         mine = self.rater == rater
         low, high = two_numbers(self.values[mine], self.cell_weights[mine], self.scale, far_values)
         return number_splits(size, self.values.shape[1], low, high)
@@ -345,11 +299,14 @@ class ReplicatedNumbers(Cells):
         refuse_other_scale(NUMBERS, self.scale, other.scale)
         refuse_sum(NUMBERS, self.clusters, other.clusters)
         raters = joint_raters(self.raters, other.raters)
-        meetings = max(self.values.shape[1], other.values.shape[1])
+        n, meetings = len(self.values), max(self.values.shape[1], other.values.shape[1])
+        values = np.full((n + len(other.values), meetings, self.scale.dimensions), np.nan)
+        values[:n, : self.values.shape[1]] = self.values
+        values[n:, : other.values.shape[1]] = other.values
         return ReplicatedNumbers(
-            np.concatenate([widened(self.values, meetings), widened(other.values, meetings)]),
+            values,
             np.concatenate([self.item, other.item + self.weights.shape[-1]]),
-            np.concatenate([self.rater, positions_among(raters, other)]),
+            np.concatenate([self.rater, other.rater_among(raters)]),
             np.concatenate([self.weights, other.weights]),
             scale=self.scale,
             raters=raters,
@@ -358,7 +315,6 @@ class ReplicatedNumbers(Cells):
 
 
 def _meetings(values: Array) -> tuple[str, ...]:
-    """Names of the meetings for a table with a column for each."""
     meetings = values.shape[1] if values.ndim == 3 else 0
     return tuple(str(number) for number in range(1, 1 + meetings))
 
@@ -374,13 +330,10 @@ class ReplicatedLabels(Cells):
     ----------
     counts
         Shape (C, K): labels of each cell by category. There are two at least.
-    item
-        Shape (C,): the item row of each cell, 0 … P-1.
-    rater
-        Shape (C,): the position of the cell's rater in `raters`.
+    item, rater
+        As for `ReplicatedNumbers`.
     first
-        The first labels of the same P items. They hold the weights and what the raters said of each
-        other's items.
+        The first labels of the same P items, with their weights.
 
     Examples
     --------
@@ -391,16 +344,18 @@ class ReplicatedLabels(Cells):
     (6, 12)
     """
 
+    said_in: ClassVar[str] = "counts"
+
     counts: Array
     item: Codes
     rater: Codes
     first: LabelsByRater
 
     def __post_init__(self) -> None:
-        counts = whole(LABELS, self.counts).reshape(-1, len(self.first.scale.names))
-        refuse_single(LABELS, counts.sum(1))
-        shape = (len(counts), *self.first.codes.shape)
-        born(self, counts=counts, **checked_cells(LABELS, self.item, self.rater, shape))
+        counts, shape = whole(LABELS, self.counts), self.first.codes.shape
+        counts = counts.reshape(-1, len(self.first.scale.names))
+        cells = checked_cells(LABELS, counts.sum(1), self.item, self.rater, shape)
+        born(self, counts=counts, **cells)
 
     @property
     def weights(self) -> Array:
@@ -425,41 +380,28 @@ class ReplicatedLabels(Cells):
     @property
     def round_raters(self) -> tuple[str, ...]:
         """The names of those who rated in the round itself; others rated in earlier rounds only."""
-        here = np.asarray(self.first.given.any(0))
-        return tuple(
-            sorted(name for name, is_here in zip(self.raters, here, strict=True) if is_here)
-        )
+        here = np.flatnonzero(self.first.given.any(0))
+        return tuple(sorted(self.raters[place] for place in here))
 
     def with_scale(self, scale: Scale) -> Self:
-        """The labels on a scale that lists the same categories in another order."""
+        """The same on a scale that lists the same categories in another order."""
         counts = self.counts[:, self.scale.positions_of(scale)]
         return changed(self, counts=counts, first=self.first.with_scale(scale))
 
     def in_order(self) -> Self:
-        """Put the raters into an order that their labels fix. The names do not enter.
+        """Put the raters into an order that their labels fix, as for `LabelsByRater`.
 
-        Nor does the order in which categories are listed, unless it has a meaning. The rows of
-        items that somebody met again come first, and stay as they are. Equal rows of the others
-        are made one.
+        The rows of items that somebody met again come first, and stay as they are. Equal rows of
+        the others are made one.
         """
-        return self.with_scale(self.scale.canonical)._in_order_of_raters()
-
-    def _in_order_of_raters(self) -> Self:
+        listed = self.with_scale(self.scale.canonical)
         met_again = 1 + int(self.item.max(initial=-1))
-        merged = _others_merged(self.first, met_again)
+        merged = _others_merged(listed.first, met_again)
         said = hashes_of(merged.codes)
-        said[self.item, self.rater] ^= hashes_of(*self.counts.T)
+        said[self.item, self.rater] ^= hashes_of(*listed.counts.T)
         order = order_of_raters(said, merged.weights)
-        rater = np.argsort(order)[self.rater]
-        cells = np.lexsort((rater, self.item))
         first = merged.only([self.raters[place] for place in order])
-        return changed(
-            self,
-            counts=self.counts[cells],
-            item=self.item[cells],
-            rater=rater[cells],
-            first=_others_merged(first, met_again),
-        )
+        return changed(listed.with_raters(order), first=_others_merged(first, met_again))
 
     @OfRows
     def sizes(self) -> Array:
@@ -495,24 +437,17 @@ class ReplicatedLabels(Cells):
         """Put each item into its cluster."""
         return changed(self, first=self.first.in_clusters(clusters))
 
-    def of_cells(self, kept: NDArray[np.bool_]) -> Self:
-        """Keep some of the cells; items and raters stay."""
-        return changed(self, counts=self.counts[kept], item=self.item[kept], rater=self.rater[kept])
-
     def without_rater(self, rater: int) -> Self:
         """Leave out the rater at a position and all they said."""
-        others = self.of_cells(self.rater != rater)
         first = self.first.without(self.raters[rater])
-        return changed(others, rater=moved_up(others.rater, rater), first=first)
+        return changed(super().without_rater(rater), first=first)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical cell between two categories. The rows weigh `mass` in all.
 
         As many raters meet an unseen item again as meet a typical item. They are turned through all
-        raters here. Their first labels of the item are split as the cell is. So neither agreement
-        with themselves nor agreement with each other is ever certain. Raters whose own cells are
-        shorter get shorter ones. The cells decide how little is known. So the mass is spread over
-        the items that have some.
+        raters here. Their first labels of the item are split as the cell is. Raters whose own cells
+        are shorter get shorter ones.
         """
         if not len(self.counts):
             return self
@@ -558,7 +493,7 @@ class ReplicatedLabels(Cells):
         return ReplicatedLabels(
             np.vstack([self.counts, other.counts]),
             np.concatenate([self.item, other.item + len(self.first.codes)]),
-            np.concatenate([self.rater, positions_among(first.raters, other)]),
+            np.concatenate([self.rater, other.rater_among(first.raters)]),
             first,
         )
 

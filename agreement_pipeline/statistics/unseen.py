@@ -1,8 +1,7 @@
 """Unseen items: items that nobody rated but that could occur.
 
 They are of a typical size and split between two categories or two values in every way. A round in
-which everybody agreed does not prove that everybody always will. A little weight on such items
-keeps an interval from claiming so.
+which everybody agreed does not prove that everybody always will.
 """
 
 from collections.abc import Callable
@@ -26,9 +25,8 @@ def split_between(used: Array, scale: Scale, category: int | None = None) -> tup
     """The two categories between which an unseen item is split.
 
     The first is `category` or the category used most. The second is the one that is farthest from
-    the first. All are equally far on the nominal level: the most used is taken. On the other levels
-    a split between neighbours would say that raters may differ a little. Categories that are
-    farther apart are needed for the lower limit to hold what it promises.
+    the first; on the nominal level the most used. A split between neighbours would say that raters
+    may differ a little, and the lower limit would not hold what it promises.
     """
     first = int(used.argmax()) if category is None else category
     return first, farthest(used, _distances(used, scale, first), first, scale.declared)
@@ -42,8 +40,8 @@ def split_at(split: tuple[int, int] | None, places: Codes) -> tuple[int, int] | 
 def farthest(used: Array, distances: Array, first: int, declared: bool) -> int:
     """The other category that is farthest from the first. Of several the most used.
 
-    Every declared category is considered, since a slip may reach it. Where none are declared, only
-    the categories in use are known. If no other is in use, all others are considered.
+    Where none are declared, only the categories in use are known. A slip may reach every declared
+    one.
     """
     others = np.arange(len(used)) != first
     in_use = others & (used > 0)
@@ -52,7 +50,6 @@ def farthest(used: Array, distances: Array, first: int, declared: bool) -> int:
 
 
 def _distances(used: Array, scale: Scale, first: int) -> Array:
-    """How far each category is from the first one on the scale's level."""
     if scale.level == "nominal":
         return np.ones(len(used))
     scores = np.cumsum(used) - used / 2 if scale.level == "ordinal" else scale.scores
@@ -83,7 +80,7 @@ def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> 
 
     Some cells hold each other category once: cells with both categories and with twice as many
     labels as categories in use. A rater who chooses at random names all categories in so many
-    labels. A cell without one of them would say that the rater never does.
+    labels.
     """
     others = np.flatnonzero(used > 0)
     others = others[~np.isin(others, pair)]
@@ -98,7 +95,7 @@ def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> 
 
 
 def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: int) -> Codes:
-    """Every split of an item as codes by rater. Each is turned through the places of raters.
+    """Every split of an item as codes by rater, turned through the places of raters.
 
     In a large panel each is turned through some evenly spread places.
     """
@@ -154,8 +151,7 @@ def mean_confidence(confidence: Array, rows: Codes) -> Array:
 def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
     """The raters who meet an unseen item again: as many as meet a typical item again.
 
-    They are turned through all raters who met an item again. Unseen items met by all of these would
-    weigh too much if few raters meet each item again.
+    They are turned through all raters who met an item again.
     """
     items, n_raters = np.unique(item, return_counts=True)
     typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
@@ -193,35 +189,32 @@ def far_values(values: Array, weights: Array) -> Pair:
 
     They never lie outside the ratings. Shapes (D,) from values (N, R, D).
     """
-    numbers = values[~np.isnan(values[:, :, 0])]
-    low, high = typical_values(values, weights)
+    given = ~np.isnan(values[:, :, 0])
+    numbers, (low, high) = values[given], typical_values(values, weights)
     if not len(numbers):
         return low, high
-    middle, reach = (low + high) / 2, TIMES_APART * _largest_difference(values) / 2
+    highest = np.where(np.isnan(values), -np.inf, values).max(1)
+    apart = np.asarray(highest - np.where(np.isnan(values), np.inf, values).min(1)).max(0)
+    middle, reach = (low + high) / 2, TIMES_APART * apart / 2
     return (
         np.maximum(np.minimum(low, middle - reach), numbers.min(0)),
         np.minimum(np.maximum(high, middle + reach), numbers.max(0)),
     )
 
 
-def _largest_difference(values: Array) -> Array:
-    """The largest difference of two ratings of one item in each dimension; shape (D,)."""
-    missing = np.isnan(values)
-    highest = np.where(missing, -np.inf, values).max(1)
-    return np.asarray((highest - np.where(missing, np.inf, values).min(1)).max(0))
-
-
 def typical_values(values: Array, weights: Array) -> Pair:
     """The two nodes of the Gauss quadrature over all ratings in each dimension.
 
     They have the mean, the variance and the skewness of all ratings, and never lie outside them.
-    Shapes (D,) from values (N, R, D).
+    Shapes (D,) from values (N, R, D). The root of the mean square is taken near 1, where squares
+    are not lost.
     """
-    numbers = values[~np.isnan(values[:, :, 0])]
-    each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
+    given = ~np.isnan(values[:, :, 0])
+    numbers, each = values[given], np.repeat(weights, given.sum(1))
     each = each / max(each.sum(), np.finfo(float).tiny)
     apart = numbers - each @ numbers
-    spread = _root_of_mean_square(apart, each)
+    exponent = np.frexp(np.abs(apart).max(0, initial=0.0))[1]
+    spread = np.asarray(np.ldexp(np.sqrt(each @ np.ldexp(apart, -exponent) ** 2), exponent))
     skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
     nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
@@ -229,18 +222,8 @@ def typical_values(values: Array, weights: Array) -> Pair:
     return low, high
 
 
-def _root_of_mean_square(numbers: Array, each: Array) -> Array:
-    """The root of the mean square. It is taken near 1, where squares are not lost; shape (D,)."""
-    exponent = np.frexp(np.abs(numbers).max(0, initial=0.0))[1]
-    near_one = np.ldexp(numbers, -exponent)
-    return np.asarray(np.ldexp(np.sqrt(each @ near_one**2), exponent))
-
-
 def number_splits(size: int, places: int, low: Array, high: Array) -> Array:
-    """Rows of `size` numbers with k high ones for k from all to none (size + 1, places, D).
-
-    The numbers stand in the first places. There are k high ones in each dimension.
-    """
+    """Rows of `size` numbers with k high ones for k from all to none (size + 1, places, D)."""
     place = np.arange(size)[:, None] + np.arange(len(low))
     rows = np.full((size + 1, places, len(low)), np.nan)
     high_ones = place % max(1, size) < np.arange(size, -1, -1)[:, None, None]

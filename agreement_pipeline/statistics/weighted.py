@@ -1,9 +1,8 @@
 """What all statistics do with their rows and weights.
 
 A statistic is rows of data with weights of shape `(..., P)`. With weights of shape `(P,)` a measure
-returns its point value. With `(B, P)` it returns B values: each row is one resample of weights. Two
-rounds' statistics add. If items come in clusters, rows of different clusters stay apart. The
-statistic then holds the cluster of each row.
+returns its point value. With `(B, P)` it returns B values, one for each resample of weights. Two
+rounds' statistics add. If items come in clusters, rows of different clusters stay apart.
 
 A missing label is the code -1. Shapes: `N` items, `R` raters, `K` categories, `P` rows, `B`
 resamples, `D` dimensions.
@@ -11,26 +10,21 @@ resamples, `D` dimensions.
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.ratings import Array, Codes, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.text import listed
 
 
 class SomeRows(NamedTuple):
-    """What some rows say, in numbers that are added. All other rows say 0.
+    """What the rows at some ascending places (M,) say, in numbers (M, F) that are added.
 
-    Attributes
-    ----------
-    places
-        The places of these rows in ascending order. Shape (M,).
-    values
-        Their numbers. Shape (M, F).
+    All other rows say 0.
     """
 
     places: Codes
@@ -60,19 +54,16 @@ def every_row(values: Array) -> SomeRows:
     return SomeRows(np.arange(len(values)), values)
 
 
-Read = Callable[[Any], Any]
+Read = Callable[[Any], SomeRows]
+"""From a statistic to what its rows say. It must not depend on the weights."""
 
 
 class Together(NamedTuple):
     """What is summed of rows that stand for items of equal counts.
 
-    Attributes
-    ----------
-    sums
-        What each read says of these rows: means over their items. Shape (P, F) each.
-    normal
-        The places of rows without items. They say how the sums vary. The weight of such a row is a
-        standard normal number in each resample, and 0 otherwise.
+    `sums` are the means (P, F) over their items of what each read says. `normal` are the places of
+    rows without items, which say how the sums vary. Their weights are standard normal numbers in
+    resamples, and 0 otherwise.
     """
 
     sums: Mapping[Read, Array]
@@ -80,11 +71,16 @@ class Together(NamedTuple):
 
     def first_in(self, rows: SomeRows, read: Read, n_rows: int) -> SomeRows:
         """What is read off `n_rows` rows, the first of which are these."""
+        if read not in self.sums:
+            raise TypeError(UNREAD)
         own = self.sums[read]
         values = np.zeros((n_rows, own.shape[1]))
         values[rows.places] = rows.values
         values[: len(own)] = own
         return every_row(values)
+
+
+UNREAD = "rows of equal counts: found a sum of another measure; expected those of their own"
 
 
 class SeenRows:
@@ -106,19 +102,14 @@ class SeenRows:
 class Beside(NamedTuple):
     """What is known of weights: those of seen rows, and which unseen rows have weight.
 
-    Attributes
-    ----------
-    seen
-        The rows that were seen.
-    alone
-        The place among the unseen rows of the only one that has weight: one for all resamples, or
-        one for each. None if any unseen row may have weight.
+    `alone` is the place among the unseen rows of the only one with weight: one for all resamples,
+    or one for each. None if any unseen row may have weight.
     """
 
     seen: SeenRows
     alone: Codes | None = None
 
-    def sums(self, weights: Array, rows: SomeRows, read: Callable[[Any], Any] | None) -> Array:
+    def sums(self, weights: Array, rows: SomeRows, read: Read | None) -> Array:
         """The sums under weights whose first ones are those of the seen rows."""
         n = self.seen.weights.shape[-1]
         seen, unseen = rows.split_at(n)
@@ -130,22 +121,14 @@ class Beside(NamedTuple):
         mass = np.take_along_axis(weights, n + self.alone[:, None], -1)
         return np.asarray(total + mass * unseen.at(self.alone))
 
-    def one_more(self, weights: Array) -> tuple[Codes, float] | None:
-        """The place of the one unseen row beside the same seen ones in each resample, and its mass.
-
-        None if that is not how the resamples differ.
-        """
-        if self.alone is None or self.seen.weights.ndim > 1:
-            return None
-        places = len(self.seen.weights) + self.alone
-        return places, float(weights[0, places[0]])
-
 
 T = TypeVar("T")
 
 
 class Statistic:
     """What every statistic offers. It remembers what was read off its rows."""
+
+    together: Together | None = None
 
     if TYPE_CHECKING:
 
@@ -183,14 +166,23 @@ class Statistic:
             With `category` they are the rows for the value of that category.
             """
 
-        def without_each_rater(self) -> Iterator[Self]:
-            """Leave out each rater of the panel in turn. One table is made at a time."""
+    def without_each_rater(self) -> Iterator[Self]:
+        """Leave out each rater of the panel in turn. One table is made at a time.
 
-        def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-            """How many items of some rows each rater of `without_each_rater` rated."""
+        Raises
+        ------
+        PolicyError
+            The statistic has forgotten its raters.
+        """
+        raise PolicyError(f"raters at large: {NAMELESS}")
 
-        def unnamed(self) -> Any:
-            """Forget row by row who gave which label, if the statistic has such a form."""
+    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
+        """How many items of some rows each rater of `without_each_rater` rated."""
+        raise PolicyError(f"items by rater: {NAMELESS}")
+
+    def unnamed(self) -> Any:
+        """Forget row by row who gave which label, if the statistic has such a form."""
+        return self
 
     @property
     def n_used(self) -> int:
@@ -226,33 +218,31 @@ class Statistic:
         vars(copy)["_beside"] = known
         return copy
 
-    def sums(self, read: Callable[[Self], SomeRows]) -> Array:
-        """The weighted sums over the rows of what is read off them. Shape (..., F).
-
-        What `read` returns must not depend on the weights.
-        """
+    def sums(self, read: Read) -> Array:
+        """The weighted sums over the rows of what is read off them. Shape (..., F)."""
         known = self.read_sums
         if read not in known:
-            known[read] = self.rows_read(read)
+            rows, together = read(self), self.together
+            known[read] = rows
+            if together is not None:
+                known[read] = together.first_in(rows, read, self.weights.shape[-1])
         return self._sums(known[read], read)
 
-    def rows_read(self, read: Callable[[Any], SomeRows]) -> SomeRows:
-        """What is read off the rows to be summed."""
-        return read(self)
-
     @property
-    def read_sums(self) -> dict[Callable[[Any], Any], SomeRows]:
+    def read_sums(self) -> dict[Read, SomeRows]:
         """What was read off the rows to be summed so far."""
         return self.kept(_nothing_read)
 
     def sums_of(self, rows: SomeRows) -> Array:
         """The weighted sums of what some rows say, which is not remembered. Shape (..., F)."""
+        if self.together is not None:
+            raise TypeError(UNREAD)
         return self._sums(rows, None)
 
     @property
     def normal(self) -> Codes:
         """The places of rows whose weights are standard normal numbers. Most have none."""
-        return np.empty(0, dtype=np.int64)
+        return np.empty(0, dtype=np.int64) if self.together is None else self.together.normal
 
     @property
     def one_more(self) -> tuple[Codes, float] | None:
@@ -260,9 +250,13 @@ class Statistic:
 
         None if that is not how the resamples differ.
         """
-        return None if self._beside is None else self._beside.one_more(self.weights)
+        known = self._beside
+        if known is None or known.alone is None or known.seen.weights.ndim > 1:
+            return None
+        places = len(known.seen.weights) + known.alone
+        return places, float(self.weights[0, places[0]])
 
-    def _sums(self, rows: SomeRows, read: Callable[[Self], SomeRows] | None) -> Array:
+    def _sums(self, rows: SomeRows, read: Read | None) -> Array:
         known = self._beside
         return rows.under(self.weights) if known is None else known.sums(self.weights, rows, read)
 
@@ -275,7 +269,12 @@ class Statistic:
         return {}
 
 
-def _nothing_read(_: object) -> dict[Callable[[Any], Any], SomeRows]:
+NAMELESS = (
+    "found category counts; expected a statistic that names its raters. Give labels by rater."
+)
+
+
+def _nothing_read(_: object) -> dict[Read, SomeRows]:
     return {}
 
 
@@ -286,14 +285,11 @@ class OfRows(Generic[T]):
         self.read = read
         self.__doc__ = read.__doc__
 
-    @overload
-    def __get__(self, statistic: None, owner: type) -> Self: ...
-
-    @overload
-    def __get__(self, statistic: Statistic, owner: type) -> T: ...
-
-    def __get__(self, statistic: Statistic | None, owner: type) -> Self | T:
-        return self if statistic is None else statistic.kept(self.read)
+    def __get__(self, statistic: Statistic | None, owner: type) -> T:
+        if statistic is None:
+            return self  # type: ignore[return-value]
+        kept = statistic._kept
+        return kept[self.read] if self.read in kept else statistic.kept(self.read)
 
 
 def effective_raters(items: Array) -> float:
@@ -317,7 +313,9 @@ def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
     base = max(2, int(rows.max()) - low + 1)
     keys = _keys(rows - low, base)
     if base ** rows.shape[1] <= len(rows):
-        return _of_few(keys[:, 0], base, low, rows.shape[1], weights)
+        shown = np.flatnonzero(np.bincount(keys[:, 0]))
+        summed = np.bincount(keys[:, 0], weights).astype(float)
+        return shown[:, None] // _places(base, rows.shape[1]) % base + low, summed[shown]
     order, new = _sorted(keys)
     return rows[order[new]], np.bincount(_places_in(order, new), weights).astype(float)
 
@@ -351,24 +349,12 @@ def _keys(digits: Codes, base: int) -> Codes:
     while base ** (size + 1) < 2**62:
         size += 1
     chunks = [digits[:, start : start + size] for start in range(0, digits.shape[1], size)]
-    return np.stack([_number(chunk, base) for chunk in chunks], axis=1)
-
-
-def _number(digits: Codes, base: int) -> Codes:
-    """Each row of digits as one number."""
-    return np.asarray(digits @ _places(base, digits.shape[1]))
+    return np.stack([chunk @ _places(base, chunk.shape[1]) for chunk in chunks], axis=1)
 
 
 def _places(base: int, size: int) -> Codes:
     """The values of the places of a number, the highest first."""
     return base ** np.arange(size - 1, -1, -1, dtype=np.int64)
-
-
-def _of_few(keys: Codes, base: int, low: int, columns: int, weights: Array) -> tuple[Codes, Array]:
-    """Distinct rows where there are fewer possible rows than rows. Nothing is sorted."""
-    shown = np.flatnonzero(np.bincount(keys))
-    summed = np.bincount(keys, weights).astype(float)
-    return shown[:, None] // _places(base, columns) % base + low, summed[shown]
 
 
 def distinct_in(

@@ -26,7 +26,7 @@ from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.policy import Policy, assess, manner
 from agreement_pipeline.policy.decision import recorded_manner
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
+from agreement_pipeline.statistics import CategoryCounts, Clusters, NumbersByRater
 
 TWO = Scale(("no", "yes"))
 ALPHA = 0.05
@@ -135,9 +135,8 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
     rows = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]], [1, 1, 1, 1], scale=TWO)
     clustered = estimate(
         "krippendorff_alpha",
-        rows,
+        rows.in_clusters(Clusters.named([0, 0, 1, 1])),
         Inference(n_resamples=1000, always_valid_at=500),
-        clusters=[0, 0, 1, 1],
     )
     assert clustered.distribution.one.information == pytest.approx(2 * mixture(500, ALPHA))
 

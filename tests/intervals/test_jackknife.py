@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.intervals.jackknife import acceleration, variance, without_items
+from agreement_pipeline.intervals.draws import without_items
+from agreement_pipeline.intervals.methods import acceleration, variance
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
@@ -63,7 +64,7 @@ def test_nothing_can_be_said_of_one_item_or_where_a_value_is_missing():
 
 
 def test_where_items_are_many_each_is_left_out_once_in_groups_as_equal_as_can_be(monkeypatch):
-    monkeypatch.setattr("agreement_pipeline.intervals.jackknife.MOST_VALUES", 5)
+    monkeypatch.setattr("agreement_pipeline.intervals.draws.MOST_VALUES", 5)
     weights, times = left_out(SEEN, most_weights=0)
     assert weights.shape == (5, 4)
     assert (times == 1).all()

@@ -14,7 +14,7 @@ from agreement_pipeline.intervals import Inference, Looks, critical_value, mixtu
 from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.intervals.looks import at_look, boundary
 from agreement_pipeline.policy import judge
-from agreement_pipeline.statistics import CategoryCounts
+from agreement_pipeline.statistics import CategoryCounts, Clusters
 
 TWO = Scale(("no", "yes"))
 TAIL = 0.025
@@ -138,12 +138,11 @@ def test_at_any_other_size_only_the_bounds_are_known(at, words):
 def test_clusters_are_counted_where_items_come_in_them():
     rows = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]] * 3, scale=TWO)
     planned = Inference(looks=Looks((6, 12), "pocock"))
-    found = estimate("krippendorff_alpha", rows, planned, clusters=[0, 0, 1, 1, 2, 2] * 2)
+    three = rows.in_clusters(Clusters.named([0, 0, 1, 1, 2, 2] * 2))
+    found = estimate("krippendorff_alpha", three, planned)
     assert found.without_limits == "no look is planned at 3, and the next look is at 6"
-    six = estimate(
-        "krippendorff_alpha", rows, planned, clusters=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
-    )
-    assert six.without_limits is None
+    six = rows.in_clusters(Clusters.named([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]))
+    assert estimate("krippendorff_alpha", six, planned).without_limits is None
 
 
 def a_few_wrong(n, wrong):

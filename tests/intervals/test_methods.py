@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
@@ -236,13 +236,8 @@ def test_four_copies_of_every_item_say_no_more_than_one_when_they_are_a_cluster(
     copies = LabelsByRater(np.repeat(seen.codes, 4, axis=0), scale=seen.scale, raters=seen.raters)
     clusters = [f"document {number // 4}" for number in range(600)]
     once, known, ignored = (
-        estimate(
-            "percent_agreement",
-            statistic,
-            Inference(n_resamples=4000, method=name),
-            clusters=grouped,
-        )
-        for statistic, grouped in ((seen, None), (copies, clusters), (copies, None))
+        estimate("percent_agreement", statistic, Inference(n_resamples=4000, method=name))
+        for statistic in (seen, copies.in_clusters(Clusters.named(clusters)), copies)
     )
     width = [found.interval.high - found.interval.low for found in (once, known, ignored)]
     assert width[1] == pytest.approx(width[0], rel=0.08)
@@ -250,7 +245,9 @@ def test_four_copies_of_every_item_say_no_more_than_one_when_they_are_a_cluster(
     assert "; whole clusters; these raters" in known.method
 
 
-@pytest.mark.parametrize("clusters", [[1, 2], [1] * 10])
-def test_clusters_that_are_not_one_a_row_or_all_the_same_are_refused(clusters):
-    with pytest.raises(PolicyError, match="expected one for each of 10 rows, and two or more"):
-        estimate("krippendorff_alpha", patterns(8, 10), clusters=clusters)
+def test_clusters_that_are_not_one_a_row_are_refused_and_one_cluster_has_no_interval():
+    rows = patterns(8, 10)
+    with pytest.raises(RatingsError, match="expected one for each of 10 rows"):
+        rows.in_clusters(Clusters.named([1, 2]))
+    alone = estimate("krippendorff_alpha", rows.in_clusters(Clusters.named([1] * 10)))
+    assert "1 cluster; 2 are required" in alone.undefined

@@ -109,10 +109,8 @@ def test_clusters_of_one_item_give_the_same_digits_row_by_row():
     seen = LabelsByRater(rng.integers(2, size=(40, 3)), scale=TWO, raters="abc")
     for method in ("smoothed_bayesian_bootstrap", "bca_bootstrap", "jackknife_t", "jackknife_log"):
         one_by_one, clustered = (
-            estimate(
-                "shah_kappa_s", seen, Inference(n_resamples=500, method=method), clusters=clusters
-            )
-            for clusters in (None, range(40))
+            estimate("shah_kappa_s", each, Inference(n_resamples=500, method=method))
+            for each in (seen, seen.in_clusters(Clusters.named(range(40))))
         )
         assert tuple(clustered.interval) == pytest.approx(tuple(one_by_one.interval), abs=1e-12)
 
@@ -269,4 +267,4 @@ def test_rows_whose_cluster_is_not_named_are_not_taken_for_one_cluster(names):
         match=r"clusters: found (1 missing name|2 missing names); expected one for each row, or "
         "none for all",
     ):
-        estimate("krippendorff_alpha", counts, clusters=names)
+        counts.in_clusters(Clusters.named(names))

@@ -83,7 +83,7 @@ def test_the_value_is_the_same_on_far_fewer_rows(name, missing):
 def test_sums_of_who_gave_which_label_vary_as_if_each_row_was_drawn(name):
     labels = basis_of(name, ITEMS)
     found = with_equal_counts_as_one(labels, MEASURES[name])
-    reads = [labels.rows_read(read) for read in found.together.sums]
+    reads = [read(labels) for read in found.together.sums]
     seen = np.hstack([dense(rows, len(labels.codes)) for rows in reads])
     ours = np.hstack([*found.together.sums.values()])
     expected = np.zeros((seen.shape[1], seen.shape[1]))

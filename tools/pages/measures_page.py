@@ -29,6 +29,8 @@ COMMAND = "tools.pages.measures_page"
 WRITTEN = (
     f"<!-- Written by `python -m {COMMAND} docs/measures.md`; edit the docstrings instead. -->"
 )
+SHORT = 8
+"""Facts of so few words are said again."""
 OVERLAPPING = re.compile(r"\\[^A-Za-z]|\*|(?<![A-Za-z0-9])_")
 DISTANCES = r"""The name of a distance may follow that of a weighted measure, as in
 `gwet_ac2_circular`. Two categories with scores x and y, or places on the ordinal level, have the
@@ -127,8 +129,8 @@ def _questions_table(question: str, title: str, folder: str) -> str:
         key=lambda forms: forms.name,
     )
     header = [
-        "| name | measure | what it measures | raters | levels |",
-        "| --- | --- | --- | --- | --- |",
+        "| name | measure | what it measures | levels |",
+        "| --- | --- | --- | --- |",
     ]
     return "\n".join([f"### {title}\n", *header, *(_row(forms, folder) for forms in members), ""])
 
@@ -138,9 +140,7 @@ def _row(forms: Forms, folder: str) -> str:
     link = f"[`{forms.name}`]({folder}/{forms.family}.md#{forms.name})"
     own = f"{link}, {names}".rstrip(", ") if forms.main.name == forms.name else f"{link} as {names}"
     levels = _levels({level for record in forms.records for level in record.levels})
-    return (
-        f"| {own} | {forms.title} | {forms.main.description} | {_raters(forms.main)} | {levels} |"
-    )
+    return f"| {own} | {forms.title} | {forms.main.description} | {levels} |"
 
 
 def _family_page(members: list[Forms]) -> str:
@@ -152,10 +152,13 @@ def _family_page(members: list[Forms]) -> str:
         f"{WRITTEN}\n",
         *([f"{markdown(introduction)}\n"] if introduction.strip() else []),
     ]
-    return "\n".join([*above, *map(_section, members), "[All measures](../measures.md)\n"])
+    said: dict[str, str] = {}
+    sections = [_section(forms, said) for forms in members]
+    return "\n".join([*above, *sections, "[All measures](../measures.md)\n"])
 
 
-def _section(forms: Forms) -> str:
+def _section(forms: Forms, said: dict[str, str]) -> str:
+    """One measure. What was `said` of an earlier measure of the page is not said twice."""
     main = forms.main
     facts = {
         "Range": f"{_bound(main.bounds[0])} to {_bound(main.bounds[1])}; "
@@ -164,15 +167,19 @@ def _section(forms: Forms) -> str:
         "Raters": _raters(main),
         "Missing ratings": main.convention,
         "Source": main.source,
+        "Undefined when": "".join(f"\n  - {each.reason}" for each in main.undefined),
     }
-    lines = [f"- **{name}:** {fact.rstrip('.')}." for name, fact in facts.items()]
+    lines = []
+    for name, fact in facts.items():
+        before = said.setdefault(fact, forms.name)
+        again = before != forms.name and len(fact.split()) > SHORT
+        ended = fact if fact.startswith("\n") else f" {fact.rstrip('.')}."
+        lines.append(f"- **{name}:**" + (f" as for `{before}`." if again else ended))
     return "\n".join(
         [
             f"## {forms.name}\n",
             f"*{forms.title}.* {_prose(main)}\n",
             *lines,
-            "- **Undefined** when:",
-            *(f"  - {condition.reason}" for condition in main.undefined),
             "",
             *_list_of_forms(forms),
         ]
