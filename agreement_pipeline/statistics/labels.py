@@ -501,8 +501,9 @@ def _meetings(labels: LabelsByRater) -> Array:
 def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     """How many items show the mix of each unseen row of `possible`.
 
-    It is 0 for rows whose labels agree. It is 0 too if the statistic cannot tell: if a cluster
-    holds several items, or if more than the labels of a panel counts.
+    It is 0 for rows whose labels agree, and infinite for those that count for upper limits alone.
+    It is 0 too if the statistic cannot tell: if a cluster holds several items, or if more than the
+    labels of a panel counts.
 
     Examples
     --------
@@ -513,7 +514,8 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     """
     seen, mixes = statistic.weights, _mixes(possible)
     if _in_clusters(statistic) or mixes is None:
-        return np.zeros(possible.weights.shape[-1] - len(seen))
+        alone = possible.only_raising(possible.weights.shape[-1] - len(seen))
+        return np.where(alone, np.inf, 0.0)
     of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
     times = np.bincount(of_seen, seen, len(mixes))
     return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)

@@ -19,7 +19,9 @@ from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, r
 from agreement_pipeline.statistics.order import Hashes, hashes_of
 from agreement_pipeline.statistics.unseen import (
     far_values,
+    is_open,
     number_splits,
+    rows_agree,
     turned,
     two_numbers,
     typical_size,
@@ -187,15 +189,13 @@ class NumbersByRater(ByRater):
         """Add every split of a typical item over two values. The rows weigh `mass` in all.
 
         Each split is turned through the raters. On declared categories, the two values are the one
-        used most and the one farthest from it. Else the two values of a dimension have the mean,
-        the variance and the skewness of all ratings there that meet another. They are farther apart
-        if raters differed much on one item. On ratings of 0 and 1 they are 0 and 1. In the next
+        used most and the one farthest from it. Else they are those of `far_values`. In the next
         dimension a split is turned by one rater more. So the ratings do not lie on one line.
         """
         if self.classifier is not None:
             return self._with_unseen_beside_classifier(mass)
         meeting = self._meeting()
-        rows = self._splits(*two_numbers(meeting.values, meeting.weights, self.scale, far_values))
+        rows = self._splits(two_numbers(meeting.values, meeting.weights, self.scale, far_values))
         return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
 
     def _with_unseen_beside_classifier(self, mass: float) -> Self:
@@ -209,9 +209,9 @@ class NumbersByRater(ByRater):
         panel, joined = met.panel, met.joined()
         meeting = panel._meeting()
         rows = panel._splits(
-            *two_numbers(meeting.values, meeting.weights, self.scale, typical_values)
+            two_numbers(meeting.values, meeting.weights, self.scale, typical_values)
         )
-        pair = two_numbers(joined.values, joined.weights, self.scale, typical_values)
+        pair, _ = two_numbers(joined.values, joined.weights, self.scale, typical_values)
         labels = np.repeat(pair, len(rows), axis=0)
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
 
@@ -219,10 +219,16 @@ class NumbersByRater(ByRater):
         """The rows with two ratings or more; all if there is none."""
         return self.at(self.pairable) if self.pairable.any() else self
 
-    def _splits(self, low: Array, high: Array) -> Array:
+    def _splits(self, numbers: Array) -> Array:
         """Every split of a typical item between two values, turned through the raters."""
         size = min(typical_size(self.sizes, self.weights), self.n_raters)
-        return turned(number_splits(size, self.n_raters, low, high))
+        return turned(number_splits(size, self.n_raters, numbers))
+
+    def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:
+        """Agreed numbers on an open scale: they lie far out, and no lower limit counts them."""
+        if self.classifier is not None or not is_open(self.scale):
+            return super().only_raising(n_unseen)
+        return rows_agree(self.values[len(self.values) - n_unseen :])
 
     def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
         """Add unseen rows that weigh `mass` in all."""

@@ -26,8 +26,10 @@ from agreement_pipeline.statistics.unseen import (
     cell_splits,
     far_values,
     first_labels,
+    is_open,
     met_again,
     number_splits,
+    rows_agree,
     split_between,
     two_numbers,
     typical_size,
@@ -314,10 +316,8 @@ class ReplicatedNumbers(Cells):
         """Add every split of a typical cell over two values. The rows weigh `mass` in all.
 
         As many raters meet an unseen item again as meet a typical item. They are turned through all
-        raters here. The two values are each rater's own. They have the mean, the variance and the
-        skewness of what the rater said. They are farther apart if the rater's answers to one item
-        differed much. On declared categories, they are the one that the rater used most, and the
-        one farthest from it.
+        raters here. The two values are each rater's own, as `far_values` finds them. On declared
+        categories, they are the one that the rater used most, and the one farthest from it.
         """
         if not len(self.values):
             return self
@@ -338,8 +338,18 @@ class ReplicatedNumbers(Cells):
     def _splits_of(self, rater: int, size: int) -> Array:
         """The splits of one rater's cells between their own two values."""
         mine = self.rater == rater
-        low, high = two_numbers(self.values[mine], self.cell_weights[mine], self.scale, far_values)
-        return number_splits(size, self.values.shape[1], low, high)
+        numbers = two_numbers(self.values[mine], self.cell_weights[mine], self.scale, far_values)
+        return number_splits(size, self.values.shape[1], numbers)
+
+    def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:
+        """Agreed numbers on an open scale: they lie far out, and no lower limit counts them."""
+        found = super().only_raising(n_unseen)
+        if is_open(self.scale):
+            first = self.weights.shape[-1] - n_unseen
+            unseen = self.item >= first
+            found[:] = True
+            np.logical_and.at(found, self.item[unseen] - first, rows_agree(self.values[unseen]))
+        return found
 
     def __add__(self, other: "ReplicatedNumbers") -> "ReplicatedNumbers":
         refuse_other_scale(NUMBERS, self.scale, other.scale)
