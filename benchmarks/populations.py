@@ -46,7 +46,8 @@ MOST_REPLICATED = 100
 MANY = 1e9
 TWO = Scale(("no", "yes"))
 OPEN = Scale(None, "interval")
-THREE = ("a", "b", "c")
+FIVE = ("a", "b", "c", "d", "e")
+THREE = FIVE[:3]
 GUESSERS = 1 / 7
 RIGHT = 1 - GUESSERS / 2
 TRUTH_OF_GUESSERS = 1 - 4 * RIGHT * (1 - RIGHT)
@@ -458,28 +459,46 @@ NAMED = (
 
 
 class Errors(NamedTuple):
-    """Normal errors; some are `times` as large. The true value is `truth`."""
+    """Numbers that raters see with errors. Alpha and ICC(1, 1) are `truth`.
+
+    Errors are normal, or have Student's distribution. Some are `times` as large. Items are normal
+    or lognormal.
+    """
 
     name: str
     truth: float
     share: float = 0.0
     times: float = 1.0
+    degrees: float = math.inf
+    lognormal: bool = False
 
-    def drawn(self, n: int, rng: np.random.Generator) -> NumbersByRater:
+    def drawn(self, n: int, rng: np.random.Generator, raters: int = 3) -> NumbersByRater:
         variance = 1 + self.share * (self.times**2 - 1)
         usual = np.sqrt((1 / self.truth - 1) / variance)
-        large = rng.random((n, len(THREE))) < self.share
+        large = rng.random((n, raters)) < self.share
         errors = rng.normal(size=large.shape) * usual * np.where(large, self.times, 1.0)
-        return NumbersByRater(rng.normal(size=(n, 1)) + errors, scale=OPEN, raters=THREE)
+        if self.degrees < math.inf:
+            squares = rng.chisquare(self.degrees, large.shape) / (self.degrees - 2)
+            errors /= np.sqrt(squares)
+        items = rng.normal(size=(n, 1))
+        if self.lognormal:
+            items = np.exp(items) / math.sqrt((math.e - 1) * math.e)
+        return NumbersByRater(items + errors, scale=OPEN, raters=FIVE[:raters])
 
 
 OPEN_SCALES = (
-    Errors("errors alike", 0.3),
-    Errors("errors alike", 0.79),
-    Errors("errors alike", 0.95),
-    Errors("3 % of errors are 5 times as large", 0.79, 0.03, 5.0),
-    Errors("1 % of errors are 10 times as large", 0.79, 0.01, 10.0),
+    Errors("alike", 0.3),
+    Errors("alike", 0.79),
+    Errors("alike", 0.95),
+    Errors("3 % are 5 times as large", 0.79, 0.03, 5.0),
+    Errors("1 % are 10 times as large", 0.79, 0.01, 10.0),
+    Errors("of Student's t with 5 degrees", 0.79, degrees=5.0),
+    Errors("of Student's t with 3 degrees", 0.79, degrees=3.0),
+    Errors("alike, lognormal items", 0.79, lognormal=True),
+    Errors("alike, lognormal items", 0.95, lognormal=True),
 )
+LARGER_ERRORS = OPEN_SCALES[3:6]
+"""Populations of which a gate must not admit many rounds."""
 
 
 def with_guessers(items: int, raters: int, rng: np.random.Generator) -> LabelsByRater:

@@ -20,8 +20,10 @@ from agreement_pipeline.statistics.order import Hashes, hashes_of, order_of_rate
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
     far_values,
+    is_open,
     mean_confidence,
     number_splits,
+    rows_agree,
     split_at,
     split_between,
     splits_like,
@@ -345,10 +347,8 @@ class NumbersByRater(ByRater):
         """Add every split of a typical item over two values. The rows weigh `mass` in all.
 
         Each split is turned through the raters. On declared categories, the two values are the one
-        used most and the one farthest from it. Else the two values of a dimension have the mean,
-        the variance and the skewness of all ratings there that meet another. They are farther apart
-        if raters differed much on one item. In the next dimension a split is turned by one rater
-        more. So the ratings do not lie on one line.
+        used most and the one farthest from it. Else they are those of `far_values`. In the next
+        dimension a split is turned by one rater more. So the ratings do not lie on one line.
 
         Beside a classifier, each row is there twice, with it on the lower and on the higher value.
         The values are typical ones: a large difference of any rater would hide what the others do.
@@ -360,16 +360,22 @@ class NumbersByRater(ByRater):
         known = self.at(met) if met.any() else self
         panel, joined = known.panel, known.joined()
         rows = panel._splits(typical_values)
-        pair = two_numbers(joined.values, joined.weights, self.scale, typical_values)
+        pair, _ = two_numbers(joined.values, joined.weights, self.scale, typical_values)
         labels = np.repeat(pair, len(rows), axis=0)
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
 
-    def _splits(self, elsewhere: Callable[[Array, Array], tuple[Array, Array]]) -> Array:
+    def _splits(self, elsewhere: Callable[[Array, Array], Array]) -> Array:
         """Every split of a typical item between two values, turned through the raters."""
         meeting = self.at(self.pairable) if self.pairable.any() else self
-        low, high = two_numbers(meeting.values, meeting.weights, self.scale, elsewhere)
+        numbers = two_numbers(meeting.values, meeting.weights, self.scale, elsewhere)
         size = min(typical_size(self.sizes, self.weights), self.n_raters)
-        return turned(number_splits(size, self.n_raters, low, high))
+        return turned(number_splits(size, self.n_raters, numbers))
+
+    def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:
+        """Agreed numbers on an open scale: they lie far out, and no lower limit counts them."""
+        if self.classifier is not None or not is_open(self.scale):
+            return super().only_raising(n_unseen)
+        return rows_agree(self.values[len(self.values) - n_unseen :])
 
     def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
         """Add unseen rows that weigh `mass` in all."""
@@ -849,8 +855,9 @@ def _meetings(labels: LabelsByRater) -> Array:
 def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     """How many items show the mix of each unseen row of `possible`.
 
-    It is 0 for rows whose labels agree. It is 0 too if the statistic cannot tell: if a cluster
-    holds several items, or if more than the labels of a panel counts.
+    It is 0 for rows whose labels agree, and infinite for those that count for upper limits alone.
+    It is 0 too if the statistic cannot tell: if a cluster holds several items, or if more than the
+    labels of a panel counts.
 
     Examples
     --------
@@ -866,7 +873,8 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     elif isinstance(possible, LabelsByRater) and not possible.some_apart:
         mixes = possible.counts().counts if possible.confidence is None else None
     if mixes is None or (clusters is not None and clusters.n < seen.sum()):
-        return np.zeros(possible.weights.shape[-1] - len(seen))
+        alone = possible.only_raising(possible.weights.shape[-1] - len(seen))
+        return np.where(alone, np.inf, 0.0)
     of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
     times = np.bincount(of_seen, seen, len(mixes))
     return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)

@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
 
-Pair = tuple[Array, Array]
-
 MAX_TURNS = 8
-TIMES_APART = 2
-"""How many of the largest differences seen on one item lie between the two values of unseen ones.
+TIMES_AS_LARGE, SHOWN_BY = 10, 480
+"""Errors so many times as large as others, in one rating in a hundred, show in so many ratings.
 
-A round of few items may not show the largest errors that occur.
+Such an error shows if it is over three times as large as others are, and 76 % of them are. So 480
+ratings show none in 2.5 % of rounds.
+"""
+HEAVIEST, HEAVIEST_AGREED, ITEMS_SHOW = 4.0, 12.0, 300.0
+"""How many times the largest disagreement an unseen one may be if errors have a heavy tail.
+
+And the same of an agreed item's distance from the mean, which so many items show.
 """
 
 
@@ -167,46 +171,84 @@ def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
 
 
 def two_numbers(
-    values: Array, weights: Array, scale: Scale, elsewhere: Callable[[Array, Array], Pair]
-) -> Pair:
-    """The two numbers between which an unseen item is split, the lower one first.
+    values: Array, weights: Array, scale: Scale, elsewhere: Callable[[Array, Array], Array]
+) -> Array:
+    """The two numbers between which an unseen item is split, and the two of agreed items.
 
     On declared categories, they are the one used most and the one farthest from it. Else they are
-    those of `elsewhere`. Shapes (D,) from values (N, R, D).
+    those of `elsewhere`. The lower one is first. Shape (2, 2, D) from values (N, R, D).
     """
-    if scale.categories is None or not scale.declared:
-        return elsewhere(values, weights)
+    if is_open(scale):
+        found = np.broadcast_to(elsewhere(values, weights), (2, 2, scale.dimensions))
+        if scale.categories is not None:
+            return np.clip(found, np.nanmin(values, (0, 1)), np.nanmax(values, (0, 1)))
+        return np.asarray(np.maximum(found, 0.0) if scale.level == "ratio" else found)
     order, given = np.argsort(scale.scores), ~np.isnan(values[:, :, 0])
     places = order[np.searchsorted(scale.scores[order], values[given][:, 0])]
     times = np.repeat(weights, given.sum(1))
     used = np.bincount(places, times, minlength=len(scale.scores)).astype(float)
-    low, high = np.sort(scale.scores[list(split_between(used, scale))])
-    return np.array([low]), np.array([high])
+    pair = np.sort(scale.scores[list(split_between(used, scale))])
+    return np.broadcast_to(pair[:, None], (2, 2, 1))
 
 
-def far_values(values: Array, weights: Array) -> Pair:
-    """The typical values, moved apart to `TIMES_APART` the largest difference on one item.
+def is_open(scale: Scale) -> bool:
+    """True for numbers without declared categories: no largest error is known of these."""
+    return scale.categories is None or not scale.declared
 
-    They never lie outside the ratings. Shapes (D,) from values (N, R, D).
+
+def far_values(values: Array, weights: Array) -> Array:
+    """The two numbers between which an unseen item is split, and the two of agreed items.
+
+    An item that is split between two numbers :math:`d` apart differs by :math:`d^2 / 2`. That is
+    the largest disagreement of an item, or more if errors have a heavy tail. A round of few ratings
+    may not show its largest errors. So it is as much as if one rating had an error ten times as
+    large as others, or as if two typical numbers stood there.
+
+    Agreed items lie at the largest distance from the mean, or farther if items have a heavy tail or
+    are few. Where nobody differed, both lie at the typical values. Shape (2, 2, D).
     """
-    given = ~np.isnan(values[:, :, 0])
-    numbers, (low, high) = values[given], typical_values(values, weights)
-    if not len(numbers):
-        return low, high
-    highest = np.where(np.isnan(values), -np.inf, values).max(1)
-    apart = np.asarray(highest - np.where(np.isnan(values), np.inf, values).min(1)).max(0)
-    middle, reach = (low + high) / 2, TIMES_APART * apart / 2
-    return (
-        np.maximum(np.minimum(low, middle - reach), numbers.min(0)),
-        np.minimum(np.maximum(high, middle + reach), numbers.max(0)),
-    )
+    typical = typical_values(values, weights)
+    n_ratings = (~np.isnan(values[:, :, 0])).sum(1)
+    met = (n_ratings >= 2) & (weights > 0)
+    if not met.any():
+        return typical
+    values, times, sizes = values[met], weights[met] / weights[met].sum(), n_ratings[met]
+    shares = times * sizes / (times @ sizes)
+    items = np.nanmean(values, axis=1)
+    middle = shares @ items
+    unit = np.ldexp(1.0, np.frexp(np.nanmax(np.abs(values - middle), (0, 1)))[1])
+    differ = np.nanvar(values / unit, axis=1, ddof=1)
+    apart = ((items - middle) / unit) ** 2
+    few = min(1.0, (SHOWN_BY / (weights[met] @ sizes)) ** 2)
+    spread = shares @ (apart + (1 - 1 / sizes)[:, None] * differ)
+    unseen = np.maximum(TIMES_AS_LARGE**2 / (times @ sizes) * (times @ differ), 2 * spread)
+    tail = np.clip(_heaviness(differ, times, times @ (2 / (sizes - 1))) ** 3, 1.0, HEAVIEST)
+    gap = unit * np.sqrt(2 * np.maximum(tail * differ.max(0), few * unseen))
+    least, most = np.nanmin(values, (0, 1)), np.nanmax(values, (0, 1))
+    gap = np.minimum(gap, most - least)
+    low = np.clip(middle - gap / 2, least, most - gap)
+    heavy = np.clip(_heaviness(apart, times, 2.0) ** 2, 1.0, HEAVIEST_AGREED)
+    reach = heavy * max(1.0, ITEMS_SHOW / weights[met].sum()) * apart.max(0)
+    agreed = middle + unit * np.sqrt(reach) * np.array([[-1.0], [1.0]])
+    split = np.where(differ.any(0), [low, low + gap], typical)
+    return np.stack([split, [np.minimum(agreed[0], typical[0]), np.maximum(agreed[1], typical[1])]])
 
 
-def typical_values(values: Array, weights: Array) -> Pair:
+def _heaviness(squares: Array, times: Array, normal: float) -> Array:
+    """The coefficient of variation of squares over the one that normal numbers would have.
+
+    `normal` is the square of the latter. Shape (D,) from squares (N, D). It is 0 if all are 0.
+    """
+    mean = times @ squares
+    near_one = np.divide(squares, mean, out=np.ones_like(squares), where=mean > 0)
+    return np.asarray(np.sqrt(times @ (near_one - 1) ** 2 / normal))
+
+
+def typical_values(values: Array, weights: Array) -> Array:
     """The two nodes of the Gauss quadrature over all ratings in each dimension.
 
     They have the mean, the variance and the skewness of all ratings, and never lie outside them.
-    Shapes (D,) from values (N, R, D). The root of the mean square is taken near 1, where squares
+    Shape (2, D) from values (N, R, D). The root of the mean square is taken near 1, where squares
     are not lost.
     """
     given = ~np.isnan(values[:, :, 0])
@@ -218,17 +260,27 @@ def typical_values(values: Array, weights: Array) -> Pair:
     skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
     nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
-    low, high = np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes
-    return low, high
+    return np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes
 
 
-def number_splits(size: int, places: int, low: Array, high: Array) -> Array:
-    """Rows of `size` numbers with k high ones for k from all to none (size + 1, places, D)."""
+def number_splits(size: int, places: int, numbers: Array) -> Array:
+    """Rows of `size` numbers with k high ones for k from all to none (size + 1, places, D).
+
+    The numbers stand in the first places. There are k high ones in each dimension. `numbers` are
+    the low and the high one of rows with both, and of rows with one of them (2, 2, D).
+    """
+    (low, high), agreed = numbers
     place = np.arange(size)[:, None] + np.arange(len(low))
     rows = np.full((size + 1, places, len(low)), np.nan)
     high_ones = place % max(1, size) < np.arange(size, -1, -1)[:, None, None]
     rows[:, :size] = np.where(high_ones, high, low)
+    rows[[-1, 0], :size] = agreed[:, None]
     return rows
+
+
+def rows_agree(rows: Array) -> NDArray[np.bool_]:
+    """True for rows of which all numbers are equal. Shape (N,) from rows (N, R, D)."""
+    return np.asarray((np.nanmax(rows, 1) == np.nanmin(rows, 1)).all(1))
 
 
 def turned(rows: Array) -> Array:
