@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 
 from agreement_pipeline.estimates import Estimate, Scope, estimate
-from agreement_pipeline.intervals import Inference, Looks
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, Looks
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE, Policy, Rule
 from agreement_pipeline.policy.planning import plan_measure
@@ -18,7 +19,9 @@ from agreement_pipeline.policy.populations import assumed
 from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum
 from benchmarks.populations import (
+    LARGER_ERRORS,
     TWO,
+    Errors,
     Mixture,
     Population,
     Sample,
@@ -211,6 +214,28 @@ def deciding(population: Mixture, n_items: int, asked: Asked) -> np.ndarray:
     """The rounds whose lower limit reaches the cut-off."""
     rounds = population.statistics(ALPHA, n_items, asked.rounds, 1)
     return limits(ALPHA, rounds, asked.inference)[0] >= RELIABLE
+
+
+SIDE_BY_SIDE = (DEFAULT_METHOD, "item_bootstrap", "bca_bootstrap", "jackknife_log")
+
+
+@study(
+    "raters | errors | true α | items | the default | percentile | BCa | log t",
+    rounds=1000,
+    draws=400,
+)
+def open_prices(asked: Asked) -> Iterator[Cells]:
+    """The shares of rounds of open numbers that four methods admit at 0.8."""
+    alike = (Errors("alike", 0.85), (250, 350, 450, 550, 650)), (Errors("alike", 0.9), (130,))
+    larger = ((errors, (100, 200, 400, 1000)) for errors in LARGER_ERRORS)
+    for raters, (errors, sizes) in product((2, 3, 5), (*alike, *larger)):
+        for n in sizes:
+            rngs = (np.random.default_rng([n, number]) for number in range(asked.rounds))
+            drawn = [(errors.drawn(n, rng, raters), 1) for rng in rngs]
+            methods = (replace(asked.inference, method=name) for name in SIDE_BY_SIDE)
+            lows = (limits(ALPHA, drawn, method)[0] for method in methods)
+            shares = percent(*(low >= RELIABLE for low in lows))
+            yield raters, errors.name, f"{errors.truth:.2f}", n, *shares
 
 
 @study("population of four raters | true α | items planned | rounds that decide", rounds=4000)

@@ -75,11 +75,11 @@ def named(asked: Asked) -> Iterator[Cells]:
 
 @study(f"errors | measure | {FAILED}", rounds=1000, draws=400)
 def open_scales(asked: Asked) -> Iterator[Cells]:
-    """Numbers without a list of categories: three raters see a normal truth with errors.
+    """Numbers without a list of categories, which three raters see with errors.
 
-    Then α and ICC(1, 1) are the share of the truth in the variance of a rating.
+    α and ICC(1, 1) are the share of the truth in the variance of a rating.
     """
-    for errors, n in product(OPEN_SCALES, (30, 50, 100, 200, 400, 1000)):
+    for errors, n in product(OPEN_SCALES, (30, 100, 200, 400, 1000)):
         drawn = [
             (errors.drawn(n, np.random.default_rng([n, number])), 1)
             for number in range(asked.rounds)
