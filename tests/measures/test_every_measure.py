@@ -11,6 +11,7 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import LabelsByRater
 from tests.forms import FORMS
+from tests.measures.panels import panel_of
 
 SCALES = {
     "nominal": lambda k: Scale(tuple("abcd"[:k])),
@@ -62,10 +63,7 @@ def statistic(codes, scale, needs, weights=None):
     The last column is a panel's classifier. The last half of the columns is the second group.
     """
     if needs == "panel":
-        panel = LabelsByRater(
-            codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
-        )
-        return panel.with_classifier(codes[:, -1], "model")
+        return panel_of(codes, scale, weights)
     patterns = LabelsByRater(
         codes, weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1])]
     )
