@@ -3,21 +3,10 @@ import pytest
 from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
-from agreement_pipeline import Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.measures.alternative import p_value_of, rejected_up_to
-from agreement_pipeline.statistics import LabelsByRater
-
-SCALE = Scale(tuple("abc"))
-
-
-def panel_of(codes, weights=None):
-    codes = np.asarray(codes)
-    panel = LabelsByRater(
-        codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
-    )
-    return panel.with_classifier(codes[:, -1], "model")
+from tests.measures.panels import panel_of
 
 
 def round_of(seed, n_items=150, n_raters=5, skill=0.7, model=0.8, missing=0.2):
@@ -97,7 +86,7 @@ def test_items_that_look_alike_count_as_often_as_they_occur():
     codes = np.random.default_rng(5).integers(-1, 3, size=(30, 4))
     weights = np.random.default_rng(6).integers(1, 6, size=30)
     once, repeated = (
-        alternative_annotator_test(panel_of(codes, weights)),
+        alternative_annotator_test(panel_of(codes, weights=weights)),
         alternative_annotator_test(panel_of(np.repeat(codes, weights, axis=0))),
     )
     assert once.winning_rate == repeated.winning_rate

@@ -4,14 +4,7 @@ import pytest
 from agreement_pipeline import Scale
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater
-
-
-def of_table(table):
-    k = len(table)
-    codes = [(a, b) for a in range(k) for b in range(k)]
-    return LabelsByRater(
-        codes, np.ravel(table), scale=Scale(tuple("abcd"[:k])), raters=("one", "other")
-    )
+from tests.measures.panels import of_table
 
 
 def value(name, table):

@@ -11,6 +11,7 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import LabelsByRater
 from tests.forms import FORMS
+from tests.measures.panels import panel_of
 
 SCALES = {
     "nominal": lambda k: Scale(tuple("abcd"[:k])),
@@ -29,7 +30,6 @@ CASES = [
     for name, record in COUNTED.items()
     for level in (SCALES if record.levels >= set(SCALES) else [max(record.levels)])
 ]
-EXCHANGEABLE = [(name, level) for name, level in CASES if FORMS[name].exchangeable]
 
 
 def codes_of(n_raters, n_items, n_categories):
@@ -62,22 +62,14 @@ def statistic(codes, scale, needs, weights=None):
     The last column is a panel's classifier. The last half of the columns is the second group.
     """
     if needs == "panel":
-        panel = LabelsByRater(
-            codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
-        )
-        return panel.with_classifier(codes[:, -1], "model")
+        return panel_of(codes, scale, weights)
     patterns = LabelsByRater(
         codes, weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1])]
     )
     if needs == "groups":
-        return patterns.in_groups(patterns.raters[free_raters(codes, needs) :])
+        n_raters = codes.shape[1]
+        return patterns.in_groups(patterns.raters[n_raters - n_raters // 2 :])
     return patterns if needs == "patterns" else patterns.counts()
-
-
-def free_raters(codes, needs):
-    """The number of columns of raters who may swap: all, or all before the classifiers."""
-    n_raters = codes.shape[1]
-    return n_raters - {"panel": 1, "groups": n_raters // 2}.get(needs, 0)
 
 
 @cache
@@ -122,23 +114,6 @@ def test_a_row_without_weight_is_as_good_as_absent(name, level):
 
 
 @pytest.mark.parametrize(("name", "level"), CASES)
-def test_weights_with_a_leading_axis_give_the_values_of_each_row_of_weights(name, level):
-    record = FORMS[name]
-    rng = np.random.default_rng(22)
-    for n_raters, k in product((2, 4), (2, 3)):
-        codes = rng.integers(-1, k, size=(12, n_raters))
-        weights = rng.integers(0, 4, size=(5, 12)).astype(float)
-        of = statistic(codes, SCALES[level](k), record.needs)
-        together = record(of.reweighted(weights))
-        for b, row in enumerate(weights):
-            alone = record(of.reweighted(row))
-            for whole, part in zip(together, alone, strict=True):
-                assert (whole is None) == (part is None)
-                if whole is not None:
-                    np.testing.assert_allclose(np.asarray(whole)[b], part, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize(("name", "level"), CASES)
 def test_a_value_comes_with_an_interval_around_it(name, level):
     record = FORMS[name]
     truth = np.random.default_rng(24).integers(0, 2, size=(80, 1))
@@ -150,22 +125,3 @@ def test_a_value_comes_with_an_interval_around_it(name, level):
     )
     found = estimate(name, of, Inference(n_resamples=200))
     assert found.interval.low < found.value < found.interval.high
-
-
-@pytest.mark.parametrize(("name", "level"), EXCHANGEABLE)
-def test_raters_may_swap_names_item_by_item_where_a_measure_says_so(name, level):
-    record = FORMS[name]
-    rng = np.random.default_rng(23)
-    defined = 0
-    for n_raters, k in product((2, 5), (2, 3)):
-        codes = rng.integers(-1, k, size=(20, n_raters))
-        free = free_raters(codes, record.needs)
-        swapped = codes.copy()
-        swapped[:, :free] = rng.permuted(codes[:, :free], axis=1)
-        before, after = (
-            record(statistic(table, SCALES[level](k), record.needs)).value
-            for table in (codes, swapped)
-        )
-        np.testing.assert_allclose(after, before, rtol=1e-9, atol=1e-12)
-        defined += not np.isnan(before).all()
-    assert defined

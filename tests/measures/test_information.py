@@ -6,16 +6,9 @@ from sklearn.metrics import mutual_info_score
 from agreement_pipeline import Scale
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater
+from tests.measures.panels import of_table
 
 IA, IA_C = MEASURES["information_agreement"], MEASURES["information_agreement_c"]
-
-
-def of_table(table):
-    k = len(table)
-    codes = [(a, b) for a in range(k) for b in range(k)]
-    return LabelsByRater(
-        codes, np.ravel(table), scale=Scale(tuple("abcd"[:k])), raters=("one", "other")
-    )
 
 
 def at_epsilon(table, digits):

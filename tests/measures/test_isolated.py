@@ -8,6 +8,7 @@ from agreement_pipeline.measures.isolated import schouten_kappa, vanbelle_albert
 from agreement_pipeline.measures.weighting import IDENTITY, LINEAR, QUADRATIC, WEIGHTINGS, Weighting
 from agreement_pipeline.statistics import LabelsByRater
 from tests.forms import FORMS
+from tests.measures.panels import panel_of
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")
@@ -21,14 +22,6 @@ SYPHILIS = {
     (RE, NR, BL, RE): 2,
     (BL, NR, NR, BL): 3,
 }
-
-
-def panel_of(codes, scale=SCALE, weights=None):
-    codes = np.asarray(codes)
-    panel = LabelsByRater(
-        codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
-    )
-    return panel.with_classifier(codes[:, -1], "model")
 
 
 def syphilis():
@@ -76,10 +69,10 @@ def test_williams_index_of_laboratory_t_is_the_ratio_of_the_printed_agreements()
 def test_with_missing_ratings_the_kappas_are_the_loop_over_items(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(30, 4))
     observed, expected, greatest = slow_parts(codes.tolist(), weighting.matrix(SCALE))
-    assert float(vanbelle_albert_kappa(panel_of(codes), weighting).value) == pytest.approx(
+    assert float(vanbelle_albert_kappa(panel_of(codes, SCALE), weighting).value) == pytest.approx(
         (observed - expected) / (greatest - expected), abs=1e-12
     )
-    assert float(schouten_kappa(panel_of(codes), weighting).value) == pytest.approx(
+    assert float(schouten_kappa(panel_of(codes, SCALE), weighting).value) == pytest.approx(
         (observed - expected) / (1 - expected), abs=1e-12
     )
 
@@ -92,7 +85,7 @@ def test_on_complete_ratings_schoutens_kappa_adds_up_the_parts_of_cohens_kappas(
         observed = np.mean(codes[:, 4] == codes[:, b])
         expected = sum(np.mean(codes[:, 4] == k) * np.mean(codes[:, b] == k) for k in range(K))
         gained, open_to_gain = gained + observed - expected, open_to_gain + 1 - expected
-    assert float(schouten_kappa(panel_of(codes)).value) == pytest.approx(
+    assert float(schouten_kappa(panel_of(codes, SCALE)).value) == pytest.approx(
         gained / open_to_gain, abs=1e-12
     )
 

@@ -2,21 +2,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from agreement_pipeline import Scale
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.isolated import strict_majority
-from agreement_pipeline.statistics import LabelsByRater
+from tests.measures.panels import panel_of
 
 KAPPA = MEASURES["consensus_kappa"]
-SCALE = Scale(tuple("abc"))
-
-
-def panel_of(codes, weights=None):
-    codes = np.asarray(codes)
-    panel = LabelsByRater(
-        codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
-    )
-    return panel.with_classifier(codes[:, -1], "model")
 
 
 @pytest.mark.parametrize("seed", range(3))

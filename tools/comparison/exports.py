@@ -169,9 +169,7 @@ def label_studio(kind: str, found: Answers, path: Path) -> Path:
         ]
         data = {"name": item, "text": text}
         tasks.append({"id": number, "data": data, "annotations": given})
-    path = path.with_suffix(".json")
-    path.write_text(json.dumps(tasks), encoding="utf-8")
-    return path
+    return _whole(path.with_suffix(".json"), tasks)
 
 
 def prodigy(kind: str, found: Answers, path: Path) -> Path:
@@ -215,9 +213,7 @@ def argilla(kind: str, found: Answers, path: Path) -> Path:
                 f"{kind}.responses.status": ["submitted"] * len(given),
             }
         )
-    path = path.with_suffix(".json")
-    path.write_text(json.dumps(records), encoding="utf-8")
-    return path
+    return _whole(path.with_suffix(".json"), records)
 
 
 def doccano(kind: str, found: Answers, path: Path) -> Path:
@@ -278,7 +274,7 @@ def coco(_: str, found: Answers, path: Path) -> Path:
             "annotations": [{"id": at, **each} for at, each in enumerate(objects, 1)],
             "categories": [{"id": at, "name": name} for at, name in enumerate(PETS, 1)],
         }
-        (path / f"{rater}.json").write_text(json.dumps(whole), encoding="utf-8")
+        _whole(path / f"{rater}.json", whole)
     return path
 
 
@@ -294,6 +290,11 @@ def mturk(kind: str, found: Answers, path: Path) -> Path:
     text = "".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in [header, *rows])
     path = path.with_suffix(".csv")
     path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _whole(path: Path, data: Any) -> Path:
+    path.write_text(json.dumps(data), encoding="utf-8")
     return path
 
 

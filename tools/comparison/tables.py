@@ -105,6 +105,11 @@ class Table:
             self, frame=self.frame.assign(**cells), reading=reading, traits=(*self.traits, trait)
         )
 
+    def with_rules(self, **rules: Any) -> "Table":
+        """The table, read by more rules."""
+        both = {**self.reading.rules, **rules}
+        return replace(self, reading=replace(self.reading, rules=both))
+
     def column(self, name: str) -> str:
         """What the column of an item, a rater or a label is called here."""
         return str(self.reading.columns.get(name, name))
@@ -310,31 +315,22 @@ def _rounds(rng: Rng, table: Table) -> Table:
     item = table.column("item")
     late = table.frame[item].map(hash_of) % 5 == 0
     found = table.with_columns("rounds", {}, round=np.where(late, "w2", "w1"))
-    if rng.random() < 0.5:
-        reading = replace(found.reading, round_name=chosen(rng, ("w1", "w2")))
-    else:
-        reading = replace(found.reading, rules={**found.reading.rules, "all_rounds": True})
-    return replace(found, reading=reading)
+    if rng.random() >= 0.5:
+        return found.with_rules(all_rounds=True)
+    return replace(found, reading=replace(found.reading, round_name=chosen(rng, ("w1", "w2"))))
 
 
 def _where(rng: Rng, table: Table) -> Table:
     """Only rows with some status count."""
     status = np.where(rng.random(len(table.frame)) < 0.9, "done", "draft")
-    rules = {**table.reading.rules, "where": {"status": ["done"]}}
-    reading = replace(table.reading, rules=rules)
-    return replace(table, reading=reading).with_columns("where", {}, status=status)
+    return table.with_rules(where={"status": ["done"]}).with_columns("where", {}, status=status)
 
 
 def _excluded(rng: Rng, table: Table) -> Table:
     raters = [*map(str, dict.fromkeys(table.frame[table.column("rater")]))]
     if len(raters) < 3 or table.reading.classifiers:
         return table
-    rules = {**table.reading.rules, "exclude_raters": [raters[0]]}
-    return replace(
-        table,
-        reading=replace(table.reading, rules=rules),
-        traits=(*table.traits, "a rater left out"),
-    )
+    return table.with_rules(exclude_raters=[raters[0]]).with_columns("a rater left out", {})
 
 
 def _linked(rng: Rng, table: Table) -> Table:
@@ -346,9 +342,7 @@ def _linked(rng: Rng, table: Table) -> Table:
     n = max(1, len(names) // 4)
     first = dict(zip(names[-n:], names[:n], strict=True)) if len(names) > 2 * n else {}
     cells = table.frame[item].map(lambda name: first.get(name, ""))
-    rules = {**table.reading.rules, "replicate_of": "repeats"}
-    reading = replace(table.reading, rules=rules)
-    return replace(table, reading=reading).with_columns("linked", {}, repeats=cells)
+    return table.with_rules(replicate_of="repeats").with_columns("linked", {}, repeats=cells)
 
 
 def _shared(rng: Rng, table: Table) -> Table:
@@ -359,9 +353,7 @@ def _shared(rng: Rng, table: Table) -> Table:
     place = {name: at for at, name in enumerate(dict.fromkeys(table.frame[item]))}
     n = max(2, int(0.8 * len(place)))
     cells = table.frame[item].map(lambda name: f"text {place[name] % n}")
-    rules = {**table.reading.rules, "replicates_share": "content"}
-    reading = replace(table.reading, rules=rules)
-    return replace(table, reading=reading).with_columns("shared", {}, content=cells)
+    return table.with_rules(replicates_share="content").with_columns("shared", {}, content=cells)
 
 
 def _of_items(rng: Rng, table: Table) -> Table:
@@ -381,8 +373,7 @@ def _of_items(rng: Rng, table: Table) -> Table:
         if (countable or table.reading.level in LEVELS[:2]) and rng.random() < 0.6:
             table = _right(table, number % 6 == 0)
     if rng.random() < 0.25:
-        rules = {**table.reading.rules, "strata": ["language"]}
-        table = replace(table, reading=replace(table.reading, rules=rules), policy="strata")
+        table = replace(table.with_rules(strata=["language"]), policy="strata")
         language = (number % 3).map({0: "de", 1: "en", 2: "fr CH"})
         table = table.with_columns("strata", {}, language=language)
     if rng.random() < 0.2:
