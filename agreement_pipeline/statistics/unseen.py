@@ -260,7 +260,7 @@ def typical_values(values: Array, weights: Array) -> Array:
     skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
     nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
-    return np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes
+    return np.asarray(np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes)
 
 
 def number_splits(size: int, places: int, numbers: Array) -> Array:
