@@ -113,8 +113,9 @@ def project_page(
         if not names:
             known = shortened(project.store.pseudonyms(ratings), ratings.classifiers)
             of_round = rounds["round"] == name
-            renamed = rounds.loc[of_round, "reason"].map(partial(in_text, names=known))
-            rounds.loc[of_round, "reason"] = renamed
+            for column in ("reason", "broken"):
+                renamed = rounds.loc[of_round, column].map(partial(in_text, names=known))
+                rounds.loc[of_round, column] = renamed
     judged = JudgedProject(
         project.name, project.settings.description, project.policy, rounds, shares, pages
     )

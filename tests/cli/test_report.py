@@ -111,7 +111,8 @@ def test_reasons_on_the_page_of_a_project_name_no_rater(project, monkeypatch):
     from agreement_pipeline.projects import pages
 
     found = pages.round_table(Project(load_project(project)).store)
-    told = found.assign(reason="rule: it leaves out ['Ref-1'], and Ref-2 as well")
+    why = "it leaves out ['Ref-1'], and Ref-2 as well"
+    told = found.assign(reason=f"rule: {why}", verdict="not_evaluated", broken="Ref-1 copies Ref-3")
     monkeypatch.setattr(pages, "round_table", lambda store: told.copy())
     hidden = pages.project_page(Project(load_project(project)))
     assert "it leaves out [&#39;rater-" in hidden
