@@ -79,7 +79,7 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
     broken
         Why each delivery that a run has read cannot be judged, by the round.
     """
-    held, late = _held(project, project.store.head), overdue(project, now)
+    held, late = _held(project, project.store.log.head), overdue(project, now)
     unread = [
         Notice(project.name, name, "not judged", (why,), _digest([why]))
         for name, why in {**project.refused(), **broken}.items()
@@ -89,7 +89,7 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
 
 def overdue(project: Project, now: float) -> Notice | None:
     """The notice that no round came for longer than the project allows. None if one did."""
-    last, allowed = project.store.latest("ingested"), project.settings.overdue_after_days
+    last, allowed = project.store.log.latest("ingested"), project.settings.overdue_after_days
     if last is None:
         return None
     days = (now - datetime.fromisoformat(last["time"]).timestamp()) / DAY
