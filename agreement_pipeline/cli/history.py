@@ -43,7 +43,7 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
     from agreement_pipeline.store import Store
 
     opened = Store(store or _only_store())
-    entries = opened.history() if since is None else opened.since(since)
+    entries = opened.history() if since is None else opened.log.since(since)
     if entries is None:
         raise StoreError(
             f"{opened.root}: found a log that does not go on from seal {since}; "

@@ -283,7 +283,7 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     )
     def history_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         instance, due = context.instance, project.due()
-        if not project.store.head and not any(n_runs(instance, each, ENDED) for each in due):
+        if not project.store.log.head and not any(n_runs(instance, each, ENDED) for each in due):
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
         now = shown_state(project, due)
         if now in (context.cursor, _shown(instance, table)):
@@ -299,7 +299,7 @@ def shown_state(project: Project, due: Iterable[Delivery]) -> str:
     """A digest of what the table shows: the log, what is not judged, and if a round is overdue."""
     waiting = [f"{each.round} {each.digest}" for each in due]
     late = "late" if overdue(project, time.time()) else ""
-    return hashlib.sha256("\n".join([project.store.head, *waiting, late]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([project.store.log.head, *waiting, late]).encode()).hexdigest()
 
 
 def _shown(instance: dg.DagsterInstance, table: dg.AssetKey) -> str | None:

@@ -80,7 +80,7 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
     `now` is in seconds since 1970. `broken` says why deliveries that a run has read cannot be
     judged.
     """
-    held, late = _held(project, project.store.head), overdue(project, now)
+    held, late = _held(project, project.store.log.head), overdue(project, now)
     unread = [
         Notice(project.name, name, "not judged", (why,), _digest([why]))
         for name, why in {**project.look().refused, **broken}.items()
@@ -108,7 +108,7 @@ def with_who_differs(project: Project, notice: Notice) -> Notice:
 
 def overdue(project: Project, now: float) -> Notice | None:
     """The notice that no round came for longer than the project allows. None if one did."""
-    last, allowed = project.store.latest("ingested"), project.settings.overdue_after_days
+    last, allowed = project.store.log.latest("ingested"), project.settings.overdue_after_days
     if last is None:
         return None
     days = (now - datetime.fromisoformat(last["time"]).timestamp()) / DAY

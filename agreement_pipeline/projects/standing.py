@@ -60,10 +60,12 @@ class Standing:
             The log shows that an entry was edited or removed.
         """
         with store.reading():
-            later = None if known is None else store.following(known.mark)
+            later = None if known is None else store.log.following(known.mark)
             if known is None or later is None:
                 entries = store.history()
-                return cls(store.mark, rows_by_round(entries, store.withdrawn()), _decided(entries))
+                return cls(
+                    store.log.mark, rows_by_round(entries, store.withdrawn()), _decided(entries)
+                )
             return known._after(later, store) if later else known
 
     def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
@@ -76,7 +78,7 @@ class Standing:
         others = {name: said for name, said in self.decided.items() if name not in changed}
         return replace(
             self,
-            mark=store.mark,
+            mark=store.log.mark,
             rows={**self.rows, **rows},
             decided={**others, **_decided(entries)},
         )

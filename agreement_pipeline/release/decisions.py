@@ -25,7 +25,7 @@ from agreement_pipeline.policy import (
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
-from agreement_pipeline.store import DECIDING, RoundVersion, Store, are_texts
+from agreement_pipeline.store import DECIDING, RoundVersion, Store, are_texts, policy_name
 from agreement_pipeline.version import __version__
 
 IN_THE_LOG = "the store's log has the reasons"
@@ -162,7 +162,8 @@ def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
 
 def refuse_reused(store: Store, policy: Policy) -> None:
     """Refuse a policy if the log has another one under the same name and version."""
-    first = store.first_under(policy.policy, policy.version)
+    under = policy_name(policy.policy, policy.version)
+    first = next(store.log.about(under), None)
     if first is not None and first["policy_digest"] != policy.digest:
         raise StoreError(
             f"policy {policy.policy}, version {policy.version}: found other rules than those that "

@@ -142,7 +142,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
     The store is locked only for the last step. Other writers can write during the slow steps.
     """
     with store.reading():
-        store.give_to(check_round_name(project, "project"))
+        store.log.give_to(check_round_name(project, "project"))
         if not rounds:
             raise ReleaseHeldError(
                 f"release {name}: found no round; expected at least one admitted round. "

@@ -1,6 +1,6 @@
 """Content-addressed rounds, decisions and releases of a project."""
 
-from agreement_pipeline.store.entries import DECIDING, are_texts, is_decided
+from agreement_pipeline.store.entries import DECIDING, are_texts, is_decided, policy_name
 from agreement_pipeline.store.objects import Bucket, Listed
 from agreement_pipeline.store.storage import Folder, digest_at, digest_of, names_in
 from agreement_pipeline.store.store import (
@@ -25,5 +25,6 @@ __all__ = [
     "folder_at",
     "is_decided",
     "names_in",
+    "policy_name",
     "storage_at",
 ]

@@ -267,6 +267,11 @@ class Log:
                 yield line.entry
 
     @property
+    def head(self) -> str:
+        """The digest of the last entry. It changes with everything that happens here."""
+        return self._view.head
+
+    @property
     def mark(self) -> str:
         """The number of the last entry, and its digest: the name of its seal."""
         view = self._view
@@ -281,6 +286,12 @@ class Log:
         first = min((number - 1) // SIZE, n_segments)
         lines = [*self._lines(view, range(first, n_segments))][number - first * SIZE - 1 :]
         return tuple(line.entry for line in lines[1:]) if lines[0].digest == mark[9:] else None
+
+    def since(self, seal: str) -> tuple[Entry, ...] | None:
+        """What `following` gives for the name of a seal, after a check of the whole log."""
+        with self.held():
+            self.entries()
+            return self.following(seal)
 
     def latest(self, event: str) -> Entry | None:
         """The last entry of an event."""

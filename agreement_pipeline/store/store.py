@@ -35,7 +35,6 @@ from agreement_pipeline.ratings import (
     ratings_of,
     stored_cells,
 )
-from agreement_pipeline.store.entries import policy_name
 from agreement_pipeline.store.local import LocalStorage
 from agreement_pipeline.store.log import Log
 from agreement_pipeline.store.objects import ObjectStorage
@@ -88,6 +87,11 @@ class Store:
         The key of the raters' pseudonyms. By default the store draws it once and keeps it.
     project
         The project that the store belongs to: by default, the one that the log names.
+
+    Attributes
+    ----------
+    root, storage, log
+        The folder, the storage that reads and writes its bytes, and what happened, in order.
     """
 
     def __init__(
@@ -96,23 +100,19 @@ class Store:
         self.root = folder_at(root)
         self.storage = storage_at(root)
         self._salt = salt
-        self._log = Log(self.storage, project)
+        self.log = Log(self.storage, project)
         self._last: tuple[RoundVersion, Ratings] | None = None
-
-    def give_to(self, project: str) -> None:
-        """Open the store as that of a project. A store of another one is a StoreError."""
-        self._log.give_to(project)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Let every other writer wait. The log changes only by what is added here."""
-        with self.storage.locked(), self._log.held(writing=True):
+        with self.storage.locked(), self.log.held(writing=True):
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Look at the log once. All reads inside see it as it was then."""
-        with self._log.held():
+        with self.log.held():
             yield
 
     def ingest(
@@ -249,7 +249,7 @@ class Store:
         """
         check_round_name(round_name)
         with self.locked():
-            self._log.append(event, round_name, facts)
+            self.log.append(event, round_name, facts)
 
     def history(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
         """The log entries of one round or of all, in order.
@@ -258,43 +258,15 @@ class Store:
         or removed is a StoreError.
         """
         if round_name is None:
-            return self._log.entries()
-        about = self._log.about(round_name)
+            return self.log.entries()
+        about = self.log.about(round_name)
         return tuple(entry for entry in about if entry["round"] == round_name)
-
-    @property
-    def head(self) -> str:
-        """The digest of the last log entry. It changes with everything that happens here."""
-        return self._log.mark.partition("-")[2]
-
-    @property
-    def mark(self) -> str:
-        """The number and the digest of the last log entry: what `following` starts from."""
-        return self._log.mark
-
-    def following(self, mark: str) -> tuple[dict[str, Any], ...] | None:
-        """The log entries that followed a mark. None if the log does not have its entry."""
-        return self._log.following(mark)
-
-    def latest(self, event: str) -> dict[str, Any] | None:
-        """The last log entry of an event: ingested, decided, released or withdrawn."""
-        return self._log.latest(event)
-
-    def first_under(self, policy: str, version: int) -> dict[str, Any] | None:
-        """The first log entry of a decision under a policy of this name and version."""
-        return next(self._log.about(policy_name(policy, version)), None)
-
-    def since(self, seal: str) -> tuple[dict[str, Any], ...] | None:
-        """What `following` gives for the name of a seal, after a check of the whole log."""
-        with self.reading():
-            self.history()
-            return self.following(seal)
 
     def releases_with(self, round_name: str) -> tuple[dict[str, Any], ...]:
         """The log entries of all releases that contain a round, in order."""
         return tuple(
             entry
-            for entry in self._log.about(round_name)
+            for entry in self.log.about(round_name)
             if entry["event"] == "released" and round_name in entry["rounds"]
         )
 
@@ -319,7 +291,7 @@ class Store:
         """
         return {
             called: entry
-            for entry in (self.history() if names is None else self._log.about(*names))
+            for entry in (self.history() if names is None else self.log.about(*names))
             if entry["event"] == "withdrawn"
             for called in entry["releases"]
             if names is None or called in names

@@ -111,7 +111,7 @@ def test_a_store_belongs_to_one_project(line):
             step()
     anybody = Store(line.project.store.root)
     with pytest.raises(StoreError, match="found a store of project 'reviews'"):
-        anybody.give_to("others")
+        anybody.log.give_to("others")
     assert {entry["project"] for entry in anybody.history()} == {"reviews"}
 
 
@@ -225,9 +225,9 @@ def test_a_folder_named_like_a_kept_seal_or_an_entry_is_refused(line):
     for folder in (seal, last):
         folder.mkdir()
         with pytest.raises(AgreementError, match="something that is no file"):
-            Store(log.parent).since(seal.name)
+            Store(log.parent).log.since(seal.name)
         folder.rmdir()
-    assert Store(log.parent).since(seal.name) is None
+    assert Store(log.parent).log.since(seal.name) is None
 
 
 def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):

@@ -66,9 +66,9 @@ def test_the_log_goes_on_from_every_seal_although_older_seals_are_gone(store):
     seals = [f"{number:08}-{digest_of(line)}" for number, line in enumerate(lines, 1)]
     assert len(seals) == LONG
     for number in (1, 32, 33, 64, 65, LONG):
-        assert store.since(seals[number - 1]) == store.history()[number:]
-        assert store.since(seals[number - 1][:-1] + "x") is None
-    assert store.since(f"{LONG + 1:08}-{seals[0][9:]}") is None
+        assert store.log.since(seals[number - 1]) == store.history()[number:]
+        assert store.log.since(seals[number - 1][:-1] + "x") is None
+    assert store.log.since(f"{LONG + 1:08}-{seals[0][9:]}") is None
 
 
 def test_the_log_is_read_on_from_every_mark_and_only_from_there(store):
@@ -76,22 +76,22 @@ def test_the_log_is_read_on_from_every_mark_and_only_from_there(store):
     lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
     lines += [path.read_bytes() for path in sorted((store.root / "log").glob("*.json"))]
     marks = [f"{number:08}-{digest_of(line)}" for number, line in enumerate(lines, 1)]
-    assert store.mark == marks[-1]
+    assert store.log.mark == marks[-1]
     for number, mark in enumerate(marks, 1):
-        assert store.following(mark) == history[number:]
-        assert store.following(f"{mark[:-1]}x") is None
-    assert store.following(f"{LONG + 1:08}-{marks[-1][9:]}") is None
+        assert store.log.following(mark) == history[number:]
+        assert store.log.following(f"{mark[:-1]}x") is None
+    assert store.log.following(f"{LONG + 1:08}-{marks[-1][9:]}") is None
     segments(store)[0].unlink()
-    assert Store(store.root).following(marks[40]) == history[41:]
+    assert Store(store.root).log.following(marks[40]) == history[41:]
 
 
 def test_the_last_entry_of_an_event_is_found_from_the_end(store):
-    assert store.latest("decided")["ratings_digest"] == str(LONG - 1)
-    assert store.latest("released") is None
+    assert store.log.latest("decided")["ratings_digest"] == str(LONG - 1)
+    assert store.log.latest("released") is None
     record(store, "ingested", "r99")
     for number in range(40):
         record(store, "decided", "r99", ratings_digest=str(number))
-    assert store.latest("ingested")["round"] == "r99"
+    assert store.log.latest("ingested")["round"] == "r99"
 
 
 def test_one_round_is_found_among_many(store):
