@@ -40,15 +40,13 @@ class Columns:
         The three columns that a long table must have. A wide table needs `item` alone.
     round, occurrence, confidence, timestamp, text, cluster
         None: the column of that very name, if there is one.
-    gold
-        The column that says yes if an item's label is known already. None: no column says so.
+    gold, assisted
+        The columns that say yes if an item's label is known already, and if a label began as a
+        suggestion. None: no column says so.
     gold_label
-        The column with the right label of gold items. None: their right labels are not known.
-    assisted
-        The column that says yes if a label began as a suggestion. None: no column says so.
+        The column with the right label of gold items.
     raters
-        The columns of a wide table that are raters. They must be named, since other columns can
-        hold dates or settled labels.
+        The columns of a wide table that are raters.
     models
         Of each model, the column with its label for the item.
 

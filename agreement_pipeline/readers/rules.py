@@ -40,10 +40,8 @@ class Rules:
         Fields, each with the values whose rows count.
     exclude_raters
         Raters whose rows do not count, for example who gave the gold answers.
-    replicate_of
-        The field that names the item which an item repeats.
-    replicates_share
-        The field that an item and its repetitions share, for example the text.
+    replicate_of, replicates_share
+        The field that names the item which an item repeats, or one that they share, as the text.
     rejected
         Whether rejected work counts. If it does not, agreement is that of those who were paid.
     requires
@@ -53,8 +51,7 @@ class Rules:
     strata
         The fields that tell strata of items apart, for example the language.
     units
-        What the label objects of an export are, and how they become units. None: its labels are
-        categories.
+        How label objects become units. None: labels are categories.
 
     Raises
     ------
