@@ -85,17 +85,9 @@ WORD = 60
 class Packing:
     """Where the label of each rater stands in the whole numbers of an item.
 
-    A label takes a few bits, so the labels of an item are one number, or a few. Items with equal
-    numbers are then counted, and only distinct rows leave the engine.
-
-    Attributes
-    ----------
-    bits
-        The bits of a label. 0 stands for a missing one.
-    a_word
-        How many raters stand in one number.
-    columns
-        The names of the numbers.
+    A label takes a few bits, so the labels of an item are one number, or a few, in `columns`.
+    Items with equal numbers are then counted, and only distinct rows leave the engine. `bits` are
+    those of a label, where 0 stands for a missing one. `a_word` is how many raters a number holds.
     """
 
     def __init__(self, raters: int, labels: int) -> None:

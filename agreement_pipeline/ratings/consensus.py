@@ -341,26 +341,26 @@ def consensus(
     pandas.DataFrame
         Sorted by `id`, with these columns:
 
-        - `id` and `round`, and `text` if the items have texts
-        - `label`: the category that more raters gave than any other. On an interval or ratio
-          scale: the mean. None for an unresolved item.
-        - `soft_label`, `votes`: the share and the number of the ratings in each category, in the
-          order of the scale. A scale without categories has neither of them.
+        - `id`, `round`, and `text` if the items have texts
+        - `label`: the category that leads, or the mean of numbers. None for an unresolved item.
+        - `soft_label`, `votes`: the share and number of the ratings in each category of the scale
         - `n_raters`: the number of raters
         - `entropy_bits`: -Σ p log2 p of the soft label, from 0 to log2 K
-        - `resolution`: how the label was found:
+        - `resolution`: how the label was found, as below
 
-        ============ ===============================================  ========
-        resolution   ratings of the item                              resolved
-        ============ ===============================================  ========
-        *unanimous*  two or more, all equal                           yes
-        *plurality*  one category leads                               yes
-        *mean*       not all equal, on an interval or ratio scale     yes
-        adjudicated  any; the label is the adjudicator's              yes
-        *tie*        several categories lead, and none is chosen      no
-        *single*     only one                                         no
-        *conflict*   only in several rounds: other labels in others   no
-        ============ ===============================================  ========
+        Without categories, `soft_label`, `votes` and `entropy_bits` are left out.
+
+        ============ ==============================================  ========
+        resolution   ratings of the item                             resolved
+        ============ ==============================================  ========
+        *unanimous*  two or more, all equal                          yes
+        *plurality*  one category leads                              yes
+        *mean*       not all equal, on an interval or ratio scale    yes
+        adjudicated  any; the label is the adjudicator's             yes
+        *tie*        several categories lead, and none is chosen     no
+        *single*     only one                                        no
+        *conflict*   other labels in other rounds                    no
+        ============ ==============================================  ========
 
     Raises
     ------

@@ -64,23 +64,18 @@ class Patterns:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Who gave which item which label, and which time it was.
-
-    The ratings are a table of a session: DuckDB in this process, or Spark. Make one with `read`, or
-    with `Ratings.from_frame`.
+    """Who gave which item which label, and which time it was. Make one with `read` or `from_frame`.
 
     Parameters
     ----------
     table
-        One row a rating: `item`, `place` (of the rater), `code` (of the category, from 1) or `d0`,
-        `d1`, … (the numbers of the label), `occurrence`, `earlier` (an earlier round gave it, so it
-        counts for intra-rater agreement only), `gold`, and those of `has`.
+        A table of a session, one row a rating: `item`, `place` (of the rater), `code` (of the
+        category, from 1) or `d0`, `d1`, … (the numbers of the label), `occurrence`, `earlier`,
+        `gold`, and those of `has`. Ratings of earlier rounds count for intra-rater agreement only.
     known
         One row an item with what is known of it. None if nothing is.
-    scale
-        What the labels may be.
-    coded
-        The scale that the codes are of.
+    scale, coded
+        What the labels may be, and the scale that the codes are of.
     names
         The raters by place.
     classifiers
@@ -88,14 +83,14 @@ class Ratings:
     has
         The optional columns: `confidence`, `assisted`, `drawn` and `timestamp` of ratings; `text`,
         `gold`, `gold_label`, `cluster`, `weight` and `stratum:NAME` of items. A cluster is the
-        document, conversation, patient or batch of an item. A weight is how many equal items the
-        item stands for. A stratum of NAME is, for example, the item's language.
+        document, patient or batch of an item. A weight is how many equal items it stands for. A
+        stratum of NAME is, for example, its language.
     met_again, preceded
         True if a rater may have met an item again, and if there may be ratings of earlier rounds.
     also_gold
-        Items that are gold in another round of the same release. The digest does not say so.
+        Items that are gold in another round of the same release. Not in the digest.
     origin
-        Where they came from, if it is known. The digest does not say so.
+        Where they came from, if it is known. Not in the digest.
     texts
         The texts of items, if `known` tells rows in the place of them.
     """
@@ -149,8 +144,7 @@ class Ratings:
             If one of these holds:
 
             - a column is missing or there twice, or nothing is rated;
-            - a name is empty, or a label is not on the scale;
-            - a flag is neither yes nor no, or a confidence is no number from 0 to 1;
+            - a name is empty, or a value is none of its column or of the scale;
             - one (item, rater, occurrence) has two labels;
             - an item stands in two clusters or strata, or only some items stand in one.
         """

@@ -29,8 +29,7 @@ class Marked:
     objects
         What the rater marked. Nothing is an answer too.
     extent
-        How large the item is: the length of a text or recording, or the width and the height of an
-        image. Empty if nobody knows.
+        The length of a text or recording, or the width and height of an image. Empty if unknown.
     where
         The place in the source, for errors.
     occurrence
