@@ -50,6 +50,7 @@ from agreement_pipeline.release import Checked, Reassessed, Release, judge_round
 from agreement_pipeline.report import (
     Before,
     Content,
+    Round,
     charted,
     delivery,
     details,
@@ -150,7 +151,7 @@ def acceptability(project: Project, round_name: str) -> Judged:
 
     A release that the decision no longer allows is withdrawn.
     """
-    policy = project.policy
+    policy, kept = project.policy, project.checked_here.pop(round_name, None)
     decision, withdrawn = judge_round(
         project.store,
         round_name,
@@ -158,13 +159,16 @@ def acceptability(project: Project, round_name: str) -> Judged:
         project.contract,
         waivers=project.waivers,
         settings_digest=project.settings.reading_digest,
-        kept=project.checked_here.pop(round_name, None),
+        kept=kept,
     )
+    is_kept = kept is not None and kept.ratings.digest == decision.ratings_digest
+    ratings = kept.ratings if kept and is_kept else project.store.ratings(round_name)
+    found = Round(ratings, policy, decision, project.name, round_name)
     result = dg.MaterializeResult[None](
         data_version=dg.DataVersion(decision.digest),
         check_results=list(checks.policy_results(policy, decision)),
         metadata={
-            **decision_metadata(project, round_name, decision, link(project, page_of(round_name))),
+            **decision_metadata(found, link(project, page_of(round_name))),
             "release_withdrawn": withdrawn,
         },
     )
@@ -285,11 +289,13 @@ def _show(
     host: Host, context: dg.AssetExecutionContext, each: Reassessed, decision: Decision
 ) -> None:
     """Show a changed decision on `acceptability`, as the run of the round itself would."""
-    asset, page = host.key("acceptability"), link(host.project, page_of(each.round))
-    said = decision_metadata(host.project, each.round, decision, page)
+    asset, project = host.key("acceptability"), host.project
+    ratings = project.store.ratings(each.round)
+    found = Round(ratings, project.policy, decision, project.name, each.round)
+    said = decision_metadata(found, link(project, page_of(each.round)))
     told = {**said, "release_withdrawn": each.withdrawn}
     _materialized(context, asset, each.round, decision.digest, told)
-    for result in checks.policy_results(host.project.policy, decision):
+    for result in checks.policy_results(project.policy, decision):
         _answered(context, asset, each.round, result)
     if each.withdrawn:
         _show_withdrawn(host, context, each.round, decision)

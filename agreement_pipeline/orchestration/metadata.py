@@ -11,7 +11,6 @@ from urllib.parse import quote
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline.policy import Decision
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
@@ -82,17 +81,14 @@ def _plot(name: str, draw: Plot) -> Any:
     return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
 
 
-def decision_metadata(
-    project: Project, round_name: str, decision: Decision, page: Mapping[str, Any]
-) -> dict[str, Any]:
+def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     """The decision, why it was made, what to do, each rule, and then all the rest.
 
     `page` leads to the page of the round, if it has one.
     """
-    ratings = project.store.ratings(round_name)
-    found = Round(ratings, project.policy, decision, project.name, round_name)
+    decision, differs = found.decision, found.who_differs
     steps = [f"{nth}. {markdown_text(' '.join(step))}" for nth, step in enumerate(found.steps, 1)]
-    said = [*decision.reasons, *([found.who_differs] if found.who_differs else [])]
+    said = [*decision.reasons, *([differs] if differs else [])]
     waivers = printable("; ".join(map(str, decision.waived)))
     # A waiver names the digest of the ratings, so digests are shown in full.
     named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
@@ -103,7 +99,7 @@ def decision_metadata(
         **({"what_to_do": dg.MetadataValue.md("\n".join(steps))} if steps else {}),
         **table("rules", rule_rows(decision)),
         **page,
-        "who_rated": printable(who_rated(ratings)),
+        "who_rated": printable(who_rated(found.ratings)),
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,

@@ -12,6 +12,7 @@ from agreement_pipeline.orchestration.metadata import decision_metadata, markdow
 from agreement_pipeline.policy import Policy, Rule, judge
 from agreement_pipeline.ratings import Origin, lookalikes
 from agreement_pipeline.release.card import card
+from agreement_pipeline.report import Round
 from tests.fuzzing import RULES
 from tests.readers.texts import MARKUP
 
@@ -137,13 +138,14 @@ def test_p10_a_name_with_a_line_break_makes_no_line_or_link_of_its_own_in_the_ui
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     rules = (Rule("cohen_kappa", scope="pair"), Rule("krippendorff_alpha", scope="without"))
-    decision = judge(Ratings.from_frame(frame, Scale(("no", "yes"))), Policy("p", 1, rules))
-    shown = decision_metadata(decision, {})
+    ratings, policy = Ratings.from_frame(frame, Scale(("no", "yes"))), Policy("p", 1, rules)
+    decision = judge(ratings, policy)
+    shown = decision_metadata(Round(ratings, policy, decision), {})
     told = shown["why"].md_str
     assert not decision.admitted
     lines = told.split("\n")
     assert all(line.startswith("- ") and "approved" not in line[:12] for line in lines)
-    assert len(lines) <= len(decision.reasons)
+    assert len(lines) <= len(decision.reasons) + 1, "one more says who differs"
     assert not [each for each in ("://", "www.", "d@e", "**") if each in told]
     cells = [str(cell) for row in shown["rules"].records for cell in row.data.values()]
     assert all(cell.isprintable() for cell in cells)
