@@ -1,6 +1,7 @@
 """A run says what became of its round: in its first line, in its tags, on the training data."""
 
 import gzip
+import os
 import re
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.runs import failure, or_fail
+from agreement_pipeline.readers.files import Steady
 from tests.orchestration.checks import BAD, GOOD
 from tests.orchestration.conftest import POLICY
 
@@ -127,8 +129,14 @@ def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words, fault):
 
 def test_a_file_that_changed_while_it_was_read_may_be_sound_later(line, monkeypatch):
     line.deliver("w1", GOOD)
-    states = iter([(1, 1), (2, 2)])
-    monkeypatch.setattr("agreement_pipeline.readers.files._state", lambda _: next(states))
+    at = Steady.at
+
+    def at_and_change(path):
+        found = at(path)
+        os.utime(path, ns=(1, found.changed + 1))
+        return found
+
+    monkeypatch.setattr(Steady, "at", at_and_change)
     assert tags(line, line.run("w1"))[FAULT] == "may pass"
 
 
