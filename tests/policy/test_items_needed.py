@@ -58,7 +58,7 @@ def test_chance_hardly_moves_a_plan(monkeypatch):
     """
     rng, simulated = np.random.default_rng(5), []
 
-    def seen(judging, population, n_items, n_rounds, seed):
+    def seen(judging, population, n_items, n_rounds):
         simulated.append(n_rounds)
         return (rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)).mean()
 
