@@ -51,22 +51,21 @@ def test_more_items_decide_more_often_and_more_agreement_needs_fewer():
     assert found.n_ratings == 3 * found.n_items
 
 
-def test_chance_hardly_moves_a_plan(monkeypatch):
+def test_chance_hardly_moves_a_plan():
     """Of rounds of n items the share Φ(0.11 √n - 2) decides. Only 2,000 rounds are seen.
 
     For 0.9, 890 items are enough, whatever is seen. A plan simulates some 14,000 rounds.
     """
     rng, simulated = np.random.default_rng(5), []
 
-    def seen(judging, population, n_items, n_rounds):
+    def decided(n_items, part):
+        n_rounds = round(planning.N_ROUNDS * part)
         simulated.append(n_rounds)
-        return (rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)).mean()
+        enough = NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
+        return planning.Trial((rng.random(n_rounds) < enough).mean(), n_rounds)
 
-    monkeypatch.setattr(planning, "_decided", seen)
-    found = [
-        plan_measure(ALPHA, assumed(ALPHA, 0.85, (0.5, 0.5), 3), reliable=0.8, probability=0.9)
-        for _ in range(200)
-    ]
+    asked = planning.Plan(ALPHA, 0.85, 0.8, 0.9, 3.0, None, None, ())
+    found = [planning._planned(asked, decided, planning.FEWEST_ITEMS) for _ in range(200)]
     items = np.array([each.n_items for each in found])
     happened = np.array([min(n for n, share in each.curve if share >= 0.9) for each in found])
     assert items.mean() == pytest.approx(890, rel=0.005)
