@@ -862,7 +862,10 @@ class Ratings:
 def _batch_of(found: "pa.Table") -> "pa.RecordBatch":
     import pyarrow as pa
 
-    arrays = [each.combine_chunks() for each in found.columns]
+    arrays = [
+        each.combine_chunks() if each.num_chunks else pa.nulls(0, each.type)
+        for each in found.columns
+    ]
     return pa.RecordBatch.from_arrays(arrays, names=found.schema.names)
 
 

@@ -119,7 +119,7 @@ def kinds_in(
     folder: Path | str, above: str = "", deeper: int = DEEPEST
 ) -> Iterator[tuple[str, Literal["file", "folder", "other"]]]:
     """All things in a folder and its subfolders by name, and what each is. A link is no file."""
-    if not os.path.isdir(folder):
+    if not Path(folder).is_dir():
         return
     with os.scandir(folder) as entries:
         for entry in entries:
