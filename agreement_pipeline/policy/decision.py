@@ -273,7 +273,7 @@ def _met_with_all(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict
     if other.kind in policy.admit:
         return verdict
     where = "with the labels that began as a suggestion"
-    return _taken_back(verdict, "dissent_left_out", where, other)
+    return _taken_back(verdict, where, other, code="dissent_left_out")
 
 
 def _of_others(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
@@ -283,7 +283,7 @@ def _of_others(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     return next(iter(rule.judge(again)))
 
 
-def _taken_back(verdict: Verdict, code: str, where: str, other: Verdict) -> Verdict:
+def _taken_back(verdict: Verdict, where: str, other: Verdict, *, code: str) -> Verdict:
     """An inconclusive verdict, since there is another one elsewhere."""
     said = f"{verdict.reason}; {where} it is {other.kind}: {other.reason}"
     return replace(verdict, kind="inconclusive", reason=said, code=code)
@@ -325,7 +325,7 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
             and round(found.value - other.estimate.value, DIGITS) == 0
         )
         if other.kind not in stands and not same_value:
-            return _taken_back(verdict, "flattered", f"without {what}", other)
+            return _taken_back(verdict, f"without {what}", other, code="flattered")
     return verdict
 
 
