@@ -128,30 +128,23 @@ TOPICS = (
         "judge",
         "From a long table to all nominal measures, and to a decision",
         sizes(1e3, 1e5, 5e6),
-        (JUDGED, measure("every nominal measure, with intervals"), KRIPPENDORFF, GROUPED),
+        (JUDGED, measure("every nominal measure, with intervals")),
     ),
     Topic(
         "dagster",
         "A full round in Dagster: ingest, contract, estimates, decision, release",
         sizes(1e3, 1e5, 5e6, clear=0.95),
-        (own("the round's job", "dagster", "{file}"), KRIPPENDORFF),
+        (own("the round's job", "dagster", "{file}"),),
     ),
     Topic(
         "raters",
         "Many raters, about 100,000 ratings: α of the round",
-        tuple(Round(round(1e5 / raters), raters) for raters in (3, 30, 1000)),
+        tuple(Round(round(1e5 / raters), raters) for raters in (3, 1000)),
         (
             ALPHA_WITH_INTERVAL,
             KRIPPENDORFF,
             peer("irrCAC", "α, analytic interval", "irrcac_alpha", "irrcac"),
         ),
-        counted="raters",
-    ),
-    Topic(
-        "scopes",
-        "Many raters, about 30,000 ratings: every measure of the round, raters and pairs",
-        tuple(Round(round(3e4 / raters), raters) for raters in (3, 10, 30, 100, 300)),
-        (command("measure", "every measure and scope"),),
         counted="raters",
     ),
     Topic(
@@ -204,21 +197,11 @@ TOPICS = (
     Topic(
         "icc",
         "ICC(2,1) of grades from 1 to 5",
-        sizes(1e3, 1e4, 1e5, labels="grades"),
+        sizes(1e5, labels="grades"),
         (
             measure("with its interval", "--measure", "icc_2_1", "--level", "interval"),
             peer("pingouin", "with analytic interval", "pingouin_icc"),
         ),
-    ),
-    Topic(
-        "phi",
-        "Um's φ of points in the plane, three raters",
-        tuple(Round(items, 3) for items in (100, 300, 1000)),
-        (
-            own("the measure", "phi", "{items}"),
-            own("the loop", "triangles", "{items}")._replace(name="a loop over all triangles"),
-        ),
-        counted="items",
     ),
     Topic(
         "rho",

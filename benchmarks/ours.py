@@ -8,7 +8,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from functools import reduce
-from itertools import combinations
 from operator import add
 from pathlib import Path
 from shutil import copyfile
@@ -109,41 +108,7 @@ def _codes(items: int, missing: float) -> Iterator[np.ndarray]:
         yield given
 
 
-def phi(items: str) -> dict[str, object]:
-    """Um's φ, and its expected disagreement, of points in the plane."""
-    from agreement_pipeline import Scale
-    from agreement_pipeline.measures import MEASURES
-    from agreement_pipeline.statistics import NumbersByRater
-
-    scale = Scale(None, "multivariate interval", dimensions=2)
-    numbers = NumbersByRater(_points(int(items)), scale=scale, raters=range(3))
-    cpu, wall, found = seconds(lambda: MEASURES["um_phi"](numbers))
-    return {"cpu": cpu, "wall": wall, "value": float(found.expected)}
-
-
-def triangles(items: str) -> dict[str, object]:
-    """The expected disagreement of φ, over all triangles, apex by apex."""
-    table = _points(int(items))
-
-    def areas() -> float:
-        total = 0.0
-        for panel in combinations(range(3), 3):
-            for apex in table[:, panel[0]]:
-                u, v = table[:, panel[1]] - apex, table[:, panel[2]] - apex
-                crossed = u[:, None, 0] * v[None, :, 1] - u[:, None, 1] * v[None, :, 0]
-                total += np.abs(crossed).sum() / 2
-        return total / len(table) ** 3
-
-    cpu, wall, found = seconds(areas)
-    return {"cpu": cpu, "wall": wall, "value": found}
-
-
-def _points(items: int) -> np.ndarray:
-    rng = np.random.default_rng(items)
-    return rng.normal(size=(items, 1, 2)) + 0.4 * rng.normal(size=(items, 3, 2))
-
-
-TASKS = {task.__name__: task for task in (dagster, interval, phi, triangles)}
+TASKS = {task.__name__: task for task in (dagster, interval)}
 
 if __name__ == "__main__":
     print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))
