@@ -124,6 +124,9 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     """
     groups: dict[tuple[object, bool, int], list[Point]] = {}
     method = inference.interval_method
+    if method.by_tail:
+        bases = {id(point.basis): point.basis.with_unseen_by_tail() for point in points}
+        points = [point._replace(basis=bases[id(point.basis)]) for point in points]
     with one_core_products():
         points = [_on_fewer_rows(point, method) for point in points]
     for point in points:

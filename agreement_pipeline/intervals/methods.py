@@ -93,6 +93,7 @@ class IntervalMethod:
     measure's bounds. `distribution_of_many` does so without the correction for few items, for
     always valid limits. The interval is about these raters on other items, or about raters at
     large. `scheme` says how weights are drawn, if they are, and `leaves_out` if items are left out.
+    `by_tail` says that unseen items differ as much as the tail of errors says.
     A policy may use a method that `decides`: its lower limit held in the coverage study
     (docs/proofs/intervals.md).
     """
@@ -104,6 +105,7 @@ class IntervalMethod:
     population: Population = "these raters"
     scheme: Scheme | None = None
     leaves_out: bool = False
+    by_tail: bool = False
     decides: bool = False
 
     @property
@@ -225,6 +227,15 @@ METHODS: dict[str, IntervalMethod] = {
             _expanded_percentile,
             distribution_of_many=partial(_percentile, unseen=True),
             scheme=SMOOTHED,
+            decides=True,
+        ),
+        IntervalMethod(
+            "tail_adaptive_bootstrap",
+            f"Dirichlet draws over item patterns, prior mass {PRIOR_MASS:g} by the tail of errors",
+            _expanded_percentile,
+            distribution_of_many=partial(_percentile, unseen=True),
+            scheme=SMOOTHED,
+            by_tail=True,
             decides=True,
         ),
         IntervalMethod(

@@ -20,14 +20,13 @@ from agreement_pipeline.statistics.order import Hashes, hashes_of, order_of_rate
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
     far_values,
-    is_open,
     mean_confidence,
     number_splits,
-    rows_agree,
     split_at,
     split_between,
     splits_like,
     splits_met,
+    tail_values,
     turned,
     two_numbers,
     typical_size,
@@ -248,6 +247,8 @@ class NumbersByRater(ByRater):
     ----------
     classifier, labels
         Who stands apart, or None, and what they gave each item (N, D), nan if missing.
+    by_tail
+        True if unseen items differ as much as the tail of the errors says.
 
     Examples
     --------
@@ -270,6 +271,7 @@ class NumbersByRater(ByRater):
     clusters: Clusters | None
     classifier: str | None
     labels: Array
+    by_tail: bool
 
     def __init__(
         self,
@@ -294,7 +296,12 @@ class NumbersByRater(ByRater):
             clusters=checked_clusters(clusters, len(rows)),
             classifier=None,
             labels=np.full((len(rows), scale.dimensions), np.nan),
+            by_tail=False,
         )
+
+    def with_unseen_by_tail(self) -> Self:
+        """The numbers, of which unseen items differ as much as the tail of the errors says."""
+        return changed(self, by_tail=True)
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "NumbersByRater":
         """Set one classifier or isolated rater apart. `labels` are what they gave (N, D)."""
@@ -347,14 +354,16 @@ class NumbersByRater(ByRater):
         """Add every split of a typical item over two values. The rows weigh `mass` in all.
 
         Each split is turned through the raters. On declared categories, the two values are the one
-        used most and the one farthest from it. Else they are those of `far_values`. In the next
-        dimension a split is turned by one rater more. So the ratings do not lie on one line.
+        used most and the one farthest from it. Else the two values of a dimension have the mean,
+        the variance and the skewness of all ratings there that meet another. They are farther apart
+        if raters differed much on one item. In the next dimension a split is turned by one rater
+        more. So the ratings do not lie on one line.
 
         Beside a classifier, each row is there twice, with it on the lower and on the higher value.
         The values are typical ones: a large difference of any rater would hide what the others do.
         """
         if self.classifier is None:
-            rows = self._splits(far_values)
+            rows = self._splits(tail_values if self.by_tail else far_values)
             return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
         met = self.readable & (self.weights > 0)
         known = self.at(met) if met.any() else self
@@ -372,10 +381,11 @@ class NumbersByRater(ByRater):
         return turned(number_splits(size, self.n_raters, numbers))
 
     def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:
-        """Agreed numbers on an open scale: they lie far out, and no lower limit counts them."""
-        if self.classifier is not None or not is_open(self.scale):
-            return super().only_raising(n_unseen)
-        return rows_agree(self.values[len(self.values) - n_unseen :])
+        """Agreed numbers that lie as far out as the tail says. No lower limit counts them."""
+        unseen = self.values[len(self.values) - n_unseen :]
+        agreed = (np.nanmax(unseen, 1) == np.nanmin(unseen, 1)).all(1)
+        is_open = self.scale.categories is None or not self.scale.declared
+        return np.asarray(agreed & (self.by_tail and is_open and self.classifier is None))
 
     def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
         """Add unseen rows that weigh `mass` in all."""

@@ -24,10 +24,8 @@ from agreement_pipeline.statistics.unseen import (
     cell_splits,
     far_values,
     first_labels,
-    is_open,
     met_again,
     number_splits,
-    rows_agree,
     split_between,
     two_numbers,
     typical_size,
@@ -273,8 +271,8 @@ class ReplicatedNumbers(Cells):
         """Add every split of a typical cell over two values. The rows weigh `mass` in all.
 
         As many raters meet an unseen item again as meet a typical item. They are turned through all
-        raters here. The two values are each rater's own, as `far_values` finds them. On declared
-        categories, they are the one that the rater used most, and the one farthest from it.
+        raters here. The two values are each rater's own, as those of `NumbersByRater` are the
+        panel's.
         """
         if not len(self.values):
             return self
@@ -296,16 +294,6 @@ class ReplicatedNumbers(Cells):
         mine = self.rater == rater
         numbers = two_numbers(self.values[mine], self.cell_weights[mine], self.scale, far_values)
         return number_splits(size, self.values.shape[1], numbers)
-
-    def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:
-        """Agreed numbers on an open scale: they lie far out, and no lower limit counts them."""
-        found = super().only_raising(n_unseen)
-        if is_open(self.scale):
-            first = self.weights.shape[-1] - n_unseen
-            unseen = self.item >= first
-            found[:] = True
-            np.logical_and.at(found, self.item[unseen] - first, rows_agree(self.values[unseen]))
-        return found
 
     def __add__(self, other: "ReplicatedNumbers") -> "ReplicatedNumbers":
         refuse_other_scale(NUMBERS, self.scale, other.scale)

@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
 
 MAX_TURNS = 8
+TIMES_APART = 2
+"""How many of the largest differences seen on one item lie between the two values of unseen ones.
+
+A round of few items may not show the largest errors that occur.
+"""
 TIMES_AS_LARGE, SHOWN_BY = 10, 480
 """Errors so many times as large as others, in one rating in a hundred, show in so many ratings.
 
@@ -178,7 +183,7 @@ def two_numbers(
     On declared categories, they are the one used most and the one farthest from it. Else they are
     those of `elsewhere`. The lower one is first. Shape (2, 2, D) from values (N, R, D).
     """
-    if is_open(scale):
+    if scale.categories is None or not scale.declared:
         found = np.broadcast_to(elsewhere(values, weights), (2, 2, scale.dimensions))
         if scale.categories is not None:
             return np.clip(found, np.nanmin(values, (0, 1)), np.nanmax(values, (0, 1)))
@@ -191,12 +196,28 @@ def two_numbers(
     return np.broadcast_to(pair[:, None], (2, 2, 1))
 
 
-def is_open(scale: Scale) -> bool:
-    """True for numbers without declared categories: no largest error is known of these."""
-    return scale.categories is None or not scale.declared
-
-
 def far_values(values: Array, weights: Array) -> Array:
+    """The typical values, moved apart to `TIMES_APART` the largest difference on one item.
+
+    They never lie outside the ratings. Shape (2, D) from values (N, R, D).
+    """
+    given = ~np.isnan(values[:, :, 0])
+    numbers, typical = values[given], typical_values(values, weights)
+    if not len(numbers):
+        return typical
+    low, high = typical
+    highest = np.where(np.isnan(values), -np.inf, values).max(1)
+    apart = np.asarray(highest - np.where(np.isnan(values), np.inf, values).min(1)).max(0)
+    middle, reach = (low + high) / 2, TIMES_APART * apart / 2
+    return np.stack(
+        [
+            np.maximum(np.minimum(low, middle - reach), numbers.min(0)),
+            np.minimum(np.maximum(high, middle + reach), numbers.max(0)),
+        ]
+    )
+
+
+def tail_values(values: Array, weights: Array) -> Array:
     """The two numbers between which an unseen item is split, and the two of agreed items.
 
     An item that is split between two numbers :math:`d` apart differs by :math:`d^2 / 2`. That is
@@ -276,11 +297,6 @@ def number_splits(size: int, places: int, numbers: Array) -> Array:
     rows[:, :size] = np.where(high_ones, high, low)
     rows[[-1, 0], :size] = agreed[:, None]
     return rows
-
-
-def rows_agree(rows: Array) -> NDArray[np.bool_]:
-    """True for rows of which all numbers are equal. Shape (N,) from rows (N, R, D)."""
-    return np.asarray((np.nanmax(rows, 1) == np.nanmin(rows, 1)).all(1))
 
 
 def turned(rows: Array) -> Array:

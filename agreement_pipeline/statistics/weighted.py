@@ -184,6 +184,10 @@ class Statistic:
         """Forget row by row who gave which label, if the statistic has such a form."""
         return self
 
+    def with_unseen_by_tail(self) -> Self:
+        """The statistic, of which unseen rows follow the tail of errors, if errors have one."""
+        return self
+
     def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:
         """True for those of the last rows, which nobody saw, that count for upper limits alone."""
         return np.zeros(n_unseen, dtype=bool)

@@ -103,9 +103,8 @@ def test_numbers_on_a_declared_scale_are_split_between_the_most_used_and_the_far
     assert set(beside.labels[3:, 0].tolist()) == {4.0, 10.0}
 
 
-def test_numbers_that_were_read_off_the_ratings_stay_among_them():
-    scale = Scale((4, 5), "interval", declared=False)
-    numbers = NumbersByRater([[4, 4], [4, 5]], scale=scale, raters=RATERS)
+def test_without_a_list_of_categories_numbers_stay_among_the_ratings():
+    numbers = NumbersByRater([[4, 4], [4, 5]], scale=Scale(None, "interval"), raters=RATERS)
     rows = numbers.with_unseen(3.0).values[2:]
     assert rows.min() >= 4
     assert rows.max() <= 5

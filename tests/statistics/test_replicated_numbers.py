@@ -118,14 +118,6 @@ def test_replicates_of_two_rounds_add_by_the_names_of_raters():
     )
 
 
-FAR = (300 / 2) ** 0.5
-"""How many times as far from the mean as the farthest of two agreed items unseen ones lie."""
-UNSEEN = [
-    *[[0.5 + 0.5 * FAR] * 2, [1, 0], [0.5 - 0.5 * FAR] * 2],
-    *[[20 + 10 * FAR] * 2, [30, 10], [20 - 10 * FAR] * 2],
-]
-
-
 def test_unseen_replicates_are_split_over_two_values_of_each_raters_own():
     seen = values(
         [[0.0, 0.0], [1.0, 1.0], [10.0, 10.0], [30.0, 30.0]], item=[0, 1, 0, 1], rater=[0, 0, 2, 2]
@@ -134,7 +126,9 @@ def test_unseen_replicates_are_split_over_two_values_of_each_raters_own():
     assert possible.weights[2:].tolist() == [1, 1, 1]
     assert possible.rater[4:].tolist() == [0, 0, 0, 2, 2, 2]
     assert possible.item[4:].tolist() == [2, 3, 4] * 2
-    assert possible.values[4:, :, 0] == pytest.approx(np.array(UNSEEN))
+    assert possible.values[4:, :, 0] == pytest.approx(
+        np.array([[1, 1], [1, 0], [0, 0], [30, 30], [30, 10], [10, 10]])
+    )
 
 
 def test_an_unseen_item_is_met_again_by_as_many_raters_as_a_typical_one_each_in_turn():
@@ -147,7 +141,9 @@ def test_an_unseen_item_is_met_again_by_as_many_raters_as_a_typical_one_each_in_
         [0, 0, 0, 2, 2, 2],
         [4, 5, 6, 7, 8, 9],
     )
-    assert possible.values[4:, :, 0] == pytest.approx(np.array(UNSEEN))
+    assert possible.values[4:, :, 0] == pytest.approx(
+        np.array([[1, 1], [1, 0], [0, 0], [30, 30], [30, 10], [10, 10]])
+    )
 
 
 def test_without_replicates_nothing_is_added():
