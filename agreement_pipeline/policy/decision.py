@@ -20,7 +20,7 @@ from agreement_pipeline.estimates import (
     registered,
     values_of,
 )
-from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
+from agreement_pipeline.intervals import METHODS, Inference
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.reasons import Kind
@@ -443,7 +443,8 @@ def manner(policy: Policy, version: int | None) -> str:
     if policy.looks is not None:
         judged = f"Judged at {policy.looks} items (or clusters), and at no other size."
     level = f"{100 * policy.confidence_level:g} % confidence"
-    few = policy.n_resamples < USUAL_RESAMPLES and policy.interval_method == DEFAULT_METHOD
+    draws = METHODS[policy.interval_method].scheme is not None
+    few = policy.n_resamples < USUAL_RESAMPLES and draws
     chance = f" {policy.n_resamples:,} resamples leave close cases to chance." if few else ""
     if policy.familywise == "none":
         by_stratum = any(rule.scope == "stratum" for rule in policy.rules)

@@ -12,7 +12,7 @@ from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first
 from agreement_pipeline.intervals import mean_interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, Rule, Verdict
-from agreement_pipeline.ratings import Codes, Ratings, Scale, in_pandas, is_clock, seconds
+from agreement_pipeline.ratings import TEXT, Codes, Ratings, Scale, in_pandas, is_clock, seconds
 from agreement_pipeline.report.advice import who_differs
 from agreement_pipeline.report.figure import Figure, matrix
 from agreement_pipeline.report.judged import JudgedRound, measured
@@ -391,7 +391,7 @@ def _pairs(judged: JudgedRound, pairs: Sequence[Estimate], told: Sequence[Scope]
 def _differ(judged: JudgedRound, one: str, other: str) -> Answer:
     """The items on which two raters differ, the most disputed first."""
     found = in_pandas(judged.ratings.first(["item", "rater", "label"], raters=[one, other]))
-    said = found.astype(str).pivot(index="item", columns="rater", values="label").dropna()
+    said = found.astype(TEXT).pivot(index="item", columns="rater", values="label").dropna()
     apart = {*said.index[said[one] != said[other]]}
     worst = (judged.by_item[0][at] for at in judged.most_disputed)
     names = [name for name in worst if name in apart]

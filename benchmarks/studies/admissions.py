@@ -216,16 +216,22 @@ def deciding(population: Mixture, n_items: int, asked: Asked) -> np.ndarray:
     return limits(ALPHA, rounds, asked.inference)[0] >= RELIABLE
 
 
-SIDE_BY_SIDE = (DEFAULT_METHOD, "item_bootstrap", "bca_bootstrap", "jackknife_log")
+SIDE_BY_SIDE = (
+    DEFAULT_METHOD,
+    "tail_adaptive_bootstrap",
+    "item_bootstrap",
+    "bca_bootstrap",
+    "jackknife_log",
+)
 
 
 @study(
-    "raters | errors | true α | items | the default | percentile | BCa | log t",
+    "raters | errors | true α | items | the default | by the tail | percentile | BCa | log t",
     rounds=1000,
     draws=400,
 )
 def open_prices(asked: Asked) -> Iterator[Cells]:
-    """The shares of rounds of open numbers that four methods admit at 0.8."""
+    """The shares of rounds of open numbers that each method admits at 0.8."""
     alike = (Errors("alike", 0.85), (250, 350, 450, 550, 650)), (Errors("alike", 0.9), (130,))
     larger = ((errors, (100, 200, 400, 1000)) for errors in LARGER_ERRORS)
     for raters, (errors, sizes) in product((2, 3, 5), (*alike, *larger)):

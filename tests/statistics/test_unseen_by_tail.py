@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import NumbersByRater, times_seen
 from tests.statistics.scales import INTERVAL
@@ -201,3 +201,12 @@ def test_the_two_values_of_split_items_never_lie_outside_the_ratings():
         if len(split):
             assert numbers.min() <= split.min() <= split.max() <= numbers.max()
         assert agreed.min() >= 0
+
+
+def test_on_declared_categories_the_limits_are_those_of_the_default():
+    rng = np.random.default_rng(10)
+    scale = Scale((1, 2, 3, 4, 5), "interval")
+    numbers = NumbersByRater(rng.integers(1, 6, (50, 3)), scale=scale, raters="abc")
+    for measure in ("krippendorff_alpha", "icc_2_1"):
+        usual = estimate(measure, numbers, replace(FEW, method=DEFAULT_METHOD))
+        assert estimate(measure, numbers, FEW).interval == usual.interval
