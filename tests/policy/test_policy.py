@@ -114,7 +114,8 @@ GOOD = {"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}
         (
             {"interval_method": "item_bootstrap"},
             "interval_method: found 'item_bootstrap'; "
-            "expected smoothed_bayesian_bootstrap or two_way_jackknife_log",
+            "expected smoothed_bayesian_bootstrap or tail_adaptive_bootstrap or "
+            "two_way_jackknife_log",
         ),
         ({"version": "1"}, "version: found '1'; expected a whole number"),
         ({"policy": 3}, "policy: found 3; expected text"),
