@@ -11,6 +11,7 @@ from agreement_pipeline.cli.options import (
     FILE,
     POLICY,
     TABLE_HELP,
+    as_written,
     command,
     option,
     output_option,
@@ -42,7 +43,16 @@ HELD, MOST_WARNINGS = 1, 10
     help="YAML file of a waiver. Repeat for more.",
 )
 @output_option
-def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **reading: Any) -> int:
+@click.pass_context
+def judge(
+    ctx: click.Context,
+    /,
+    file: Path,
+    policy: Path,
+    waiver: Sequence[Path],
+    output: str,
+    **reading: Any,
+) -> int:
     """Print the decision on a table under a policy.
 
     The exit status is 0 if the round is admitted and 1 if it is held. It is 2 if the round
@@ -56,7 +66,8 @@ def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **readi
     if output == "json":
         say(as_json(decision.to_mapping()))
     else:
-        found = Round(ratings, under, decision, name=str(file), policy_name=str(policy))
+        table = as_written(ctx, file)
+        found = Round(ratings, under, decision, name=table, policy_name=str(policy))
         say("\n  ".join(map(printable, _in_words(found))))
     return 0 if decision.admitted else HELD
 

@@ -1,6 +1,7 @@
 """Options that commands share, and how a command reads them."""
 
 import csv
+import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
@@ -30,6 +31,9 @@ INPUT, COLUMNS, SCALE = OF_TABLES = ("Input", "Columns", "Scale")
 MEASURES, INTERVALS, POLICY, OUTPUT = "Measures", "Intervals", "Policy", "Output"
 OTHER = "Other"
 STANDARD_INPUT = "standard input"
+WRITTEN = "agreement_pipeline.written"
+NAMING = ("--raters", "--classifier", "--exclude-rater")
+"""Options that name raters."""
 AGGREGATED = ("counts", "contingency")
 TABLE_HELP = "A table or a tool's export. - is the standard input."
 TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of tables."
@@ -61,7 +65,10 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments. An option of one value is given once at most."""
         try:
-            given = [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args([*args])[2]
+            said, _, given = (
+                ({}, [], []) if ctx.resilient_parsing else self.make_parser(ctx).parse_args([*args])
+            )
+            ctx.meta[WRITTEN] = said
             for param in given:
                 if isinstance(param, Option) and not param.multiple and given.count(param) > 1:
                     raise click.BadParameter(
@@ -109,6 +116,22 @@ def given_options(ctx: click.Context, *groups: str) -> list[str]:
         and param.group in groups
         and ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
     ]
+
+
+def as_written(ctx: click.Context, file: Path, *, names: bool = True) -> str:
+    """A table and the options that say how it is read, as a shell takes them.
+
+    Without names, a mark stands for each rater.
+    """
+    words = [shlex.quote(str(file))]
+    for param in ctx.command.params:
+        if isinstance(param, Option) and param.group in OF_TABLES:
+            value = ctx.meta[WRITTEN].get(param.name, [])
+            for each in value if isinstance(value, list) else [value]:
+                hidden = param.human_readable_name in NAMING and not names
+                said = [] if param.is_flag else ["…" if hidden else shlex.quote(each)]
+                words += [param.human_readable_name, *said]
+    return " ".join(words)
 
 
 class ReadBy(FuncParamType[Any, Any]):

@@ -14,6 +14,7 @@ from agreement_pipeline.cli.options import (
     OF_TABLES,
     OUTPUT,
     POLICY,
+    as_written,
     command,
     given_options,
     option,
@@ -104,7 +105,8 @@ def report(
     load_lightly()
     called: dict[str, str] | None = {} if names else None
     page = partial(report_page, ratings, load_policy(policy), name=file.name, names=called)
-    asked = partial(page, images=images, in_commands=(str(file), str(policy)))
+    in_commands = as_written(ctx, file, names=names), str(policy)
+    asked = partial(page, images=images, in_commands=in_commands)
     say(_shown(asked, target))
     return 0
 

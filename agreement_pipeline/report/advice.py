@@ -14,11 +14,13 @@ from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
 
-MOST_STEPS, ENOUGH_PAIRS = 3, 62
+MOST_STEPS, MOST_ASSUMED, ENOUGH_PAIRS = 3, 5, 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
 MODEL = re.compile(
-    r"gpt|claude|gemini|llama|mistral|qwen|deepseek|(?<![a-z])(?:llm|model|bot)(?![a-z])", re.I
+    r"gpt|claude[- ]?(?:\d|opus|sonnet|haiku)|gemini|llama|mistral|qwen|deepseek"
+    r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
+    re.I,
 )
 """A name that is more likely a model's than a person's."""
 
@@ -37,7 +39,8 @@ class Round(NamedTuple):
     Attributes
     ----------
     project, name
-        The project, empty if there is none, and the round or the file of the table.
+        The project, empty if there is none, and the round. Of a table, the words of a command that
+        read it: its file and options.
     policy_name
         The file of the policy or its bundled name. Empty: as the policy calls itself.
     """
@@ -65,19 +68,32 @@ class Round(NamedTuple):
         """The command that lists the items on which raters differ."""
         if self.project:
             return f"agreement-pipeline disputed {shlex.join([self.project, self.name])}"
-        return (
-            f"agreement-pipeline report {shlex.quote(self.name)} {self._under} --output page.html"
-        )
+        return f"agreement-pipeline report {self.name} {self._under} --output page.html"
 
-    def plan(self, expected: float) -> str:
-        """The command that says how many items decide if a value is expected."""
-        counts = _counts(self.ratings)
-        labels = ""
-        if counts and counts.pairable.any():
-            use = counts.pairable
-            mean = np.average(counts.sizes[use], weights=counts.weights[use])
-            labels = f" --labels-an-item {round(float(mean))}"
-        return f"agreement-pipeline plan {self._under} --expected {expected:.2f}{labels}"
+    @property
+    def again(self) -> str:
+        """The command that looks at the round again."""
+        if self.project:
+            place = f"configs/projects/{self.project}.yaml"
+            return f"agreement-pipeline report {shlex.join([place, self.name])}"
+        return f"agreement-pipeline judge {self.name} {self._under}"
+
+    def plan(self, expected: float, *, like_this: bool = False) -> str:
+        """What says how many items decide: if a value is expected, or in a round like this one.
+
+        A command assumes categories without order, and items that come one by one.
+        """
+        if like_this and not self.project:
+            return f"agreement-pipeline plan {self.name} {self._under}"
+        counts = _counts(self.ratings) if self.ratings.scale.level == "nominal" else None
+        shares = _hundredths(counts) if counts else []
+        in_clusters = "cluster" in self.ratings.has
+        if counts is None or in_clusters or not 2 <= len(shares) <= MOST_ASSUMED:
+            return "docs/guide/planning.md"
+        use = counts.pairable
+        mean = np.average(counts.sizes[use], weights=counts.weights[use]) if use.any() else 2
+        assumed = f"--prevalence {','.join(shares)} --labels-an-item {round(float(mean))}"
+        return f"agreement-pipeline plan {self._under} --expected {expected:.2f} {assumed}"
 
     @property
     def _under(self) -> str:
@@ -102,11 +118,11 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     labels = "" if sizes is None else f", {tenths(float(sizes))} labels an item"
     beside = ratings.classifiers
     said = (
-        f"Labelled by {counted(len(ratings.raters) - len(likely), 'person')} "
+        f"Labelled by {counted(len(ratings.raters), 'rater' if likely else 'person')} "
         f"({joined(sorted(ratings.raters))}): "
         f"{counted(ratings.n_items, 'item')}{labels}.",
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
-        f"{joined(likely)} may be no person: name models as classifiers." if likely else "",
+        f"Is {joined(likely)} a model? Then name it as a classifier." if likely else "",
     )
     return " ".join(filter(None, said))
 
@@ -158,6 +174,14 @@ def _counts(ratings: Ratings) -> CategoryCounts | None:
     return counts
 
 
+def _hundredths(counts: CategoryCounts) -> list[str]:
+    """The shares of the categories that were given, in hundredths that sum to 1."""
+    used = counts.weights @ counts.counts
+    shares = np.maximum(np.rint(100 * used[used > 0] / used.sum()), 1)
+    shares[shares.argmax()] += 100 - shares.sum()
+    return [f"{share / 100:.2f}" for share in shares]
+
+
 def coincidences(said: CategoryCounts) -> Array:
     r"""How often two raters of an item gave two categories.
 
@@ -203,8 +227,7 @@ def _steps(held: Round) -> Iterator[Step]:
         why = HELPS.get(first.check, first.description)
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
-        again = f"agreement-pipeline report {shlex.quote(held.project or held.name)}"
-        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", again)
+        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
     for verdict in sorted(decision.unmet, key=lambda each: not _is_low(each)):
         replicates = registered(verdict.rule.measure).question == "intra-rater"
         kind = "low" if _is_low(verdict) else "again" if replicates else verdict.code
@@ -272,6 +295,8 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."
         value = found.value if found and found.value is not None else rule.reliable + BETTER
         expected = min(BEST, max(value, rule.reliable + 0.01))
-        yield Step(f"Label {many}, drawn as these were.", why, held.plan(expected))
+        like_this = kind != "too_few_items"
+        plan = held.plan(expected, like_this=like_this)
+        yield Step(f"Label {many}, drawn as these were.", why, plan)
     else:
         yield Step(f"See to {rule.measure}.", f"What helps: {HELPS[kind]}.", "docs/reasons.md")

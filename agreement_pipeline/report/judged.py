@@ -1,5 +1,6 @@
 """What the sections of a page are answered from: a judged round, or the rounds of a project."""
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -139,7 +140,7 @@ class JudgedRound:
     def round(self) -> Round:
         """The round with its advice."""
         table, policy = self.in_commands
-        of = self.project, table or self.name, policy
+        of = self.project, table or (self.name if self.project else shlex.quote(self.name)), policy
         return Round(self.ratings, self.policy, self.decision, *of)
 
     @cached_property

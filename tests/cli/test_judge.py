@@ -1,6 +1,9 @@
 import json
+import shlex
 
+import numpy as np
 import pandas as pd
+import pytest
 
 from agreement_pipeline.cli import main
 from tests.cli.rounds import ROOT, SEROLOGY, WIDE, policy, unanimous
@@ -98,3 +101,28 @@ def test_judge_says_how_many_rows_of_an_export_are_no_ratings(tmp_path, capsys):
     asked = ["--item", "doc_id", "--label", "sentiment", "--all-rounds"]
     assert main(["judge", str(export), *asked, "--policy", str(policy(tmp_path))]) == 1
     assert "\n  no ratings: draft 1, gold 1, skipped 1\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("n_items", "errors", "commands"), [(60, 0.3, ["report", "plan"]), (90, 0.04, ["plan"])]
+)
+def test_each_command_that_helps_reads_the_table_as_judge_did(
+    tmp_path, capsys, monkeypatch, n_items, errors, commands
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    rows = [
+        (f"p{item}", who, ("no", "yes")[(item + (rng.random() < errors)) % 2])
+        for item in range(n_items)
+        for who in ("ana", "ben", "cem")
+    ]
+    table = pd.DataFrame(rows, columns=["post id", "who", "label"])
+    table.to_csv("my posts.csv", index=False)
+    own = ["my posts.csv", "--item", "post id", "--rater", "who"]
+    assert main(["judge", *own, "--policy", "standard"]) == 1
+    printed = capsys.readouterr().out
+    said = [shlex.split(line) for line in printed.splitlines() if "agreement-pipeline" in line]
+    assert [words[1] for words in said] == commands
+    rounds = {"plan": ["--rounds", "100"], "report": []}
+    for _, name, *words in said:
+        assert main([name, *words, *rounds[name]]) == 0, words

@@ -44,7 +44,8 @@ def test_a_round_held_for_disagreement_names_who_differs_and_what_to_settle():
     assert first.by == "agreement-pipeline disputed 'p q' w1"
     assert second.what == "Then label fresh items."
     assert second.by == (
-        "agreement-pipeline plan --policy standard --expected 0.85 --labels-an-item 3"
+        "agreement-pipeline plan --policy standard --expected 0.85 --prevalence 0.48,0.52 "
+        "--labels-an-item 3"
     )
 
 
@@ -103,12 +104,11 @@ def test_who_rated_tells_people_from_models():
         n_items=40, raters=("ana", "ben", "gpt-4o", "judge"), classifiers=["judge"]
     )
     assert who_rated(ratings) == (
-        "Labelled by 2 people (ana, ben and gpt-4o): 40 items, 3 labels an item. Beside them "
-        "1 model (judge). gpt-4o may be no person: name models as classifiers."
+        "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Beside them "
+        "1 model (judge). Is gpt-4o a model? Then name it as a classifier."
     )
-    assert like_models(["claude", "Claudette", "Abbot", "robot", "qwen2"]) == (
-        "claude",
-        "Claudette",
+    assert like_models(["claude", "Claudette", "claude-3-opus", "Abbot", "robot", "qwen2"]) == (
+        "claude-3-opus",
         "qwen2",
     )
 
