@@ -206,10 +206,12 @@ def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
         except DAMAGED as error:
             if getattr(error, "errno", None) in FULL:
                 raise
-            other = "encrypted" if form == "ZIP" else "unfinished"
+            other, step = "unfinished", WAIT
+            if form == "ZIP":
+                other, step = "encrypted", "Pack the folder again, without a password."
             raise RatingsError(
                 f"{path.name}: found a damaged or {other} {form} file ({error}); expected a whole "
-                f"one. {WAIT}"
+                f"one. {step}"
             ) from None
         yield place
 
@@ -219,8 +221,14 @@ def packed_as(path: Path) -> str | None:
     if not path.is_file():
         return None
     if is_zipfile(path):
-        with ZipFile(path) as packed:
-            return None if WORKBOOK in packed.namelist() else "ZIP"
+        try:
+            with ZipFile(path) as packed:
+                return None if WORKBOOK in packed.namelist() else "ZIP"
+        except DAMAGED as error:
+            raise RatingsError(
+                f"{path.name}: found a damaged ZIP file or workbook ({error}); expected a whole "
+                f"one. {WAIT}"
+            ) from None
     start = start_of(path)
     if start.startswith(ZIP):
         raise RatingsError(  # the list of what it holds stands at its end

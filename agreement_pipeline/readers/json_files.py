@@ -88,7 +88,8 @@ class _Stream:
         while (mark := self._next_mark()) and mark != "]":
             self.number += 1
             yield self.number, self._object()
-            self.at += array and self._next_mark() == ","
+            if array and self._next_mark() == ",":
+                self.at += 1
         if array and not mark:
             self.number += 1
             raise self._cut("before")

@@ -236,14 +236,11 @@ def read_rounds(
     named = set[str]()
     with unpacked(path, limits) as place:
         for rows in reader_of(place, reader).rounds(place, Asked(columns, limits=limits)):
-            absent = rows.relation.values(
-                f"SELECT row FROM {rows} WHERE round IS NULL ORDER BY nth"
-            )
-            if absent:
+            if rows.any("round IS NULL"):
+                told = replace(rows, columns={"round": columns.round or "round"})
                 raise RatingsError(
-                    f"{rows.source}: {called('row', absent)}, column {columns.round or 'round'!r}: "
-                    "found no round; expected one in every row. Fill it in, or name the column "
-                    "that holds it."
+                    f"{told.at('round IS NULL', 'round')}: found no round; expected one in every "
+                    "row. Fill it in, or name the column or field that holds it."
                 )
             named.update(rows.distinct("round"))
     return tuple(sorted(named))

@@ -53,7 +53,7 @@ AT_ONCE, LETTERS = 8_192, 1_000_000
 HERE = "duckdb"
 """The engine that sees the files of this machine."""
 IN_MEMORY = 4_000_000
-"""The bytes of submissions that stay in memory. More are written to a file, so many at a time."""
+"""The bytes of submissions that stay in memory. If there are more, all go to a file."""
 NONE = "|"
 """The label of a rater who ticked nothing: the empty set."""
 UNKNOWN = "unknown ("
@@ -139,9 +139,9 @@ def at(record: Any, *names: str) -> Any:
 
 
 def within(record: Data, name: str) -> Data:
-    """The record that a record holds under a name, or the first of a list of them. Else itself."""
+    """The first of a list of records that a record holds under a name. Else itself."""
     said = record.get(name)
-    inside = said[0] if isinstance(said, list) and said else said
+    inside = said[0] if isinstance(said, list) and said else None
     return inside if isinstance(inside, Mapping) else record
 
 

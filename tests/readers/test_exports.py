@@ -132,6 +132,30 @@ def test_one_reader_recognises_an_export(case):
     assert [name for name in found if name != "table"] == [reader_of(case.file).name]
 
 
+@pytest.mark.parametrize(
+    ("record", "reader"),
+    [
+        ({"item": "i1", "rater": "ana", "label": "a", "results": ["a", "b"]}, "table"),
+        ({"item": "i1", "rater": "ana", "label": "a", "results": []}, "table"),
+        ({"item": "i1", "rater": "ana", "label": "a", "data": "x", "info": "y"}, "table"),
+        (
+            {
+                "id": 1,
+                "annotations": [],
+                "data": {"traceId": "t", "dataType": "NUMERIC", "source": "EVAL"},
+            },
+            "label_studio",
+        ),
+    ],
+)
+def test_a_field_with_the_name_of_another_tools_does_not_change_the_reader(
+    record, reader, tmp_path
+):
+    path = tmp_path / "export.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    assert reader_of(path).name == reader
+
+
 @each_case
 def test_an_export_is_found_by_its_content_whatever_its_name(case, tmp_path):
     copy = tmp_path / "x"

@@ -1,11 +1,14 @@
 """The submissions of an export in a table of a session."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import LIMITS, Rules, submissions
+from agreement_pipeline.readers import LIMITS, Rules, json_files, submissions
 from agreement_pipeline.readers.exports import Asked
 from agreement_pipeline.readers.json_files import json_objects
 from agreement_pipeline.readers.rules import RULES
@@ -68,6 +71,26 @@ def test_half_a_character_in_a_json_export_names_the_record(tmp_path):
     path.write_text(r'[{"a": "\ud83d\ude00"}, {"a": ["to \uD800day"]}]')
     with pytest.raises(RatingsError, match=r"^export\.json: record 2: found half a character"):
         list(json_objects(path))
+
+
+@pytest.mark.parametrize("at_once", range(1, 70))
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"a": 1}, {"a": [2, {"b": 3}]}, {"a": "x"}]',
+        '[{"a": 1} , {"a": 2}\n,{"a": 3}\t,\n{"a": 4}\n]\n',
+        '[\n  {"a": 1}\n  ,\n  {"a": 2}\n]',
+        '{"a": 1}\n{"a": 2} {"a": 3}\n\n{"a": 4}',
+        "[]",
+    ],
+)
+def test_all_records_are_read_wherever_a_block_ends(tmp_path, monkeypatch, text, at_once):
+    monkeypatch.setattr(json_files, "CHUNK", at_once)
+    path = tmp_path / "export.json"
+    path.write_text(text)
+    many = re.sub(r"}\s*{", "},{", text)
+    expected = json.loads(many if text.startswith("[") else f"[{many}]")
+    assert [record for _, record in json_objects(path)] == expected
 
 
 @pytest.mark.parametrize("said", ["high", [1], 10**400])

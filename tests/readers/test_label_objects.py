@@ -150,6 +150,17 @@ def test_a_bad_span_of_inception_names_its_file_and_object(tmp_path):
         ratings(inception_spans(tmp_path, with_span(4, 6, "LOC")), PEOPLE, "spans")
 
 
+def test_an_annotation_of_inception_without_a_label_lies_inside_the_text_too(tmp_path):
+    path = tmp_path / "d1" / "ana.json"
+    path.parent.mkdir()
+    text = {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaString": "Ben spoke"}
+    bare = {"%ID": 2, "%TYPE": "x.Entity", "begin": 900, "end": 1000}
+    path.write_text(json.dumps({"%FEATURE_STRUCTURES": [text, bare]}))
+    found = "found offset 900, where no character begins in a text of 9 code units"
+    with pytest.raises(RatingsError, match=f"d1/ana.json: record 1, object 2: {found}"):
+        read_marked(tmp_path, "spans", rules=Rules(requires=()))
+
+
 def test_offsets_of_inception_are_of_code_units_and_ours_of_characters(tmp_path):
     for rater in ("ana", "ben"):
         path = tmp_path / "doc" / f"{rater}.json"

@@ -141,7 +141,18 @@ def test_a_zip_file_that_is_encrypted_is_refused(tmp_path):
     data[6] |= 1
     data[data.find(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(data)
-    with pytest.raises(RatingsError, match=r"r\.zip: found a damaged or encrypted ZIP file"):
+    found = r"r\.zip: found a damaged or encrypted ZIP file .* Pack the folder again, without a pas"
+    with pytest.raises(RatingsError, match=found):
+        read(path)
+
+
+def test_a_zip_file_with_a_damaged_list_of_contents_is_refused(tmp_path):
+    path = tmp_path / "r.zip"
+    with ZipFile(path, "w") as packed:
+        packed.writestr("r.csv", "item,rater,label\ni1,ana,a\n")
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"PK\x01\x02", b"PK\x01\x09"))
+    with pytest.raises(RatingsError, match=r"^r\.zip: found a damaged ZIP file or workbook \("):
         read(path)
 
 

@@ -1,5 +1,7 @@
 """Ratings from a table; what is wrong with them is said once, with its place."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -60,6 +62,19 @@ def test_numbers_of_rounds_are_names_in_parquet_too(tmp_path):
 def test_a_row_without_a_round_is_refused(saved, tmp_path, content, words):
     with pytest.raises(RatingsError, match=words):
         read_rounds(saved(tmp_path, "all.csv", content), Columns(round="week"))
+
+
+def test_a_record_of_an_export_without_a_round_is_named(tmp_path):
+    record = {"text": "x", "answer": "accept", "accept": ["a"], "options": [{"id": "a"}]}
+    ours = {"_annotator_id": "ana", "_input_hash": 1, "_task_hash": 1, "_timestamp": 1}
+    path = tmp_path / "prod.jsonl"
+    path.write_text(json.dumps({**record, **ours}) + "\n")
+    with pytest.raises(
+        RatingsError,
+        match=r"^prod\.jsonl: row 'prod\.jsonl: record 1', column 'week': found no round; expected "
+        r"one in every row\. Fill it in, or name the column or field that holds it\.",
+    ):
+        read_rounds(path, Columns(round="week"))
 
 
 def test_several_rounds_are_not_read_as_one(saved, tmp_path):

@@ -115,7 +115,7 @@ def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _assignee(meta: Xml.Element, place: str) -> str:
-    found = meta.find("job/assignee")
+    found = meta.find("job[1]/assignee")
     name = None if found is None else (found.findtext("username") or found.text or "").strip()
     if not name:
         raise RatingsError(

@@ -13,10 +13,11 @@ on several lines is one annotation, number 3.
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from typing import TypeAlias
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
@@ -51,6 +52,8 @@ PLAIN = {"t": "\t", "n": "\n", "r": "\r"}
 LONGEST_GAP = 1_000_000
 """How many code units may lie between two sentences."""
 NOTHING, UNNAMED = "_", "*"
+Mark: TypeAlias = tuple[int, int, Mapping[str, str], str]
+"""The start and the end of an annotation in code units, its label by question, and its place."""
 
 
 @tool(
@@ -85,10 +88,10 @@ def _documents(export: Export) -> Iterator[tuple[Path, str, str]]:
         yield path, str(path.parent.relative_to(export.path)), place
 
 
-def drawn(text: str, marks: Iterable[tuple[str, int, int, str, str]]) -> dict[str, Drawn]:
-    r"""The spans for each question: its name, start and end in code units, label, and place.
+def drawn(text: str, marks: Iterable[Mark]) -> dict[str, Drawn]:
+    r"""The spans for each question. All offsets are checked, also of marks without a label.
 
-    >>> drawn("\N{GRINNING FACE}!", [("Layer.value", 2, 3, "end", "x")])["Layer.value"].objects
+    >>> drawn("\N{GRINNING FACE}!", [(2, 3, {"Layer.value": "end"}, "x")])["Layer.value"].objects
     (Span(start=1, end=2, category='end'),)
     """
     units = accumulate((1 + (ord(each) > BEYOND) for each in text), initial=0)
@@ -102,11 +105,11 @@ def drawn(text: str, marks: Iterable[tuple[str, int, int, str, str]]) -> dict[st
             )
         return characters[unit]
 
-    spans = together(
-        (question, Span(at(start, where), at(end, where), label, where))
-        for question, start, end, label, where in marks
-    )
-    return {question: Drawn(some, (len(text),)) for question, some in spans.items()}
+    found = list[tuple[str, Span]]()
+    for start, end, labels, where in marks:
+        ends = at(start, where), at(end, where)
+        found += [(question, Span(*ends, label, where)) for question, label in labels.items()]
+    return {question: Drawn(some, (len(text),)) for question, some in together(found).items()}
 
 
 # UIMA CAS JSON
@@ -140,17 +143,18 @@ def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
             )
 
 
-def _of_structures(structures: list[Data], place: str) -> Iterator[tuple[str, int, int, str, str]]:
-    """The values of each feature of each layer. A span without a value is not there."""
+def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
+    """The annotations of each layer, with the value of each feature that has one."""
     for each in structures:
         layer = str(each.get(TYPE, ""))
         if layer.startswith(BUILT_IN) or "begin" not in each or OF_RELATIONS & {*each}:
             continue
-        where = f"{place}, object {each['%ID']}"
-        for name, value in each.items():
-            if isinstance(value, str) and not name.startswith(("%", "@")):
-                question = f"{layer.rpartition('.')[2]}.{name}"
-                yield question, each["begin"], each["end"], value, where
+        labels = {
+            f"{layer.rpartition('.')[2]}.{name}": value
+            for name, value in each.items()
+            if isinstance(value, str) and not name.startswith(("%", "@"))
+        }
+        yield each["begin"], each["end"], labels, f"{place}, object {each['%ID']}"
 
 
 # WebAnno TSV
@@ -183,7 +187,7 @@ def of_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             text, found = _document(file, place)
         marks = (
-            (of.question, of.start, of.end, of.value, f"{place}: row {of.row}, object {n}")
+            (of.start, of.end, {of.question: of.value}, f"{place}: row {of.row}, object {n}")
             for n, of in enumerate(found, 1)
         )
         values = drawn(text, marks) if kind else {}

@@ -124,7 +124,8 @@ def _of(score: Data, name: str) -> Any:
 
 
 def _is_traces(export: Export) -> bool:
-    info = within(export.first, "info")
+    said = export.first.get("info")
+    info = said if isinstance(said, Mapping) else export.first
     return "assessments" in info and ("trace_id" in info or "request_id" in info)
 
 
@@ -198,7 +199,8 @@ def tables(export: Export) -> Iterator[Submission]:
 
 
 def _is_promptfoo(export: Export) -> bool:
-    return isinstance(within(export.first, "results").get("results"), list)
+    results = export.first.get("results")
+    return isinstance(results, Mapping) and isinstance(results.get("results"), list)
 
 
 @tool(

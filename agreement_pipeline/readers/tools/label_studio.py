@@ -92,7 +92,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             where = f"{place}, {name}"
             result = before_review(each, where) if what == "annotation" else each.get("result")
             yield Submission(
-                task.get("id"),
+                task["id"] if what == "draft" else task.get("id"),
                 values=objects_in(result, where, kind) if kind else answers_in(result),
                 record=where if what == "draft" else name,
                 created=each.get("created_at"),

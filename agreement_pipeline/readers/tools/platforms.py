@@ -44,7 +44,7 @@ def dataloop(export: Export) -> Iterator[Submission]:
             systems = [at(each, "metadata", "system") or {} for each in made]
             answers: dict[str, Any] = {"class": tuple(each["label"] for each in made)}
             for system in systems:
-                answers |= system.get("attributes") or {}
+                answers |= {**(system.get("attributes") or {})}
             is_issue = any(system.get("status") == "issue" for system in systems)
             yield Submission(
                 item["name"],
