@@ -68,7 +68,7 @@ class Command(click.Command):
             said, _, given = (
                 ({}, [], []) if ctx.resilient_parsing else self.make_parser(ctx).parse_args([*args])
             )
-            ctx.meta[WRITTEN] = said
+            ctx.meta[WRITTEN] = [(each, said[each.name]) for each in dict.fromkeys(given)]
             for param in given:
                 if isinstance(param, Option) and not param.multiple and given.count(param) > 1:
                     raise click.BadParameter(
@@ -124,9 +124,8 @@ def as_written(ctx: click.Context, file: Path, *, names: bool = True) -> str:
     Without names, a mark stands for each rater.
     """
     words = [shlex.quote(str(file))]
-    for param in ctx.command.params:
+    for param, value in ctx.meta[WRITTEN]:
         if isinstance(param, Option) and param.group in OF_TABLES:
-            value = ctx.meta[WRITTEN].get(param.name, [])
             for each in value if isinstance(value, list) else [value]:
                 hidden = param.human_readable_name in NAMING and not names
                 said = [] if param.is_flag else ["…" if hidden else shlex.quote(each)]
