@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.intervals import Inference as Inference, Interval as Interval
     from agreement_pipeline.orchestration import (
+        AllProjects as AllProjects,
         AnnotationProject as AnnotationProject,
         release_of as release_of,
         rounds_of as rounds_of,

@@ -1,10 +1,10 @@
 """The command `report`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,15 +27,23 @@ from agreement_pipeline.errors import AgreementError, StoreError
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.text import listed
 
+if TYPE_CHECKING:
+    from agreement_pipeline.projects import Project
+
 PROJECT, INDEX = (".yaml", ".yml"), "index.html"
 
 
 @command(
     "agreement-pipeline report labels.csv --policy standard.yaml",
+    "agreement-pipeline report configs/projects",
     "agreement-pipeline report configs/projects/moderation.yaml --output pages/",
     "agreement-pipeline report labels.csv --policy standard.yaml --output labels.html",
 )
-@click.argument("file", type=FILE, help="A project's YAML file, or a table or a tool's export.")
+@click.argument(
+    "file",
+    type=FILE,
+    help="A project's YAML file, a folder of them, or a table or a tool's export.",
+)
 @click.argument("round_name", metavar="[ROUND]", required=False, help="A round of the project.")
 @table_options
 @option(
@@ -79,16 +87,24 @@ def report(
     """Write a page that says what was decided, why, and who disagrees on what.
 
     The page is one HTML file that needs no network. Without a file, it is printed as text. Of a
-    project, it shows all rounds, or one round that is named. Of a table, it needs a policy.
+    project, it shows all rounds, or one round that is named. Of a folder of projects, it shows
+    which rounds are held, waiting or overdue. Of a table, it needs a policy.
     """
-    if file.suffix in PROJECT:
+    several = sorted(file.glob("*.yaml"))
+    if several or file.suffix in PROJECT:
         given = given_options(ctx, *OF_TABLES, POLICY) + (["--images"] if images else [])
         if given:
             raise AgreementError(
                 f"{file}: found a project with {listed(given)}; expected none of them, since the "
                 "project names them. Leave them out."
             )
-        say("\n".join(_of_project(file, round_name, names, target)))
+        if several and round_name:
+            raise AgreementError(
+                f"{file}: found projects with round {round_name!r}; expected no round. "
+                "Name the YAML file of one project with it."
+            )
+        written = _of_projects if several else partial(_of_project, round_name=round_name)
+        say("\n".join(written(file, names=names, target=target)))
         return 0
     if round_name:
         raise AgreementError(
@@ -111,29 +127,60 @@ def report(
     return 0
 
 
+def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[str]:
+    """Show what waits in each project. In a folder, that page leads to the pages of each."""
+    from agreement_pipeline.projects import Project, load_projects, projects_page
+
+    projects = [Project(settings) for settings in load_projects(folder)]
+    of_all = partial(projects_page, projects, datetime.now(UTC).timestamp(), names=names)
+    if target is None or target.suffix:
+        yield _shown(of_all, target)
+        return
+    with_rounds = [each for each in projects if each.store.rounds()]
+    yield _shown(
+        partial(of_all, {each.name: f"{each.name}/{INDEX}" for each in with_rounds}), target / INDEX
+    )
+    load_lightly()
+    for each in with_rounds:
+        yield from _pages(each, target / each.name, names, {"All projects": f"../{INDEX}"})
+
+
 def _of_project(
-    file: Path, round_name: str | None, names: bool, target: Path | None
+    file: Path, *, round_name: str | None, names: bool, target: Path | None
 ) -> Iterator[str]:
     """Show a round that is named, or all rounds. In a folder, the page of all leads to each."""
     from agreement_pipeline.projects import Project, load_project, project_page, round_page
 
     project = Project(load_project(file))
     load_lightly()
-    of_all = partial(project_page, project, names=names)
-    of_round = partial(round_page, project, on=datetime.now(UTC).date(), names=names)
     if round_name:
-        yield _shown(partial(of_round, round_name), target)
+        today = datetime.now(UTC).date()
+        yield _shown(partial(round_page, project, round_name, on=today, names=names), target)
     elif target is None or target.suffix:
-        yield _shown(of_all, target)
+        yield _shown(partial(project_page, project, names=names), target)
     else:
-        pages = {name: f"{name}.html" for name in project.store.rounds()}
-        if not pages:
-            raise StoreError(
-                f"{project.store.root}: found no round; expected one at least. Judge a round first."
-            )
-        yield _shown(partial(of_all, pages), target / INDEX)
-        for name, page in pages.items():
-            yield _shown(partial(of_round, name, pages=pages, index=INDEX), target / page)
+        yield from _pages(project, target, names, {})
+
+
+def _pages(
+    project: "Project", folder: Path, names: bool, links: Mapping[str, str]
+) -> Iterator[str]:
+    """Write the page of a project, and that of each round."""
+    from agreement_pipeline.projects import project_page, round_page
+
+    pages = {name: f"{name}.html" for name in project.store.rounds()}
+    if not pages:
+        raise StoreError(
+            f"{project.store.root}: found no round; expected one at least. Judge a round first."
+        )
+    of_all = partial(project_page, project, pages, names=names, links=links)
+    yield _shown(of_all, folder / INDEX)
+    today = datetime.now(UTC).date()
+    for name, page in pages.items():
+        of_round = partial(
+            round_page, project, name, on=today, names=names, pages=pages, index=INDEX
+        )
+        yield _shown(of_round, folder / page)
 
 
 def _shown(page: Callable[..., str], target: Path | None) -> str:

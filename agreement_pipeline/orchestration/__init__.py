@@ -1,7 +1,8 @@
 """The Dagster layer."""
 
 from agreement_pipeline.orchestration.component import AnnotationProject, project_definitions
+from agreement_pipeline.orchestration.overview import AllProjects
 from agreement_pipeline.orchestration.host import rounds_of
 from agreement_pipeline.orchestration.host import release_of
 
-__all__ = ["AnnotationProject", "project_definitions", "release_of", "rounds_of"]
+__all__ = ["AllProjects", "AnnotationProject", "project_definitions", "release_of", "rounds_of"]

@@ -10,13 +10,16 @@ import dagster as dg
 
 from agreement_pipeline.contract import Contract, load_lightly_when_needed
 from agreement_pipeline.orchestration.component import project_definitions
+from agreement_pipeline.orchestration.overview import overview_definitions
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.projects import load_projects
 
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """The definitions of all projects. Every policy and contract in configs/ is read too.
+    """The definitions of all projects, and of the page of them all.
+
+    Every policy and contract in configs/ is read too.
 
     Each run is a new process that uses Great Expectations for contracts alone, so little of it is
     loaded.
@@ -28,5 +31,6 @@ def defs() -> dg.Definitions:
     for contract in sorted((configs / "contracts").glob("*/")):
         Contract.load(contract)
     return dg.Definitions.merge(
-        *(project_definitions(settings) for settings in load_projects(configs / "projects"))
+        *(project_definitions(settings) for settings in load_projects(configs / "projects")),
+        overview_definitions(),
     )

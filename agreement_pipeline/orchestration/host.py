@@ -119,6 +119,11 @@ def host(project: Project) -> None:
     _HOSTED[project.name] = project
 
 
+def hosted() -> list[Project]:
+    """The projects of this code location, by their names."""
+    return [_HOSTED[name] for name in sorted(_HOSTED)]
+
+
 def release_of(context: dg.AssetExecutionContext, project: str | None = None) -> Release:
     """The release that an asset may train on. The asset is held if its round is held.
 

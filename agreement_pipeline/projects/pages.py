@@ -1,25 +1,32 @@
-"""The pages of a project: one for each round, and one for all rounds."""
+"""Pages: one for each round of a project, one for all its rounds, and one for all projects."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import partial
 from types import MappingProxyType
 
 import pandas as pd
 
+from agreement_pipeline.errors import PASSING, AgreementError, ProjectError, of_machine
 from agreement_pipeline.policy import BUNDLED, for_round
+from agreement_pipeline.projects.notices import overdue
 from agreement_pipeline.projects.project import Project, round_before
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report import (
     Before,
     JudgedProject,
+    ProjectState,
     Render,
     as_html,
+    decisions,
     in_text,
     page_of_project,
+    page_of_projects,
     report_page,
     round_table,
     shares_of,
     shortened,
+    table_of_rows,
 )
 from agreement_pipeline.text import natural
 
@@ -90,6 +97,7 @@ def project_page(
     *,
     rounds: pd.DataFrame | None = None,
     names: bool = False,
+    links: Mapping[str, str] = MappingProxyType({}),
     render: Render = as_html,
 ) -> str:
     """The page of all rounds of a project, from the decisions in its store.
@@ -102,6 +110,8 @@ def project_page(
         What `round_table` gives, if it is known already.
     names
         True shows the raters' names where a reason has some. Else they have pseudonyms.
+    links
+        The addresses of other pages, by their words.
     render
         Shows the page: as HTML, or as text.
     """
@@ -111,12 +121,75 @@ def project_page(
         if not ratings.scale.continuous:
             shares[name] = shares_of(ratings)
         if not names:
-            known = shortened(project.store.pseudonyms(ratings), ratings.classifiers)
+            known = _pseudonyms(project, ratings)
             of_round = rounds["round"] == name
             for column in ("reason", "broken"):
                 renamed = rounds.loc[of_round, column].map(partial(in_text, names=known))
                 rounds.loc[of_round, column] = renamed
     judged = JudgedProject(
-        project.name, project.settings.description, project.policy, rounds, shares, pages
+        project.name, project.settings.description, project.policy, rounds, shares, pages, links
     )
     return page_of_project(judged, render)
+
+
+def projects_page(
+    projects: Iterable[Project],
+    now: float,
+    pages: Mapping[str, str] = MappingProxyType({}),
+    *,
+    names: bool = False,
+    render: Render = as_html,
+) -> str:
+    """The page of several projects: where rounds are held, waiting or overdue.
+
+    Parameters
+    ----------
+    now
+        The time, in seconds since 1970.
+    pages
+        The address of each project's page, if the page shall link to it.
+    names
+        True shows the raters' names where a reason has some. Else they have pseudonyms.
+    render
+        Shows the page: as HTML, or as text.
+    """
+    states = [state_of(each, now, page=pages.get(each.name, ""), names=names) for each in projects]
+    return page_of_projects(states, render)
+
+
+def state_of(project: Project, now: float, *, page: str = "", names: bool = False) -> ProjectState:
+    """What waits for somebody in a project. What cannot be read is said, and hides no other."""
+    try:
+        return _state(project, now, page, names)
+    except (AgreementError, *PASSING) as error:
+        why = str(error) if isinstance(error, AgreementError) else of_machine(error)
+        return ProjectState(project.name, page=page, why=why, broken=True)
+
+
+def _state(project: Project, now: float, page: str, names: bool) -> ProjectState:
+    if wrong := project.no_inbox():
+        raise ProjectError(wrong)
+    found = project.look()
+    waiting = [*found.refused, *(each.round for each in project.due(found=found))]
+    decided = decisions(table_of_rows(project.standings.now().rows)).to_dict("records")
+    held = [row["round"] for row in decided if not row["decision"].startswith("admitted")]
+    last, late = decided[0] if decided else None, overdue(project, now)
+    reasons = [*found.refused.values(), *(["delivered, and not judged yet"] if waiting else [])]
+    if held and last:
+        of = next(row for row in decided if row["round"] == held[0])
+        ratings = project.store.ratings(held[0])
+        known = {} if names else _pseudonyms(project, ratings)
+        reasons.insert(0, f"{held[0]}: {in_text(of['why'], names=known)}")
+    return ProjectState(
+        project.name,
+        held,
+        waiting,
+        overdue=late is not None,
+        last=f"{last['round']}: {last['decision']}" if last else "",
+        why="; ".join([*reasons[:1], *(late.why if late else ())]),
+        page=page,
+    )
+
+
+def _pseudonyms(project: Project, ratings: Ratings) -> Mapping[str, str]:
+    return shortened(project.store.pseudonyms(ratings), ratings.classifiers)

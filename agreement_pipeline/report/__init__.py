@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.report.history import (
         admitted_rounds as admitted_rounds,
+        decisions as decisions,
         decision_word as decision_word,
         event_table as event_table,
         health as health,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         Before as Before,
         JudgedProject as JudgedProject,
         JudgedRound as JudgedRound,
+        ProjectState as ProjectState,
         shares_of as shares_of,
     )
     from agreement_pipeline.report.names import (
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         Render as Render,
         as_html as as_html,
         page_of_project as page_of_project,
+        page_of_projects as page_of_projects,
         page_of_round as page_of_round,
         report_page as report_page,
     )
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
         history as history,
         like_before as like_before,
         since as since,
+        state_grid as state_grid,
     )
     from agreement_pipeline.report.section import (
         Content as Content,

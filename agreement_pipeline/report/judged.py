@@ -1,4 +1,4 @@
-"""What the sections of a page are answered from: a judged round, or the rounds of a project."""
+"""What a page is made of: a judged round, the rounds of a project, or the states of projects."""
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.policy import Assessment, Decision, Policy, judged_part
 from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.report.advice import Round
-from agreement_pipeline.report.figure import cut
+from agreement_pipeline.report.figure import Tone, cut
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 from agreement_pipeline.text import DIGITS
 
@@ -211,6 +211,8 @@ class JudgedProject:
         The share of each category in each round, if the scale has categories.
     pages
         The address of each round's page, if it has one.
+    links
+        The addresses of other pages, by their words.
     """
 
     name: str
@@ -219,3 +221,63 @@ class JudgedProject:
     rounds: pd.DataFrame = field(repr=False)
     shares: Mapping[str, Mapping[str, float]]
     pages: Mapping[str, str]
+    links: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ProjectState:
+    """What waits for somebody in a project.
+
+    Attributes
+    ----------
+    name
+        The project.
+    held
+        The rounds that are held.
+    waiting
+        What was delivered and has no decision: rounds, and files that are refused.
+    overdue
+        True if the next round is overdue.
+    last
+        The last round, with its decision. Empty if there is none.
+    why
+        Why somebody is needed. Empty if nobody is.
+    page
+        The address of the project's page, if it has one.
+    broken
+        True if nothing of it can be read.
+    """
+
+    name: str
+    held: Sequence[str] = ()
+    waiting: Sequence[str] = ()
+    overdue: bool = False
+    last: str = ""
+    why: str = ""
+    page: str = ""
+    broken: bool = False
+
+    @property
+    def words(self) -> str:
+        """The state in a few words.
+
+        >>> ProjectState("reviews", held=["W1", "W7"], overdue=True).words
+        '2 held, overdue'
+        """
+        said = (
+            (self.broken, "cannot be read"),
+            (self.held, f"{len(self.held)} held"),
+            (self.waiting, f"{len(self.waiting)} waiting"),
+            (self.overdue, "overdue"),
+        )
+        found = ", ".join(words for is_so, words in said if is_so)
+        return found or ("every round is admitted" if self.last else "no round yet")
+
+    @property
+    def tone(self) -> Tone:
+        """How the state reads."""
+        if self.held or self.broken:
+            return "bad"
+        if self.waiting or self.overdue:
+            return "partly"
+        return "good" if self.last else "unknown"

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from agreement_pipeline.report.disputed import items
 from agreement_pipeline.report.drawing import key_of, svg
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark
 from agreement_pipeline.report.history import decision_word, round_counts
-from agreement_pipeline.report.judged import Before, JudgedProject, JudgedRound
+from agreement_pipeline.report.judged import Before, JudgedProject, JudgedRound, ProjectState
 from agreement_pipeline.report.names import numbered
 from agreement_pipeline.report.parts import labels, strata
 from agreement_pipeline.report.raters import raters
@@ -29,6 +29,7 @@ from agreement_pipeline.report.rounds import (
     prevalence,
     rounds,
     since_the_round_before,
+    state_grid,
 )
 from agreement_pipeline.report.section import Answer, Cell, title_of
 from agreement_pipeline.report.tables import without_numbers
@@ -280,7 +281,20 @@ def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:
     if words:
         badge = Cell(f"{' and '.join(words)} of {rounds}", tone="bad")
     lead = (judged.description,) if judged.description else ()
-    return render(Page("Project", judged.name, badge, lead, _answered(OF_PROJECT, judged)))
+    parts = _answered(OF_PROJECT, judged)
+    return render(Page("Project", judged.name, badge, lead, parts, links=judged.links))
+
+
+def page_of_projects(states: Sequence[ProjectState], render: Render = as_html) -> str:
+    """The page of several projects: where rounds are held, waiting or overdue."""
+    waiting = sum(bool(each.why) for each in states)
+    said = f"{waiting} of {counted(len(states), 'project')} need{'s' * (waiting == 1)} somebody"
+    badge = Cell(said if waiting else "no project needs anybody", tone="bad" if waiting else "good")
+    held, waits = (sum(len(getattr(each, of)) for each in states) for of in ("held", "waiting"))
+    late = sum(each.overdue for each in states)
+    counts = f"{counted(held, 'round')} held, {waits} waiting, {late} overdue."
+    answer = Answer((counts,), tables=(state_grid(states),))
+    return render(Page("Projects", "All projects", badge, (), (("Projects", answer),)))
 
 
 def _answered(

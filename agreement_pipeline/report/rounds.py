@@ -26,7 +26,13 @@ from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.report.glance import glance
 from agreement_pipeline.report.history import decisions, health, round_counts
-from agreement_pipeline.report.judged import Before, JudgedProject, JudgedRound, headline
+from agreement_pipeline.report.judged import (
+    Before,
+    JudgedProject,
+    JudgedRound,
+    ProjectState,
+    headline,
+)
 from agreement_pipeline.report.section import (
     MOST_ROWS,
     Answer,
@@ -39,7 +45,15 @@ from agreement_pipeline.report.section import (
     title_of,
 )
 from agreement_pipeline.report.tables import difference_rows
-from agreement_pipeline.text import SENTENCE, TABLE, counted, in_words, interval, natural, number
+from agreement_pipeline.text import (
+    SENTENCE,
+    TABLE,
+    counted,
+    in_words,
+    interval,
+    natural,
+    number,
+)
 
 MOST_SHOWN, MOST_CHARTED, MOST_NAMED = 40, 60, 8
 """Of so many rounds, the last ones, each is shown, and each is charted."""
@@ -63,6 +77,9 @@ OF_SHARES = (
     "Chance agreement depends on the shares. "
     "If they move, a change of alpha may come from the items and not from the raters."
 )
+ORDER: tuple[Tone, ...] = ("bad", "partly", "unknown", "good")
+"""Projects that need somebody come first."""
+
 USUAL = "krippendorff_alpha"
 SAME_ITEMS = (
     "Drift is read on items that both rounds share. The items are the same, so what differs is how "
@@ -136,6 +153,23 @@ def rounds(judged: JudgedProject) -> Answer:
     return Answer(_said(found[::-1]), tables=(table,))
 
 
+def state_grid(states: Sequence[ProjectState]) -> Grid:
+    """A row for each project. Those that need somebody come first."""
+    rows: list[Row] = [
+        [
+            Cell(each.name, page=each.page),
+            Cell(each.words, tone=each.tone),
+            _named(each.held),
+            _named(each.waiting),
+            each.last,
+            each.why,
+        ]
+        for each in sorted(states, key=lambda each: (ORDER.index(each.tone), natural(each.name)))
+    ]
+    columns = ("project", "state", "held", "waiting", "last round", "why")
+    return grid("Projects, those that need somebody first", columns, rows, "projects")
+
+
 def _said(deciding: Sequence[One]) -> tuple[str, ...]:
     decided = {str(row["round"]): str(row["decision"]) for row in deciding}
     others = [name for name, decision in decided.items() if not decision.startswith("admitted")]
@@ -148,7 +182,7 @@ def _said(deciding: Sequence[One]) -> tuple[str, ...]:
     )
 
 
-def _named(names: list[str]) -> str:
+def _named(names: Sequence[str]) -> str:
     """The last names, and how many more there are."""
     more = len(names) - MOST_NAMED
     shown = ", ".join(names[-MOST_NAMED:])

@@ -82,6 +82,22 @@ def test_a_folder_gets_a_page_for_the_project_and_for_each_round(project, tmp_pa
     assert "Ref-1" not in index + of_round
 
 
+def test_a_folder_of_projects_gets_a_page_that_leads_to_each(project, tmp_path, capsys):
+    folder = project.parent
+    assert main(["report", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "1 of 1 project needs somebody" in said
+    assert f"{SEROLOGY.stem}: held" in said
+    assert main(["report", str(folder), "--output", str(tmp_path / "pages")]) == 0
+    index = (tmp_path / "pages/index.html").read_text(encoding="utf-8")
+    of_project = (tmp_path / "pages/serology/index.html").read_text(encoding="utf-8")
+    assert '<a href="serology/index.html">serology</a>' in index
+    assert '<a href="../index.html">All projects</a>' in of_project
+    assert (tmp_path / f"pages/serology/{SEROLOGY.stem}.html").exists()
+    assert main(["report", str(folder), SEROLOGY.stem]) == 2
+    assert "Name the YAML file of one project" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [

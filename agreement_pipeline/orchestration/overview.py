@@ -1,0 +1,94 @@
+"""All projects of a code location on one page: where rounds are held, waiting or overdue."""
+
+import hashlib
+import time
+
+import dagster as dg
+
+from agreement_pipeline.errors import PASSING, AgreementError
+from agreement_pipeline.orchestration.compat import WAITING, check_spec
+from agreement_pipeline.orchestration.host import hosted
+from agreement_pipeline.orchestration.metadata import rendered
+from agreement_pipeline.orchestration.sensors import running, shown_state
+from agreement_pipeline.projects import state_of
+from agreement_pipeline.report import state_grid
+from agreement_pipeline.text import joined
+from agreement_pipeline.version import __version__
+
+NAME, IN_ORDER = "all_projects", "every_project_in_order"
+DESCRIPTION = "Where are rounds held, waiting or overdue? One row for each project."
+
+
+class AllProjects(dg.Component, dg.Resolvable):
+    """All annotation projects of a code location on one page.
+
+    Its asset says of each project which rounds are held, waiting or overdue. A sensor makes it
+    again when that changes.
+    """
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """The asset with its check, its job and its sensor."""
+        return overview_definitions()
+
+
+def overview_definitions() -> dg.Definitions:
+    """The asset of all projects that are hosted when it runs, and what makes it again."""
+    asked = check_spec(
+        IN_ORDER,
+        asset=dg.AssetKey(NAME),
+        description="Is nothing held, waiting or overdue in any project?",
+        partitions=None,
+    )
+
+    @dg.asset(
+        name=NAME,
+        group_name=NAME,
+        description=DESCRIPTION,
+        kinds={"dashboard"},
+        code_version=__version__,
+        check_specs=[asked],
+    )
+    def all_projects() -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
+        state, now = _state(), time.time()
+        found = [state_of(each, now, names=True) for each in hosted()]
+        wanting = [f"{each.name}: {each.words}" for each in found if each.why]
+        said = f"No: {joined(wanting)}" if wanting else "Yes."
+        answer = dg.AssetCheckResult(
+            check_name=IN_ORDER,
+            passed=not wanting,
+            severity=dg.AssetCheckSeverity.WARN,
+            description=said,
+        )
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(state),
+            check_results=[answer],
+            metadata=rendered({"projects": state_grid(found), "need_somebody": len(wanting)}),
+        )
+
+    job = dg.define_asset_job(
+        NAME, selection=[NAME], executor_def=dg.in_process_executor, description=DESCRIPTION
+    )
+
+    @running(f"{NAME}_changed", "Writes the page of all projects again.", every=60, job=job)
+    def changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        state = _state()
+        if state == context.cursor:
+            return dg.SkipReason("nothing has changed in any project")
+        if context.instance.get_runs_count(dg.RunsFilter(job_name=NAME, statuses=WAITING)):
+            return dg.SkipReason("the page of all projects is about to be written again")
+        return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=state)
+
+    return dg.Definitions(assets=[all_projects], jobs=[job], sensors=[changed])
+
+
+def _state() -> str:
+    """A digest of what the page shows. What cannot be read is a state too."""
+    states = []
+    for each in hosted():
+        try:
+            found = each.look()
+            refused = "; ".join(found.refused.values())
+            states.append(f"{each.no_inbox()}{refused}{shown_state(each, each.due(found=found))}")
+        except (AgreementError, *PASSING) as error:
+            states.append(f"{each.name}: {error}")
+    return hashlib.sha256("\n".join(states).encode()).hexdigest()

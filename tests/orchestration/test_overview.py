@@ -1,0 +1,92 @@
+"""All projects of a code location on one page."""
+
+import dagster as dg
+import pytest
+
+from agreement_pipeline.orchestration import host, project_definitions
+from agreement_pipeline.orchestration.overview import AllProjects, overview_definitions
+from tests.orchestration.conftest import Line, ratings_frame
+
+
+@pytest.fixture
+def code_location(tmp_path, instance, monkeypatch):
+    """Makes projects that this code location hosts, and no others."""
+    monkeypatch.setattr(host, "_HOSTED", {})
+
+    def make(name: str) -> Line:
+        line = Line(tmp_path / name, instance)
+        line.settings = line.settings.model_copy(update={"project": name})
+        project_definitions(line.settings)
+        return line
+
+    return make
+
+
+def shown(instance) -> tuple[list[dict], dg.AssetCheckEvaluation]:
+    """The rows of the page, and the answer of its check."""
+    job = overview_definitions().resolve_job_def("all_projects")
+    result = job.execute_in_process(instance=instance)
+    [made] = result.asset_materializations_for_node("all_projects")
+    [answer] = result.get_asset_check_evaluations()
+    return [dict(row.data) for row in made.metadata["projects"].records], answer
+
+
+def test_each_project_has_a_row_and_those_that_need_somebody_come_first(code_location, instance):
+    _, chats, mails, reviews = map(code_location, ("calls", "chats", "mails", "reviews"))
+    reviews.deliver("w1", ratings_frame(0.99))
+    assert reviews.run("w1").success
+    reviews.deliver("w2", ratings_frame(0.55))
+    reviews.run("w2")
+    chats.deliver("2026-W01", ratings_frame(0.99))
+    mails.root.joinpath("inbox").rmdir()
+
+    rows, answer = shown(instance)
+
+    assert [(row["project"], row["state"], row["last round"]) for row in rows] == [
+        ("mails", "cannot be read", ""),
+        ("reviews", "1 held", "w2: held"),
+        ("chats", "1 waiting", ""),
+        ("calls", "no round yet", ""),
+    ]
+    assert "found no such folder" in rows[0]["why"]
+    assert rows[1]["why"].startswith("w2: krippendorff_alpha ")
+    assert rows[2]["waiting"] == "2026-W01"
+    assert not answer.passed
+    assert "chats: 1 waiting, mails: cannot be read and reviews: 1 held" in answer.description
+
+
+def test_projects_in_order_pass_the_check(code_location, instance):
+    reviews = code_location("reviews")
+    reviews.deliver("w1", ratings_frame(0.99))
+    assert reviews.run("w1").success
+
+    [row], answer = shown(instance)
+
+    assert row["state"] == "every round is admitted"
+    assert answer.passed
+
+
+def test_the_page_is_written_again_when_a_project_changes(code_location, instance):
+    definitions = overview_definitions()
+    sensor = definitions.resolve_sensor_def("all_projects_changed")
+
+    def tick(cursor: str | None) -> dg.SensorResult | dg.SkipReason:
+        return sensor(dg.build_sensor_context(instance, cursor, definitions=definitions))
+
+    reviews = code_location("reviews")
+    first = tick(None)
+    assert len(first.run_requests) == 1
+    assert isinstance(tick(first.cursor), dg.SkipReason)
+    reviews.deliver("w1", ratings_frame(0.99))
+    second = tick(first.cursor)
+    assert len(second.run_requests) == 1
+    reviews.root.joinpath("inbox", "w1.csv").unlink()
+    reviews.root.joinpath("inbox").rmdir()
+    assert tick(second.cursor).cursor not in (first.cursor, second.cursor)
+
+
+def test_a_project_of_dg_has_it_as_a_component():
+    loaded = dg.build_defs_for_component(AllProjects())
+    assert [spec.key.to_user_string() for spec in loaded.resolve_all_asset_specs()] == [
+        "all_projects"
+    ]
