@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from dataclasses import dataclass
 
 import dagster as dg
 
@@ -15,10 +16,11 @@ from agreement_pipeline.report import state_grid
 from agreement_pipeline.text import joined
 from agreement_pipeline.version import __version__
 
-NAME, IN_ORDER = "all_projects", "every_project_in_order"
+NAME, JOB, IN_ORDER = "all_projects", "all_projects_page", "every_project_in_order"
 DESCRIPTION = "Where are rounds held, waiting or overdue? One row for each project."
 
 
+@dataclass
 class AllProjects(dg.Component, dg.Resolvable):
     """All annotation projects of a code location on one page.
 
@@ -66,7 +68,7 @@ def overview_definitions() -> dg.Definitions:
         )
 
     job = dg.define_asset_job(
-        NAME, selection=[NAME], executor_def=dg.in_process_executor, description=DESCRIPTION
+        JOB, selection=[NAME], executor_def=dg.in_process_executor, description=DESCRIPTION
     )
 
     @running(f"{NAME}_changed", "Writes the page of all projects again.", every=60, job=job)
@@ -74,7 +76,7 @@ def overview_definitions() -> dg.Definitions:
         state = _state()
         if state == context.cursor:
             return dg.SkipReason("nothing has changed in any project")
-        if context.instance.get_runs_count(dg.RunsFilter(job_name=NAME, statuses=WAITING)):
+        if context.instance.get_runs_count(dg.RunsFilter(job_name=JOB, statuses=WAITING)):
             return dg.SkipReason("the page of all projects is about to be written again")
         return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=state)
 

@@ -117,6 +117,7 @@ def host(tmp_path_factory):
     made = Somebodys(tmp_path_factory.mktemp("somebody"))
     words = ("--categories", "safe,offensive,hateful")
     made.dg("scaffold", "defs", "agreement_pipeline.AnnotationProject", "toxicity", *words)
+    made.dg("scaffold", "defs", "agreement_pipeline.AllProjects", "all")
     return made
 
 
@@ -126,6 +127,7 @@ def test_the_component_is_listed_and_what_is_scaffolded_loads(host):
     listed = host.dg("list", "defs", "--json")
     assert '"toxicity/training_data"' in listed
     assert '"toxicity_history_changed"' in listed
+    assert '"all_projects"' in listed
 
 
 def test_the_package_of_these_tests_is_the_one_in_the_wheel(host):

@@ -24,7 +24,7 @@ def code_location(tmp_path, instance, monkeypatch):
 
 def shown(instance) -> tuple[list[dict], dg.AssetCheckEvaluation]:
     """The rows of the page, and the answer of its check."""
-    job = overview_definitions().resolve_job_def("all_projects")
+    job = overview_definitions().resolve_job_def("all_projects_page")
     result = job.execute_in_process(instance=instance)
     [made] = result.asset_materializations_for_node("all_projects")
     [answer] = result.get_asset_check_evaluations()
@@ -86,7 +86,8 @@ def test_the_page_is_written_again_when_a_project_changes(code_location, instanc
 
 
 def test_a_project_of_dg_has_it_as_a_component():
-    loaded = dg.build_defs_for_component(AllProjects())
+    made = AllProjects.resolve_from_yaml("{}")
+    loaded = dg.build_defs_for_component(made)
     assert [spec.key.to_user_string() for spec in loaded.resolve_all_asset_specs()] == [
         "all_projects"
     ]
