@@ -1,3 +1,3 @@
 """The version of this package: decisions and releases name it."""
 
-__version__ = "0.5.0"
+__version__ = "0.6.0.dev1"

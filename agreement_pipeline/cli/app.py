@@ -33,6 +33,7 @@ PURPOSES = {
     "disputed": "Write the disputed items of a round as tasks for a labelling tool.",
     "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",
+    "store": "Carry a store of an older version over into a new one.",
 }
 COMPLETION = """\b
 Completion of commands, options and measures in bash (in zsh: zsh_source):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,7 @@ from agreement_pipeline.policy import TENTATIVE, Policy, Rule
 from agreement_pipeline.report import printable
 from agreement_pipeline.text import in_words as number
 from agreement_pipeline.text import interval
+from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
     from agreement_pipeline.release import Demands, Release
@@ -38,6 +40,7 @@ REFUSED = {
     "held": 19,
     "release_reworded": 20,
     "release_waived": 21,
+    "release_held_today": 22,
 }
 DEMANDS = "Demands"
 COUNTED = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]+)")
@@ -67,13 +70,24 @@ WAIVED = ("round", "measure", "scope", "who", "why", "until")
 @option(
     "--no-waivers", group=DEMANDS, is_flag=True, help="Refuse a release that rests on a waiver."
 )
+@option(
+    "--today",
+    group=DEMANDS,
+    is_flag=True,
+    help="Refuse a release of an older version that today's code would hold.",
+)
 @store_option(
     group=DEMANDS,
     help="The store of the release. Its log must say that the release is in force.",
 )
 @output_option
 def verify(
-    release: str, require: Sequence[str], no_waivers: bool, store: str | None, output: str
+    release: str,
+    require: Sequence[str],
+    no_waivers: bool,
+    today: bool,
+    store: str | None,
+    output: str,
 ) -> int:
     """Check a release from its own bytes.
 
@@ -84,7 +98,7 @@ def verify(
     from agreement_pipeline.store import Store
 
     of = Store(store) if store else None
-    demands = _demands(require, without_waivers=no_waivers)
+    demands = replace(_demands(require), without_waivers=no_waivers, today=today)
     try:
         found = open_release(release, require=demands, store=of)
     except (ReleaseInvalidError, ReleaseHeldError) as error:
@@ -98,7 +112,7 @@ def verify(
     return 0
 
 
-def _demands(texts: Sequence[str], *, without_waivers: bool) -> "Demands":
+def _demands(texts: Sequence[str]) -> "Demands":
     """The demands in texts such as `alpha>=0.8`, `raters>=3` and `policy=standard@2`."""
     from agreement_pipeline.release import Demands
 
@@ -127,7 +141,7 @@ def _demands(texts: Sequence[str], *, without_waivers: bool) -> "Demands":
         if rules
         else None
     )
-    return Demands(required, least, named[0] if named else None, without_waivers)
+    return Demands(required, least, named[0] if named else None)
 
 
 def _rule(text: str) -> Rule:
@@ -167,6 +181,8 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
         "training_rows": len(release.labels.resolved),
         "adjudicated": int(release.labels.adjudicated.sum()),
         "tentative": release.tentative,
+        "written_by": release.written_by,
+        "held_today": {name: list(why) for name, why in release.held_today.items()},
         "rounds": {
             name: {
                 **counts(release.ratings[name]),
@@ -197,6 +213,8 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
     if said["adjudicated"]:
         yield f"  {said['adjudicated']} labels are an adjudicator's; the card says more"
     yield f"  project {said['project']}; policy {said['policy']}, version {said['policy_version']}"
+    if said["written_by"] != __version__:
+        yield f"  {_today(said['written_by'], said['held_today'])}"
     for name, found in said["rounds"].items():
         present = PRESENT[found.get("present")]
         yield f"  round {name}: {found['items']} items, {found['raters']} raters{present}"
@@ -207,6 +225,13 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
                 f"    waived by {waiver['who']} until {waiver['until']}: "
                 f"{waiver['measure']} of {waiver['scope']} ({waiver['why']})"
             )
+
+
+def _today(writer: str, held: Mapping[str, Sequence[str]]) -> str:
+    """What today's code decides on a release of another version."""
+    said = "; ".join(f"round {name}: {'; '.join(why)}" for name, why in held.items())
+    now = f"would hold it, since {said}" if held else "admits it too"
+    return f"written by agreement_pipeline {writer}; {__version__} {now}"
 
 
 def _verdict(verdict: Mapping[str, Any]) -> str:

@@ -28,6 +28,8 @@ from agreement_pipeline.store import Folder, digest_of
 from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-release/2"
+OLDER = ("agreement-release/1",)
+"""The form of a release, and those that older versions wrote."""
 
 REPORT = "agreement_report.json"
 POLICY = "policy.json"
@@ -74,6 +76,8 @@ class Release:
         Its folder, the project, and what the rounds were judged by.
     members, labels
         The judged rounds, and the label of each item, in arrays.
+    written_by
+        The version of this package that wrote it.
     manifest_digest
         SHA-256 of the manifest, which lists the digest of every other file. The log has it.
     rounds, ratings, decisions
@@ -90,6 +94,7 @@ class Release:
     members: tuple[Member, ...]
     labels: PanelLabels
     manifest_digest: str = ""
+    written_by: str = __version__
 
     @property
     def rounds(self) -> tuple[str, ...]:
@@ -122,6 +127,12 @@ class Release:
         rows = self.tables[ANNOTATIONS]
         frame: pd.DataFrame = in_pandas(pa.Table.from_batches(rows.to_batches(), rows.schema))
         return frame
+
+    @property
+    def held_today(self) -> dict[str, tuple[str, ...]]:
+        """The rounds that today's code would hold, by the release's own rules, and why."""
+        decisions = {each.round: each.assessment.decision for each in self.members}
+        return {name: each.reasons for name, each in decisions.items() if not each.admitted}
 
     @property
     def tentative(self) -> bool:

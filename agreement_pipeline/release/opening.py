@@ -13,6 +13,7 @@ from agreement_pipeline.release.decisions import today
 from agreement_pipeline.release.folder import read_folder
 from agreement_pipeline.release.proof import prove
 from agreement_pipeline.store import Folder, Store, folder_at
+from agreement_pipeline.version import __version__
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,15 @@ class Demands:
         The policy that admitted the release: a name, or a name and a version.
     without_waivers
         True if the release may not rest on a waiver.
+    today
+        True if today's code must admit the release too, by its own rules.
     """
 
     rules: Policy | None = None
     least: Mapping[str, int] = field(default_factory=dict)
     policy: tuple[str, int | None] | None = None
     without_waivers: bool = False
+    today: bool = False
 
     def refuse_unmet(self, release: Release) -> None:
         """Refuse a release that does not meet the demands."""
@@ -45,6 +49,14 @@ class Demands:
                 f"{waived[0]['measure']} of {waived[0]['scope']} by {waived[0]['who']}; "
                 "expected a release without waivers. Ask for one that the policy admits by itself.",
                 "release_waived",
+            )
+        if self.today and release.held_today:
+            said = (f"{name} ({'; '.join(why)})" for name, why in release.held_today.items())
+            raise ReleaseInvalidError(
+                f"{release.path}: found round {', '.join(said)}, which agreement_pipeline "
+                f"{release.written_by} admitted and {__version__} would hold; expected one that "
+                "today's code admits too. Judge the round again, or do not ask for --today.",
+                "release_held_today",
             )
         for round_name, ratings in release.ratings.items():
             unmet = list(self._unmet(release, ratings))
@@ -93,13 +105,12 @@ def open_release(
     ReleaseHeldError
         The release does not meet the demands.
     """
-    release = verify_release(path)
+    logged = _in_force(store)
+    release = _proved(path, logged)
     if require is not None:
         demands = Demands(require) if isinstance(require, Policy) else require
         demands.refuse_unmet(release)
-    if store is not None and release.manifest_digest not in {
-        entry["manifest_digest"] for entry in store.in_force()
-    }:
+    if store is not None and release.manifest_digest not in logged:
         raise ReleaseInvalidError(
             f"{release.path}: found no such release in force in the log of {store.root}; "
             "expected a release as it was let out, and not withdrawn. "
@@ -109,18 +120,29 @@ def open_release(
     return release
 
 
-def verify_release(path: Folder | str) -> Release:
+def verify_release(path: Folder | str, *, store: Store | None = None) -> Release:
     """A release that has proved itself: everything in it is derived again from its annotations.
 
-    It does not prove who made the annotations: it is no signature.
+    It does not prove who made the annotations: it is no signature. Of a release that another
+    version of this package wrote, the log of its `store` may prove the bytes instead. Its training
+    rows are derived in any case, and `held_today` says what today's code would hold.
 
     Raises
     ------
     ReleaseInvalidError
         A file is missing, extra or changed, something comes out differently, or it was withdrawn.
     """
+    return _proved(path, _in_force(store))
+
+
+def _in_force(store: Store | None) -> set[str]:
+    """The digests of the manifests of a store's releases in force, by its log."""
+    return {entry["manifest_digest"] for entry in (store.in_force() if store else ())}
+
+
+def _proved(path: Folder | str, logged: set[str]) -> Release:
     folder = folder_at(path)
-    return prove(read_folder(folder), folder, today())
+    return prove(read_folder(folder), folder, today(), logged)
 
 
 def superseded(release: Release, store: Store) -> tuple[str, ...]:

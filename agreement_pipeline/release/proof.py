@@ -4,7 +4,7 @@ Everything it says is derived again from its annotations, its policy and its con
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from datetime import date
 from itertools import chain
@@ -33,6 +33,7 @@ from agreement_pipeline.release.contents import (
     DECISION,
     DOCUMENTS,
     MANIFEST,
+    OLDER,
     POLICY,
     SCHEMA,
     VERSION,
@@ -57,14 +58,20 @@ from agreement_pipeline.release.tables import (
 from agreement_pipeline.store import Folder, check_round_name, digest_of
 from agreement_pipeline.version import __version__
 
+NOTHING: Set[str] = frozenset()
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
 
 
-def prove(data: Mapping[str, Content], path: Folder, on: date) -> Release:
+def prove(
+    data: Mapping[str, Content], path: Folder, on: date, logged: Set[str] = NOTHING
+) -> Release:
     """The release in these files, if all of it is the same when it is derived again.
 
     The decisions, the report, the training rows and the words are derived from the annotations. A
     waiver in the release must hold on the given day.
+
+    What another version of this package wrote may come out in other numbers and words. Then a log
+    must vouch for its bytes: `logged` has the manifests of the releases that are in force there.
     """
     manifest = json_in(data, MANIFEST, path)
     writers = manifest.get("written_by")
@@ -75,25 +82,57 @@ def prove(data: Mapping[str, Content], path: Folder, on: date) -> Release:
             "release_not_derived",
         )
     release = _derived(data, manifest, path, on)
+    if release.written_by != __version__ and release.manifest_digest in logged:
+        _refuse_not_admitted_then(data, release)
+    elif manifest["schema"] == SCHEMA:
+        _refuse_otherwise_derived(data, manifest, release)
+    else:
+        raise ReleaseInvalidError(
+            f"{path}: found a release in the form {manifest['schema']}, which agreement_pipeline "
+            f"{release.written_by} wrote; expected a store whose log has it, since its numbers and "
+            "words were found in another way. Name the store with --store; "
+            "`agreement-pipeline store migrate` reads the store of an older version.",
+            "release_not_derived",
+        )
+    return release
+
+
+def _refuse_not_admitted_then(data: Mapping[str, Content], release: Release) -> None:
+    """Refuse a release whose bytes are proved, and whose own decisions do not admit its rounds."""
+    decisions = json_in(data, DECISION, release.path)
+    held = [
+        name
+        for name in release.rounds
+        if not isinstance(found := decisions.get(name), dict) or found.get("decision") != "admitted"
+    ]
+    if held or decisions.keys() != {*release.rounds}:
+        raise _not_admitted(release.path, f"rounds {held or [*decisions]} in {DECISION}")
+    _refuse_other_rows(data, release, logged=True)
+
+
+def _refuse_otherwise_derived(
+    data: Mapping[str, Content], manifest: Mapping[str, Any], release: Release
+) -> None:
+    """Refuse a release in which anything is not as its annotations give it."""
+    path = release.path
     again = {**identity(release), "written_by": {}, "files": {}}
     _refuse_other(path, MANIFEST, manifest, again, UNDERIVED)
     _refuse_other(path, DECISION, json_in(data, DECISION, path), release.decisions, WORDING)
-    for member in release.members:
-        decision = member.assessment.decision
-        if not decision.admitted:
-            raise ReleaseInvalidError(
-                f"{path}: found round {member.round}, which is not admitted "
-                f"({'; '.join(decision.reasons)}); expected an admitted round. "
-                "Do not train on it.",
-                "release_not_admitted",
-            )
+    for name, reasons in release.held_today.items():
+        raise _not_admitted(path, f"round {name}, which is not admitted ({'; '.join(reasons)})")
     derived = documents(release, {name: digest_of(data[name]) for name in release.tables})
     for name, words in DOCUMENTS.items():
         if words is not None:
             _refuse_other(path, name, json_in(data, name, path), json.loads(derived[name]), words)
     _refuse_other_rows(data, release)
-    _refuse_reworded(path, data, derived, writers)
-    return release
+    _refuse_reworded(path, data, derived, manifest["written_by"])
+
+
+def _not_admitted(path: Folder, found: str) -> ReleaseInvalidError:
+    return ReleaseInvalidError(
+        f"{path}: found {found}; expected an admitted round. Do not train on it.",
+        "release_not_admitted",
+    )
 
 
 def _derived(
@@ -104,7 +143,7 @@ def _derived(
     try:
         with read_of(path, ANNOTATIONS):
             annotations = stored_cells(ParquetRows(data[ANNOTATIONS]), ANNOTATIONS)
-        if manifest["schema"] != SCHEMA:
+        if manifest["schema"] not in (SCHEMA, *OLDER):
             raise KeyError("schema")
         project = check_round_name(manifest["project"], "project")
         table = annotations.relation
@@ -134,8 +173,9 @@ def _derived(
             f"judged ({cause}); expected those released. Fetch the release again.",
             "release_not_derived",
         ) from None
-    judged_by = terms.policy, terms.contract
-    return Release(path, project, *judged_by, members, labels, digest_of(data[MANIFEST]))
+    judged_by, digest = (terms.policy, terms.contract), digest_of(data[MANIFEST])
+    writer = manifest["written_by"].get("agreement_pipeline", "")
+    return Release(path, project, *judged_by, members, labels, digest, writer)
 
 
 def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Ratings:
@@ -153,7 +193,7 @@ def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Rati
 def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
-    if not isinstance(version := entry["version"], int) or version < 1 or version is True:
+    if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:
         raise KeyError("version")
     judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
     member = Member.assessed(entry["round"], digest, *judged, version=version)
@@ -193,8 +233,13 @@ def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Ter
     return terms, scale
 
 
-def _refuse_other_rows(data: Mapping[str, Content], release: Release) -> None:
-    """Refuse rows that the annotations do not give."""
+def _refuse_other_rows(
+    data: Mapping[str, Content], release: Release, *, logged: bool = False
+) -> None:
+    """Refuse rows that the annotations do not give.
+
+    A footer of a file that a log proves may be written as another version wrote it.
+    """
     # no decision rests on what is in no rating, but the trainer gets the whole table
     of_labels = "the consensus of the annotations does not give; expected exactly its rows"
     for name, due in (
@@ -203,7 +248,7 @@ def _refuse_other_rows(data: Mapping[str, Content], release: Release) -> None:
         (UNRESOLVED, of_labels),
     ):
         with read_of(release.path, name):
-            same = same_rows(ParquetRows(data[name]), release.tables[name])
+            same = same_rows(ParquetRows(data[name]), release.tables[name], any_footer=logged)
         if not same:
             raise ReleaseInvalidError(
                 f"{release.path}: found rows of {name} that {due}. Fetch the release again.",

@@ -15,6 +15,7 @@ SUBJECTS = {
     "decided": "decision",
     "released": "release",
     "withdrawn": "release",
+    "migrated": "store",
 }
 DECIDING = (
     "decision",
@@ -37,6 +38,7 @@ FACTS = {
     "decided": (*DECIDING, "tentative", "verdicts", "findings", "policy"),
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
+    "migrated": ("entries", "head", "from_versions"),
 }
 WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
 OWN = ("number", "time", "event", "round", "previous", "index", "project")
@@ -76,6 +78,8 @@ FINDING = {
 }
 TEXTS = ("a list of texts", are_texts)
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "entries": ("a whole number", lambda value: isinstance(value, int)),
+    "from_versions": TEXTS,
     "releases": TEXTS,
     "reasons": TEXTS,
     "rounds": (

@@ -50,8 +50,8 @@ NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]
 KEPT = re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 REMEMBERED = 100
 OLDER = (
-    " If an older version of this package wrote it, start a new store, "
-    "and ingest again the originals that this one keeps."
+    " If an older version of this package wrote it, carry it over: "
+    "agreement-pipeline store migrate OLD NEW."
 )
 
 
@@ -365,6 +365,16 @@ class Log:
         if not said_before(self.about(round_name), event, round_name, told):
             assert self._held is not None
             self._add(self._held, {"event": event, "round": round_name, **told})
+
+    def carry(self, said: Entry) -> None:
+        """Add an entry of another log, under its own time. Call only while it is held."""
+        assert self._held is not None
+        if missing := lacking(said):
+            raise StoreError(
+                f"log: found {said.get('event')} of {said.get('round')} without {missing}; "
+                "expected an entry that says what it is about. Restore the log from a backup."
+            )
+        self._add(self._held, said)
 
     def _add(self, view: View, said: Entry) -> None:
         number = view.last + 1

@@ -21,6 +21,7 @@ IN_ORDER = [
     "disputed",
     "to-date",
     "verify",
+    "store",
 ]
 NAMED = [[], *([name] for name in IN_ORDER)]
 COMMANDS = {name: command.loaded for name, command in program.commands.items()}

@@ -1,0 +1,194 @@
+"""Stores that older versions wrote are carried over, and lose nothing."""
+
+import json
+from functools import partial
+from pathlib import Path
+from random import Random
+from shutil import copytree
+
+import pytest
+
+from agreement_pipeline import Store, __version__, load_policy, open_release, verify_release
+from agreement_pipeline.cli import main
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.errors import ReleaseInvalidError, StoreError
+from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.release import judge_round, release_round, tables
+from agreement_pipeline.store import migrate, names_in
+from agreement_pipeline.store.log import Line
+from tests.killing import killed
+from tests.store.test_crashes import PRIMITIVES
+from tests.store.test_golden import GOLDEN, OLDER, PROJECT, STORES, said
+
+EACH = [(commit, name) for commit in OLDER for name in STORES]
+POLICY = load_policy(GOLDEN / "policies" / "golden.yaml")
+
+
+@pytest.fixture(scope="module")
+def carried(tmp_path_factory):
+    """The store of each older version, carried over."""
+    place = tmp_path_factory.mktemp("carried")
+    for commit, name in EACH:
+        status = main(["store", "migrate", f"{GOLDEN / commit / name}", f"{place / commit / name}"])
+        assert status == 0
+    return place
+
+
+@pytest.fixture
+def older(tmp_path):
+    """A copy of a store of an older version, whose files can be changed."""
+    return copytree(GOLDEN / OLDER[0] / "forum", tmp_path / "older")
+
+
+def files_of(store: Path) -> dict[str, bytes]:
+    """The files of a store, without what names a time of today."""
+    found = {name: (store / name).read_bytes() for name in names_in(store)}
+    return {name: data for name, data in found.items() if not name.startswith(("log/", ".lock"))}
+
+
+@pytest.mark.parametrize(("commit", "name"), EACH)
+def test_what_happened_is_in_the_new_log_at_its_own_time(commit, name, carried, capsys):
+    store, then = Store(carried / commit / name), said(commit, name)
+    *happened, last = store.history()
+    assert [[each["event"], each["round"], each["time"]] for each in happened] == then["history"]
+    assert (last["event"], last["entries"]) == ("migrated", len(happened))
+    assert last["from_versions"] == [then["version"]]
+    assert store.rounds() == tuple(sorted(then["rounds"]))
+    assert main(["history", "--store", f"{store.root}"]) == 0
+    assert f"{len(happened)} entries of version {then['version']}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("commit", "name"), EACH)
+def test_originals_releases_and_the_key_are_the_same_bytes(commit, name, carried):
+    old, new = GOLDEN / commit / name, carried / commit / name
+    kept = [each for each in names_in(old) if each.startswith(("originals/", "releases/", "salt"))]
+    assert kept
+    assert all((new / each).read_bytes() == (old / each).read_bytes() for each in kept)
+
+
+@pytest.mark.parametrize(("commit", "name"), EACH)
+def test_a_release_of_an_older_version_is_verified_by_the_log(commit, name, carried, capsys):
+    store, then = Store(carried / commit / name), said(commit, name)
+    for called, facts in then["releases"].items():
+        path = store.root / "releases" / called
+        asked = ["verify", f"{path}", "--store", f"{store.root}", "--today"]
+        status = main(asked)
+        printed = capsys.readouterr().out
+        if "refused" in facts:
+            assert f"refused ({facts['refused']})" in printed
+            continue
+        assert status == 0
+        words = f"written by agreement_pipeline {then['version']}; {__version__} admits it too"
+        assert words in printed
+        assert open_release(path, store=store).manifest_digest == facts["manifest_digest"]
+        with pytest.raises(ReleaseInvalidError, match="Name the store with --store"):
+            verify_release(path)
+
+
+@pytest.mark.parametrize(("commit", "name"), EACH)
+def test_its_rounds_are_judged_as_they_were(commit, name, carried, tmp_path):
+    store = Store(copytree(carried / commit / name, tmp_path / "store"))
+    for one, decisions in said(commit, name)["decisions"].items():
+        decision, withdrawn = judge_round(store, one, POLICY, Contract.default())
+        assert decision.to_mapping()["decision"] == decisions[-1]["decision"]
+        assert not withdrawn
+    release = release_round(store, store.rounds()[0], POLICY, Contract.default(), project=PROJECT)
+    assert verify_release(release.path).written_by == __version__
+
+
+def test_what_was_derived_otherwise_is_still_in_force_and_said(
+    carried, tmp_path, monkeypatch, capsys
+):
+    """Today's code finds other numbers. The log proves what was decided then."""
+    store = Store(copytree(carried / OLDER[0] / "others", tmp_path / "store"))
+    (entry, *_) = store.in_force()
+    path, real = store.root / "releases" / entry["release"], tables.assess
+    stricter = Policy("golden", 1, (Rule("krippendorff_alpha", reliable=0.999, min_items=20),))
+    monkeypatch.setattr(
+        tables, "assess", lambda of, _, *more, **by: real(of, stricter, *more, **by)
+    )
+    asked = ["verify", f"{path}", "--store", f"{store.root}"]
+    assert main(asked) == 0
+    assert f"{__version__} would hold it, since round lab-1: krippendorff_alpha" in (
+        capsys.readouterr().out
+    )
+    assert main([*asked, "--today"]) == 22
+    assert "refused (release_held_today)" in capsys.readouterr().out
+
+
+def test_bytes_that_the_log_does_not_have_are_not_verified(carried, tmp_path):
+    """Another version's name alone opens nothing."""
+    store = Store(copytree(carried / OLDER[0] / "others", tmp_path / "store"))
+    (entry, *_) = store.in_force()
+    path = store.root / "releases" / entry["release"]
+    manifest = json.loads((path / "manifest.json").read_bytes())
+    manifest["written_by"]["agreement_pipeline"] = "0.3.0"
+    (path / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    with pytest.raises(ReleaseInvalidError):
+        open_release(path, store=store)
+
+
+def test_a_migration_that_is_killed_is_finished_by_the_next(tmp_path):
+    old, whole = GOLDEN / OLDER[0] / "others", tmp_path / "whole"
+    assert migrate(old, whole) == 6
+    for n in sorted(Random(37).sample(range(1, 150), 10)):
+        new = tmp_path / f"{n}"
+        assert killed(partial(migrate, old, new), n, PRIMITIVES)
+        assert migrate(old, new) == 6
+        assert files_of(new) == files_of(whole)
+        assert [each["event"] for each in Store(new).history()].count("migrated") == 1
+        assert migrate(old, new) == 6
+        assert len(Store(new).history()) == 7
+
+
+def edit(older, name, change):
+    path = older / name
+    path.write_bytes(change(path.read_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("break_it", "why"),
+    [
+        (lambda of: edit(of, "log/00000005.json", lambda b: b.replace(b"held", b"admitted")), "5"),
+        (lambda of: (of / "log/00000004.json").unlink(), "4"),
+        (lambda of: (of / "log/00000012.json").unlink(), "13|12"),
+        (lambda of: next((of / "seals").glob("00000003-*")).unlink(), "3"),
+    ],
+)
+def test_an_older_log_that_was_edited_is_not_carried_over(break_it, why, older, tmp_path):
+    break_it(older)
+    with pytest.raises(StoreError, match=f"entry ({why}) absent, or not as it was written"):
+        migrate(older, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_table_that_was_edited_is_not_carried_over(older, tmp_path):
+    table = next((older / "rounds").rglob("*.parquet"))
+    table.write_bytes(table.read_bytes()[:-1])
+    with pytest.raises(StoreError, match="found no table, or another one"):
+        migrate(older, tmp_path / "new")
+
+
+def test_a_store_of_this_version_or_another_place_is_refused(carried, tmp_path):
+    with pytest.raises(StoreError, match="needs no migration"):
+        migrate(carried / OLDER[0] / "forum", tmp_path / "new")
+    other = carried / OLDER[1] / "others"
+    before = names_in(other)
+    with pytest.raises(StoreError, match="does not come from"):
+        migrate(GOLDEN / OLDER[0] / "forum", other)
+    assert names_in(other) == before
+
+
+def test_a_log_of_more_than_one_segment_is_carried_over(older, tmp_path):
+    """The older log has no segments, however long it is."""
+    last = Line.of((older / "log/00000012.json").read_bytes())
+    for number in range(13, 80):
+        entry = {**last.entry, "number": number, "previous": last.digest}
+        entry |= {"releases": [f"forum-3/{number}"], "event": "withdrawn"}
+        last = Line.of((json.dumps(entry) + "\n").encode())
+        (older / f"log/{number:08}.json").write_bytes(last.data)
+        (older / f"seals/{number:08}-{last.digest}").write_bytes(b"")
+    assert migrate(older, tmp_path / "new") == 79
+    history = Store(tmp_path / "new").history()
+    assert len(history) == 80
+    assert history[70]["releases"] == ["forum-3/71"]
