@@ -22,6 +22,7 @@ from agreement_pipeline.orchestration.metadata import (
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
 from agreement_pipeline.report import fallen_out, health, not_admitted, printable, verdict_grid
 from agreement_pipeline.report import like_before as like_others
+from agreement_pipeline.text import counted
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE = "in_time", "like_before"
@@ -39,7 +40,7 @@ ASKS = {
     ),
     IN_FORCE: ("training_data", "Is the latest release of this round in force?"),
     NO_ROUND_HELD: ("agreement_history", "Is every round admitted?"),
-    IN_TIME: ("agreement_history", "Did a round come in the last {days} days?"),
+    IN_TIME: ("agreement_history", "Did a round come in the last {days}?"),
     LIKE_BEFORE: ("agreement_history", "Is the latest round like those before?"),
     EVERY_ROUND_JUDGED: (
         "reassessment",
@@ -57,6 +58,9 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
     Of the decision there is a check, and one for each rule.
     """
     asks = {name: asked for name, (of, asked) in ASKS.items() if of == asset}
+    if IN_TIME in asks:
+        days = counted(host.project.settings.overdue_after_days, "day")
+        asks[IN_TIME] = asks[IN_TIME].format(days=days)
     if asset == "acceptability":
         policy = host.project.policy
         asks[ADMITTED] = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
@@ -66,7 +70,7 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
         check_spec(
             name,
             asset=host.key(asset),
-            description=asked.format(days=host.project.settings.overdue_after_days),
+            description=asked,
             partitions=host.partitions if by_round else None,
             blocking=name == ADMITTED,
         )

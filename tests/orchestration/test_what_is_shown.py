@@ -74,6 +74,17 @@ def test_every_check_asks_a_question(line):
     assert [spec.name for spec in specs if "?" not in spec.description] == []
 
 
+def test_braces_in_the_name_of_a_policy_stand_in_its_question(line):
+    line.write_policy({**POLICY, "policy": "strict {draft}"})
+    asked = [
+        spec.description
+        for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
+        for spec in asset.check_specs
+    ]
+    assert "Does policy strict {draft}, version 1, admit this round?" in asked
+    assert "Did a round come in the last 8 days?" in asked
+
+
 def test_a_failed_check_answers_no(line):
     line.deliver("w1", BAD)
     found = check(line.run("w1"), "admitted")
