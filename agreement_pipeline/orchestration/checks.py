@@ -44,7 +44,7 @@ ASKS = {
     LIKE_BEFORE: ("agreement_history", "Is the latest round like those before?"),
     EVERY_ROUND_JUDGED: (
         "reassessment",
-        "Does every stored round have a decision by today's policy?",
+        "Was every stored round judged again, and released if it is admitted now?",
     ),
 }
 """The asset of each check, and what it asks."""
@@ -127,7 +127,7 @@ def withdrawn(said: str) -> dg.AssetCheckResult:
 
 
 def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:
-    """An error if a round could not be judged again."""
+    """An error if a round could not be judged again, or released or shown."""
     said = [f"round {name}: {why}" for name, why in failed.items()]
     return _result(EVERY_ROUND_JUDGED, not failed, _answer(not failed, said), ERROR)
 

@@ -20,26 +20,36 @@ TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 
 
 class Asset(NamedTuple):
-    """What is fixed of an asset: the kind in its corner, and a tag to filter by.
+    """What is fixed of an asset.
 
-    Also the asset that it follows, and if it has a partition for every round.
+    Attributes
+    ----------
+    kind, shows
+        The kind in its corner, and a tag to filter by.
+    after
+        The asset that it follows. Empty for the one that reads deliveries.
+    by_round
+        True if it has a partition for every round.
+    first
+        True if it leads to a decision: it comes before what is only shown.
     """
 
     kind: str
     shows: str
     after: str = ""
     by_round: bool = True
+    first: bool = False
 
 
 ASSETS = {
-    "annotations": Asset("table", "ratings"),
+    "annotations": Asset("table", "ratings", first=True),
     "rating_patterns": Asset("table", "ratings", "annotations"),
     "inter_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "intra_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "classifier_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "disputed_items": Asset("table", "evidence", "annotations"),
-    "acceptability": Asset("python", "decision", "annotations"),
-    "training_data": Asset("parquet", "training-data", "acceptability"),
+    "acceptability": Asset("python", "decision", "annotations", first=True),
+    "training_data": Asset("parquet", "training-data", "acceptability", first=True),
     "agreement_history": Asset("dashboard", "decision", "acceptability", by_round=False),
     "release": Asset("parquet", "training-data", "training_data", by_round=False),
     "reassessment": Asset("python", "decision", "annotations", by_round=False),

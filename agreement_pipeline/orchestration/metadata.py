@@ -11,6 +11,7 @@ from urllib.parse import quote
 import dagster as dg
 import pandas as pd
 
+from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
@@ -34,6 +35,7 @@ IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
 
 INDEX = "index.html"
+NOT_KNOWN = "not_known"
 SIGNS = re.compile(r"[\\`*_\[\]()#!|]")
 """What Markdown reads as more than a sign."""
 
@@ -66,10 +68,9 @@ def number(value: float) -> Any:
     return float(value) if math.isfinite(value) else str(value)
 
 
-def refused_files(name: str, refused: Mapping[str, str]) -> dict[str, Any]:
-    """A table of files that are not used, each with the reason. No files: no table."""
-    found = pd.DataFrame(refused.items(), columns=["file", "why"])
-    return table(name, found) if refused else {}
+def refused(name: str, found: Mapping[str, str], what: str) -> dict[str, Any]:
+    """A table of what is not used or failed, each with the reason. Nothing: no table."""
+    return table(name, pd.DataFrame(found.items(), columns=[what, "why"])) if found else {}
 
 
 def _plot(name: str, draw: Plot) -> Any:
@@ -84,10 +85,17 @@ def _plot(name: str, draw: Plot) -> Any:
 def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     """The decision, why it was made, what to do, each rule, and then all the rest.
 
-    `page` leads to the page of the round, if it has one.
+    `page` leads to the page of the round, if it has one. What cannot be told of the ratings hides
+    no decision: it says why under `NOT_KNOWN`.
     """
-    decision, differs = found.decision, found.who_differs
-    steps = [f"{nth}. {markdown_text(' '.join(step))}" for nth, step in enumerate(found.steps, 1)]
+    decision = found.decision
+    try:
+        differs, steps, rated = found.who_differs, found.steps, who_rated(found.ratings)
+        not_known = ""
+    except EXPECTED as error:
+        differs, steps, rated = "", (), ""
+        not_known = f"who rated, who differs and what to do: {in_a_sentence(error)}"
+    numbered = [f"{nth}. {markdown_text(' '.join(step))}" for nth, step in enumerate(steps, 1)]
     said = [*decision.reasons, *([differs] if differs else [])]
     waivers = printable("; ".join(map(str, decision.waived)))
     # A waiver names the digest of the ratings, so digests are shown in full.
@@ -96,10 +104,10 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
         "why": dg.MetadataValue.md(_bullets(said)),
-        **({"what_to_do": dg.MetadataValue.md("\n".join(steps))} if steps else {}),
+        **({"what_to_do": dg.MetadataValue.md("\n".join(numbered))} if numbered else {}),
         **table("rules", rule_rows(decision)),
         **page,
-        "who_rated": printable(who_rated(found.ratings)),
+        **({NOT_KNOWN: printable(not_known)} if not_known else {"who_rated": printable(rated)}),
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,

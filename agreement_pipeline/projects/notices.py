@@ -9,7 +9,7 @@ from functools import lru_cache
 from html import escape
 from typing import Any, Literal
 
-from agreement_pipeline.errors import PASSING, AgreementError, of_machine
+from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import Scope
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.projects.project import Project
@@ -101,11 +101,8 @@ def with_who_differs(project: Project, notice: Notice) -> Notice:
         return notice
     try:
         return replace(notice, who=_who_differs(project.store, notice))
-    except AgreementError as error:
-        why = str(error)
-    except PASSING as error:
-        why = of_machine(error)
-    return replace(notice, who=f"Who differs is not known: {why}")
+    except EXPECTED as error:
+        return replace(notice, who=f"Who differs is not known: {in_a_sentence(error)}")
 
 
 def overdue(project: Project, now: float) -> Notice | None:

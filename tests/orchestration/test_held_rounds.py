@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import dagster as dg
 import pytest
 
-from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.errors import StoreError
+from agreement_pipeline.orchestration import metadata, project_definitions
 from agreement_pipeline.orchestration.runs import failure, or_fail
 from agreement_pipeline.readers.files import Steady
 from tests.orchestration.checks import BAD, GOOD
@@ -38,6 +39,26 @@ def test_the_run_of_a_held_round_says_held_and_why(line):
     assert first_line(result).startswith("held: round w1: krippendorff_alpha 0.")
     assert tags(line, result)[DECISION] == "held"
     assert tags(line, result)[WHY].startswith("krippendorff_alpha 0.")
+
+
+@pytest.mark.parametrize("error", [StoreError("edited"), OSError(5, "Input/output error")])
+def test_what_cannot_be_told_of_the_ratings_hides_no_decision(line, monkeypatch, error):
+    def unreadable(_):
+        raise error
+
+    line.deliver("w1", BAD)
+    line.run("w1", "annotations")
+    monkeypatch.setattr(metadata, "who_rated", unreadable)
+    result = line.run("w1", "acceptability")
+
+    assert first_line(result).startswith("held: round w1: krippendorff_alpha 0.")
+    assert tags(line, result)[DECISION] == "held"
+    (event,) = result.asset_materializations_for_node("reviews__acceptability")
+    assert event.metadata["decision"].text == "held"
+    assert event.metadata["why"].md_str.startswith("- krippendorff\\_alpha ")
+    said = event.metadata["not_known"].text
+    assert said.startswith("who rated, who differs and what to do: ")
+    assert str(error) in said
 
 
 def test_the_run_of_a_broken_file_looks_different(line):
