@@ -37,6 +37,7 @@ from agreement_pipeline.orchestration.metadata import (
 from agreement_pipeline.orchestration.runs import (
     ADMITTED,
     HELD,
+    NOT_AGAIN,
     Result,
     failure,
     or_fail,
@@ -153,7 +154,10 @@ def acceptability(project: Project, round_name: str) -> tuple[Judged, bool]:
 
 
 def training_data(project: Project, round_name: str) -> Result:
-    """The round's training data. It exists only while the policy admits the round."""
+    """The round's training data, which exist only while the policy admits the round.
+
+    If there are none, `acceptability` says why.
+    """
     return _released(released(project, round_name), [checks.released()])
 
 
@@ -249,8 +253,11 @@ def _agreement(project: Project, round_name: str, question: Question, **more: Co
     judged = {rule.scope for rule in policy.rules}
     scopes = {*SCOPE_KINDS} - {"stratum"}
     shown = Shown.of(ratings)
-    found = list(
-        survey(part, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
+    every = survey(part, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
+    holding = {rule.measure for rule in policy.rules if rule.effect == "hold"}
+    # what decides comes before what only warns, and what nobody asks for comes last
+    found = sorted(
+        every, key=lambda each: (each.measure not in holding, each.measure not in policy.measures)
     )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
@@ -291,8 +298,8 @@ def _released_and_shown(
     _materialized(context, host.key("acceptability"), each.round, decision.digest, told)
     for result in checks.policy_results(judged.policy, decision):
         _answered(context, host.key("acceptability"), each.round, result)
-    if each.withdrawn:
-        _show_withdrawn(host, context, each.round, decision)
+    if not decision.admitted:
+        _show_held(host, context, each.round, decision, each.withdrawn)
     if release is not None:
         of_release = release_metadata(release)
         key = host.key("training_data")
@@ -348,11 +355,12 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
     )
     def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
         of_round = [context.partition_key] if asset.by_round else []
+        to_decision = host.to_decision(context.partition_key if asset.by_round else None)
         with progress(context.log.info, " of ".join([name, *of_round])):
             if step is reassessment:
                 yield from reassessment(host, context)
                 return
-            found = or_fail(context, lambda: step(host.project, *of_round))
+            found = or_fail(context, lambda: step(host.project, *of_round), to_decision)
             if step is acceptability:
                 yield from _judged(host, context, found, {each.name for each in asked})
             else:
@@ -381,20 +389,27 @@ def _judged(
     if decision.admitted:
         tag(context, ADMITTED)
         return
-    if withdrawn:
-        _show_withdrawn(host, context, context.partition_key, decision)
+    _show_held(host, context, context.partition_key, decision, withdrawn)
     why = "; ".join(decision.reasons)
-    tag(context, HELD, why)
-    raise failure(f"held: round {context.partition_key}: {why}", "held")
+    tag(context, HELD, why, **NOT_AGAIN)
+    to_decision = host.to_decision(context.partition_key)
+    raise failure(f"held: round {context.partition_key}: {why}", "held", to_decision)
 
 
-def _show_withdrawn(
-    host: Host, context: dg.AssetExecutionContext, round_name: str, decision: Decision
+def _show_held(
+    host: Host,
+    context: dg.AssetExecutionContext,
+    round_name: str,
+    decision: Decision,
+    withdrawn: bool,
 ) -> None:
-    """Show on the training data of a round that its release was withdrawn, and why."""
-    asset, said = host.key("training_data"), f"withdrawn: {printable('; '.join(decision.reasons))}"
-    _answered(context, asset, round_name, checks.withdrawn(said))
-    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata={"release": said}))
+    """Show on the training data of a round why there are none, or that they were withdrawn."""
+    asset, why = host.key("training_data"), printable("; ".join(decision.reasons))
+    said = f"{'withdrawn' if withdrawn else 'held'}: {why}"
+    if withdrawn:
+        _answered(context, asset, round_name, checks.withdrawn(said))
+    shown = {"release": said, **host.to_decision(round_name)}
+    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata=shown))
 
 
 def _answered(

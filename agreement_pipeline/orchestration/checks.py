@@ -15,6 +15,7 @@ from agreement_pipeline.orchestration.compat import check_spec
 from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
     first_of,
+    in_cell,
     number,
     rendered,
     table,
@@ -170,7 +171,7 @@ def _findings(findings: Sequence[Finding]) -> dict[str, Any]:
             "check": finding.check,
             "passed": "yes" if finding.passed else "no",
             "found": finding.description,
-            "observed": "; ".join(f"{name}: {value}" for name, value in finding.observed),
+            "observed": "; ".join(f"{name}: {in_cell(value)}" for name, value in finding.observed),
         }
         for finding in findings
     )
@@ -189,7 +190,7 @@ def _answer(passed: bool, reasons: Iterable[str]) -> str:
     return f"{'Yes' if passed else 'No'}{f': {said}' if said else '.'}"
 
 
-def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
+def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float | str]:
     """What the UI plots of a rule with one verdict: its value, limits and p."""
     if len(verdicts) != 1:
         return {}

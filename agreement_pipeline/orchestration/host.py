@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import dagster as dg
 
 from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.orchestration.metadata import link, page_of
 from agreement_pipeline.orchestration.runs import or_fail
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release, release_dataset, release_round
@@ -60,7 +61,7 @@ ASSETS = {
 FIXED = ("deps", "skippable", "partitions_def", "freshness_policy", "automation_condition")
 
 
-_HOSTED: dict[str, Project] = {}
+_HOSTED: "dict[str, Host]" = {}
 """The projects of this code location. Their settings come from reviewed files, not from a run."""
 
 
@@ -104,6 +105,11 @@ class Host:
         """The key of an asset."""
         return self.spec(name).key
 
+    def to_decision(self, round_name: str | None) -> dict[str, Any]:
+        """The ways to a decision: the asset that shows it, and the page of the round."""
+        page = {} if round_name is None else link(self.project, page_of(round_name))
+        return {"acceptability": dg.MetadataValue.asset(self.key("acceptability")), **page}
+
     @property
     def partitions(self) -> dg.DynamicPartitionsDefinition:
         """The rounds of the project."""
@@ -124,9 +130,9 @@ def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:
     return dg.DynamicPartitionsDefinition(name=f"{project}_rounds")
 
 
-def host(project: Project) -> None:
+def remember(host: Host) -> None:
     """Remember a project, so that `release_of` finds it by its name."""
-    _HOSTED[project.name] = project
+    _HOSTED[host.project.name] = host
 
 
 def release_of(context: dg.AssetExecutionContext, project: str | None = None) -> Release:
@@ -148,7 +154,8 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     dagster.Failure
         The round is held or was never delivered, or its bytes were edited. It is not tried again.
     """
-    return or_fail(context, lambda: released(*_asked(context, project)))
+    host, name = or_fail(context, lambda: _asked(context, project))
+    return or_fail(context, lambda: released(host.project, name), host.to_decision(name))
 
 
 def released(project: Project, round_name: str | None = None) -> Release:
@@ -166,7 +173,7 @@ def released(project: Project, round_name: str | None = None) -> Release:
     return release_round(project.store, round_name, policy, contract, **by)
 
 
-def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Project, str | None]:
+def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Host, str | None]:
     """The project that is named, or the one whose rounds are the partitions of the asset.
 
     With it, the round of the run, if it has one.
