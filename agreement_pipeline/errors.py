@@ -46,6 +46,8 @@ class AgreementError(Exception):
 
 PASSING = (OSError, MemoryError, RecursionError)
 """What a machine raises where nothing is wrong with the program: another one may do better."""
+EXPECTED = (AgreementError, *PASSING)
+"""All that may be raised where nothing is wrong with the program."""
 
 
 def passes(error: BaseException) -> bool:
@@ -82,6 +84,11 @@ def of_machine(error: BaseException) -> str:
         f"found {error}; expected files that can be read and written. "
         "Check the path, its permissions and the disk."
     )
+
+
+def in_a_sentence(error: BaseException) -> str:
+    """What this package refused, or what the machine did not give, in a sentence."""
+    return str(error) if isinstance(error, AgreementError) else of_machine(error)
 
 
 CRASHED = 70

@@ -81,8 +81,8 @@ def judge(project: "Project") -> str:
     """Judge the kept round."""
     from agreement_pipeline.release import judge_round
 
-    decision, withdrawn = judge_round(project.store, ROUND, project.policy, project.contract)
-    outcome = "admitted" if decision.admitted else "held"
+    judged, withdrawn = judge_round(project.store, ROUND, project.policy, project.contract)
+    outcome = "admitted" if judged.decision.admitted else "held"
     return f"{outcome}, and its release withdrawn" if withdrawn else outcome
 
 

@@ -50,7 +50,7 @@ class Fact(NamedTuple):
     words: str
 
 
-def part(count: int, n: int, words: str) -> Fact:
+def share_of(count: int, n: int, words: str) -> Fact:
     """The share of `n` things that are as the words say."""
     return Fact(count / n, f"{count} of {n} {words}")
 
@@ -104,7 +104,7 @@ def _copies(texts: pd.Series, what: str) -> Fact:
         words += ", such as " + " and ".join(
             f"{item!a} that of {first[text]!a}" for item, text in copies
         )
-    return part(n_copies, len(alike), words)
+    return share_of(n_copies, len(alike), words)
 
 
 def _sample(texts: pd.Series) -> pd.Series:
@@ -218,7 +218,7 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
     if len(each) < FEWEST_ITEMS or (each == usual).mean() < USUAL:
         return Fact(None, "no number of raters is usual, so nothing was checked")
     words = f"items have fewer raters than {usual}, as most items have"
-    return part(int((each < usual).sum()), len(each), words)
+    return share_of(int((each < usual).sum()), len(each), words)
 
 
 @fact
@@ -227,7 +227,7 @@ def share_of_gold(panel: Panel) -> Fact:
     gold = panel.gold[panel.rated]
     if not len(gold):
         return Fact(None, "no item was rated, so nothing was checked")
-    return part(int(gold.sum()), len(gold), "items are gold")
+    return share_of(int(gold.sum()), len(gold), "items are gold")
 
 
 @fact
@@ -352,7 +352,7 @@ def occurrences_out_of_order(panel: Panel) -> Fact:
 def _share(which: Codes, what: str, of: str = "replicates") -> Fact:
     if not len(which):
         return Fact(None, f"there are no {of} to look at, so nothing was checked")
-    return part(int(which.sum()), len(which), f"{of} {what}")
+    return share_of(int(which.sum()), len(which), f"{of} {what}")
 
 
 @fact
@@ -369,7 +369,7 @@ def share_of_unused_categories(panel: Panel) -> Fact:
         name for place, name in enumerate(names) if (name if scale.numeric else place) not in given
     ]
     words = f"categories are never used{f', {listed(unused)}' if unused else ''}"
-    return part(len(unused), len(names), words)
+    return share_of(len(unused), len(names), words)
 
 
 @fact
@@ -389,4 +389,6 @@ def share_assisted(panel: Panel) -> Fact:
     """The share of the panel's labels that began as a suggestion."""
     if not panel.ratings.says_assisted:
         return Fact(None, "it is not known which labels began as a suggestion")
-    return part(panel.ratings.n_assisted, panel.ratings.n_of_panel, "labels began as a suggestion")
+    return share_of(
+        panel.ratings.n_assisted, panel.ratings.n_of_panel, "labels began as a suggestion"
+    )

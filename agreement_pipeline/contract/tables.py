@@ -95,7 +95,7 @@ def _n_labels(panel: Panel) -> Codes:
     return counts(np.concatenate(found), len(panel.items))
 
 
-TABLES = {
+DERIVED = {
     "rows": Derived(["item", "rater"], rows_of),
     "items": Derived(["item"], items_of),
     "round": Derived([], round_of),

@@ -12,7 +12,7 @@ import pandas as pd
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.contract.gx import KEPT, Answer, answers, one_line, suite_of
 from agreement_pipeline.contract.panel import Panel
-from agreement_pipeline.contract.tables import TABLES, in_words
+from agreement_pipeline.contract.tables import DERIVED, in_words
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place
 
@@ -53,7 +53,7 @@ def validate(
     personal: Sequence[str],
     where: Place,
 ) -> list[Finding]:
-    """One finding for each expectation on one of the `TABLES`, in order.
+    """One finding for each expectation on a table, in order.
 
     `personal` are regular expressions of personal data, which are redacted. `where` names the list.
     """
@@ -61,7 +61,7 @@ def validate(
     suite = suite_of(expectations, where)
     plain = partial(_plain, personal=personal)
     try:
-        frame = TABLES[table].of(panel, {name for each in expectations for name in each.columns})
+        frame = DERIVED[table].of(panel, {name for each in expectations for name in each.columns})
         asked = {check: built for check, built in suite.items() if not idle[check]}
         parameters = {"vocabulary": list(panel.ratings.scale.categories or ())}
         said = answers(asked, frame, parameters)
@@ -90,7 +90,7 @@ def _finding(
     elif said.raised is not None:
         found, severity = f"could not be run ({plain(one_line(said.raised))})", "error"
     else:
-        observed = _observed(said.result, frame, TABLES[table].keys, plain)
+        observed = _observed(said.result, frame, DERIVED[table].keys, plain)
         facts = [in_words(name) for name in expectation.columns if in_words(name) in frame]
         words = "; ".join(str(plain(frame[name].iloc[0])) for name in facts)
         found = words or _found(observed, table)

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from inspect import getdoc
-from typing import Any, NamedTuple
+from typing import Any
 
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
@@ -23,12 +23,13 @@ from agreement_pipeline.orchestration.compat import DATA_VERSION
 from agreement_pipeline.orchestration.host import ASSETS, Host, released
 from agreement_pipeline.orchestration.metadata import (
     INDEX,
+    NOT_KNOWN,
     decision_metadata,
     first_rows,
     keep_page,
     link,
     page_of,
-    refused_files,
+    refused,
     release_metadata,
     rendered,
     table,
@@ -36,6 +37,7 @@ from agreement_pipeline.orchestration.metadata import (
 from agreement_pipeline.orchestration.runs import (
     ADMITTED,
     HELD,
+    NOT_AGAIN,
     Result,
     failure,
     or_fail,
@@ -46,7 +48,7 @@ from agreement_pipeline.orchestration.sensors import shown_state
 from agreement_pipeline.policy import Decision, judged_part
 from agreement_pipeline.projects import Project, overdue, project_page, round_before
 from agreement_pipeline.projects import round_page as page_of_one
-from agreement_pipeline.release import Checked, Reassessed, Release, judge_round, reassess
+from agreement_pipeline.release import Checked, Judged, Reassessed, Release, judge_round, reassess
 from agreement_pipeline.report import (
     Before,
     Content,
@@ -61,17 +63,6 @@ from agreement_pipeline.report import (
     since,
     table_of_rows,
 )
-
-FIRST = ("annotations", "acceptability", "training_data")
-"""What leads to a decision comes before what is only shown."""
-
-
-class Judged(NamedTuple):
-    """What an asset shows of a decision, and if a release of the round was withdrawn."""
-
-    result: Result
-    decision: Decision
-    withdrawn: bool
 
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
@@ -146,37 +137,27 @@ def disputed_items(project: Project, round_name: str) -> Result:
     return dg.MaterializeResult(metadata=rendered(disputed(project.store.ratings(round_name))))
 
 
-def acceptability(project: Project, round_name: str) -> Judged:
+def acceptability(project: Project, round_name: str) -> tuple[Judged, bool]:
     """The decision: does the policy admit this round, and why?
 
     A release that the decision no longer allows is withdrawn.
     """
-    policy, kept = project.policy, project.checked_here.pop(round_name, None)
-    decision, withdrawn = judge_round(
+    return judge_round(
         project.store,
         round_name,
-        policy,
+        project.policy,
         project.contract,
         waivers=project.waivers,
         settings_digest=project.settings.reading_digest,
-        kept=kept,
+        kept=project.checked_here.pop(round_name, None),
     )
-    is_kept = kept is not None and kept.ratings.digest == decision.ratings_digest
-    ratings = kept.ratings if kept and is_kept else project.store.ratings(round_name)
-    found = Round(ratings, policy, decision, project.name, round_name)
-    result = dg.MaterializeResult[None](
-        data_version=dg.DataVersion(decision.digest),
-        check_results=list(checks.policy_results(policy, decision)),
-        metadata={
-            **decision_metadata(found, link(project, page_of(round_name))),
-            "release_withdrawn": withdrawn,
-        },
-    )
-    return Judged(result, decision, withdrawn)
 
 
 def training_data(project: Project, round_name: str) -> Result:
-    """The round's training data. It exists only while the policy admits the round."""
+    """The round's training data, which exist only while the policy admits the round.
+
+    If there are none, `acceptability` says why.
+    """
     return _released(released(project, round_name), [checks.released()])
 
 
@@ -208,8 +189,8 @@ def agreement_history(project: Project) -> Result:
         metadata={
             **rendered(history(rounds, project.policy, chart, why)),
             **link(project, INDEX),
-            **refused_files("files_refused", project.look().refused),
-            **refused_files("waivers_unused", unused),
+            **refused("files_refused", project.look().refused, "file"),
+            **refused("waivers_unused", unused, "file"),
         },
     )
 
@@ -223,42 +204,46 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     """Every stored round, judged again where something changed since its last decision.
 
     Ratings, policy, contract, waivers, settings and code are compared by their digests. A release
-    that is no longer admitted is withdrawn, and a round that is admitted now is released. A run
-    that is ended in the middle is gone on with by the next one.
+    that is no longer admitted is withdrawn, and a round that is admitted now is released. What
+    fails for one round ends nothing. A run that is ended in the middle is gone on with by the next
+    one. A round that is admitted and could not be released needs a run of its own.
     """
     counts = {"rounds": 0, "decided_anew": 0, "withdrawn": 0}
     changed: list[dict[str, str]] = []
     failed: dict[str, str] = {}
     project = host.project
-    looked_at = reassess(
-        project.store,
-        project.policy,
-        project.contract,
-        waivers=project.waivers,
-        settings_digest=project.settings.reading_digest,
+    looked_at = or_fail(
+        context,
+        lambda: reassess(
+            project.store,
+            project.policy,
+            project.contract,
+            waivers=project.waivers,
+            settings_digest=project.settings.reading_digest,
+        ),
     )
     while each := or_fail(context, lambda: next(looked_at, None)):
         counts["rounds"] += 1
-        counts["decided_anew"] += each.decision is not None
+        counts["decided_anew"] += each.judged is not None
         counts["withdrawn"] += each.withdrawn
-        if each.error is not None:
-            failed[each.round] = str(each.error)
-        elif each.decision is not None and each.changed:
-            _show(host, context, each, each.decision)
-            changed.append(_row(each, each.decision))
-            failed |= _released_now(host, context, each, each.decision)
+        why = each.error
+        if each.judged is not None and each.changed:
+            changed.append(_row(each, each.judged.decision))
+            why = _released_and_shown(host, context, each, each.judged)
+        if why:
+            failed[each.round] = why
     yield dg.MaterializeResult(
         check_results=[checks.reassessed(failed)],
         metadata={
             **counts,
             "changed": len(changed),
             **(table("decisions_changed", pd.DataFrame(changed)) if changed else {}),
-            **refused_files("rounds_not_judged", failed),
+            **refused("rounds_failed", failed, "round"),
         },
     )
     if failed:
-        why = "; ".join(f"round {name}: {said}" for name, said in failed.items())
-        raise failure(f"not judged again: {why}", "not_judged")
+        said = "; ".join(f"round {name}: {why}" for name, why in failed.items())
+        raise failure(f"not judged again, or not released or shown: {said}", "not_judged")
 
 
 def _agreement(project: Project, round_name: str, question: Question, **more: Content) -> Result:
@@ -268,8 +253,11 @@ def _agreement(project: Project, round_name: str, question: Question, **more: Co
     judged = {rule.scope for rule in policy.rules}
     scopes = {*SCOPE_KINDS} - {"stratum"}
     shown = Shown.of(ratings)
-    found = list(
-        survey(part, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
+    every = survey(part, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
+    holding = {rule.measure for rule in policy.rules if rule.effect == "hold"}
+    # what decides comes before what only warns, and what nobody asks for comes last
+    found = sorted(
+        every, key=lambda each: (each.measure not in holding, each.measure not in policy.measures)
     )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
@@ -285,35 +273,38 @@ def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) ->
     )
 
 
-def _show(
-    host: Host, context: dg.AssetExecutionContext, each: Reassessed, decision: Decision
-) -> None:
-    """Show a changed decision on `acceptability`, as the run of the round itself would."""
-    asset, project = host.key("acceptability"), host.project
-    ratings = project.store.ratings(each.round)
-    found = Round(ratings, project.policy, decision, project.name, each.round)
-    said = decision_metadata(found, link(project, page_of(each.round)))
-    told = {**said, "release_withdrawn": each.withdrawn}
-    _materialized(context, asset, each.round, decision.digest, told)
-    for result in checks.policy_results(project.policy, decision):
-        _answered(context, asset, each.round, result)
-    if each.withdrawn:
-        _show_withdrawn(host, context, each.round, decision)
+def _told(project: Project, judged: Judged, withdrawn: bool) -> dict[str, Any]:
+    """What `acceptability` shows of a decision."""
+    name = judged.version.round
+    found = Round(judged.ratings, judged.policy, judged.decision, project.name, name)
+    page = link(project, page_of(name))
+    return {**decision_metadata(found, page), "release_withdrawn": withdrawn}
 
 
-def _released_now(
-    host: Host, context: dg.AssetExecutionContext, each: Reassessed, decision: Decision
-) -> dict[str, str]:
-    """Release a round that is admitted and was not before. Why that failed, by its name."""
-    if not decision.admitted or each.before == "admitted":
-        return {}
-    try:
-        release = released(host.project, each.round)
-    except AgreementError as error:
-        return {each.round: str(error)}
-    told = release_metadata(release)
-    _materialized(context, host.key("training_data"), each.round, release.path.name, told)
-    return {}
+def _released_and_shown(
+    host: Host, context: dg.AssetExecutionContext, each: Reassessed, judged: Judged
+) -> str:
+    """Release a round that is admitted now, and show what changed as its own run would.
+
+    What failed, in words. Empty if nothing did.
+    """
+    project, decision, failed, release = host.project, judged.decision, list[str](), None
+    if decision.admitted and each.before != "admitted":
+        try:
+            release = released(project, each.round)
+        except EXPECTED as error:
+            failed.append(in_a_sentence(error))
+    told = _told(project, judged, each.withdrawn)
+    _materialized(context, host.key("acceptability"), each.round, decision.digest, told)
+    for result in checks.policy_results(judged.policy, decision):
+        _answered(context, host.key("acceptability"), each.round, result)
+    if not decision.admitted:
+        _show_held(host, context, each.round, decision, each.withdrawn)
+    if release is not None:
+        of_release = release_metadata(release)
+        key = host.key("training_data")
+        _materialized(context, key, each.round, release.path.name, of_release)
+    return "; ".join([*failed, *([told[NOT_KNOWN]] if NOT_KNOWN in told else [])])
 
 
 def _materialized(
@@ -359,56 +350,66 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
         # An instance may limit how many steps of a pool run at a time.
         pool=str(host.partitions.name),
         partitions_def=host.partitions if asset.by_round else None,
-        op_tags={"dagster/priority": "1"} if name in FIRST else None,
-        freshness_policy=overdue_after if name == "annotations" else None,
+        op_tags={"dagster/priority": "1"} if asset.first else None,
+        freshness_policy=None if asset.after else overdue_after,
     )
     def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
         of_round = [context.partition_key] if asset.by_round else []
+        to_decision = host.to_decision(context.partition_key if asset.by_round else None)
         with progress(context.log.info, " of ".join([name, *of_round])):
             if step is reassessment:
                 yield from reassessment(host, context)
                 return
-            found = or_fail(context, lambda: step(host.project, *of_round))
-        if isinstance(found, Judged):
-            yield from _judged(host, context, found, {each.name for each in asked})
-        else:
-            yield found
+            found = or_fail(context, lambda: step(host.project, *of_round), to_decision)
+            if step is acceptability:
+                yield from _judged(host, context, found, {each.name for each in asked})
+            else:
+                yield found
 
     return compute
 
 
 def _judged(
-    host: Host, context: dg.AssetExecutionContext, found: Judged, asked: set[str]
+    host: Host, context: dg.AssetExecutionContext, found: tuple[Judged, bool], asked: set[str]
 ) -> Iterator[Result]:
     """Show the decision. If the round is held, the run ends, and its first line says why.
 
     Each check that was loaded is answered, and no other: the policy may have other rules by now.
     """
-    result, decision, withdrawn = found
-    answered = [each for each in result.check_results if each.check_name in asked]
+    judged, withdrawn = found
+    decision = judged.decision
+    results = checks.policy_results(judged.policy, decision)
+    answered = [each for each in results if each.check_name in asked]
     gone = sorted(asked - {each.check_name for each in answered})
     yield dg.MaterializeResult(
-        metadata=result.metadata,
+        metadata=_told(host.project, judged, withdrawn),
         check_results=[*answered, *map(checks.without_rule, gone)],
-        data_version=result.data_version,
+        data_version=dg.DataVersion(decision.digest),
     )
     if decision.admitted:
         tag(context, ADMITTED)
         return
-    if withdrawn:
-        _show_withdrawn(host, context, context.partition_key, decision)
+    _show_held(host, context, context.partition_key, decision, withdrawn)
     why = "; ".join(decision.reasons)
-    tag(context, HELD, why)
-    raise failure(f"held: round {context.partition_key}: {why}", "held")
+    tag(context, HELD, why, **NOT_AGAIN)
+    to_decision = host.to_decision(context.partition_key)
+    raise failure(f"held: round {context.partition_key}: {why}", "held", to_decision)
 
 
-def _show_withdrawn(
-    host: Host, context: dg.AssetExecutionContext, round_name: str, decision: Decision
+def _show_held(
+    host: Host,
+    context: dg.AssetExecutionContext,
+    round_name: str,
+    decision: Decision,
+    withdrawn: bool,
 ) -> None:
-    """Show on the training data of a round that its release was withdrawn, and why."""
-    asset, said = host.key("training_data"), f"withdrawn: {printable('; '.join(decision.reasons))}"
-    _answered(context, asset, round_name, checks.withdrawn(said))
-    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata={"release": said}))
+    """Show on the training data of a round why there are none, or that they were withdrawn."""
+    asset, why = host.key("training_data"), printable("; ".join(decision.reasons))
+    said = f"{'withdrawn' if withdrawn else 'held'}: {why}"
+    if withdrawn:
+        _answered(context, asset, round_name, checks.withdrawn(said))
+    shown = {"release": said, **host.to_decision(round_name)}
+    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata=shown))
 
 
 def _answered(

@@ -15,6 +15,7 @@ from agreement_pipeline.orchestration.compat import check_spec
 from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
     first_of,
+    in_cell,
     number,
     rendered,
     table,
@@ -22,6 +23,7 @@ from agreement_pipeline.orchestration.metadata import (
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
 from agreement_pipeline.report import fallen_out, health, not_admitted, printable, verdict_grid
 from agreement_pipeline.report import like_before as like_others
+from agreement_pipeline.text import counted
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE = "in_time", "like_before"
@@ -39,11 +41,11 @@ ASKS = {
     ),
     IN_FORCE: ("training_data", "Is the latest release of this round in force?"),
     NO_ROUND_HELD: ("agreement_history", "Is every round admitted?"),
-    IN_TIME: ("agreement_history", "Did a round come in the last {days} days?"),
+    IN_TIME: ("agreement_history", "Did a round come in the last {days}?"),
     LIKE_BEFORE: ("agreement_history", "Is the latest round like those before?"),
     EVERY_ROUND_JUDGED: (
         "reassessment",
-        "Does every stored round have a decision by today's policy?",
+        "Was every stored round judged again, and released if it is admitted now?",
     ),
 }
 """The asset of each check, and what it asks."""
@@ -57,6 +59,9 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
     Of the decision there is a check, and one for each rule.
     """
     asks = {name: asked for name, (of, asked) in ASKS.items() if of == asset}
+    if IN_TIME in asks:
+        days = counted(host.project.settings.overdue_after_days, "day")
+        asks[IN_TIME] = asks[IN_TIME].format(days=days)
     if asset == "acceptability":
         policy = host.project.policy
         asks[ADMITTED] = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
@@ -66,7 +71,7 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
         check_spec(
             name,
             asset=host.key(asset),
-            description=asked.format(days=host.project.settings.overdue_after_days),
+            description=asked,
             partitions=host.partitions if by_round else None,
             blocking=name == ADMITTED,
         )
@@ -123,7 +128,7 @@ def withdrawn(said: str) -> dg.AssetCheckResult:
 
 
 def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:
-    """An error if a round could not be judged again."""
+    """An error if a round could not be judged again, or released or shown."""
     said = [f"round {name}: {why}" for name, why in failed.items()]
     return _result(EVERY_ROUND_JUDGED, not failed, _answer(not failed, said), ERROR)
 
@@ -166,7 +171,7 @@ def _findings(findings: Sequence[Finding]) -> dict[str, Any]:
             "check": finding.check,
             "passed": "yes" if finding.passed else "no",
             "found": finding.description,
-            "observed": "; ".join(f"{name}: {value}" for name, value in finding.observed),
+            "observed": "; ".join(f"{name}: {in_cell(value)}" for name, value in finding.observed),
         }
         for finding in findings
     )
@@ -185,7 +190,7 @@ def _answer(passed: bool, reasons: Iterable[str]) -> str:
     return f"{'Yes' if passed else 'No'}{f': {said}' if said else '.'}"
 
 
-def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
+def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float | str]:
     """What the UI plots of a rule with one verdict: its value, limits and p."""
     if len(verdicts) != 1:
         return {}

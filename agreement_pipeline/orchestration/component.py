@@ -11,7 +11,7 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration.alerts import build_alert_sensor
 from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.compat import TranslationFn, TranslationFnResolver
-from agreement_pipeline.orchestration.host import Host, Translate, host
+from agreement_pipeline.orchestration.host import Host, Translate, remember
 from agreement_pipeline.orchestration.schedules import build_jobs, build_schedule
 from agreement_pipeline.orchestration.sensors import (
     build_adjudicated_sensor,
@@ -176,7 +176,7 @@ def project_definitions(
     project = Project(settings).checked()
     hosted = Host(project, translate)
     jobs = build_jobs(hosted)
-    host(project)
+    remember(hosted)
     return dg.Definitions(
         assets=build_assets(hosted),
         jobs=list(jobs.values()),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import dagster as dg
 
 from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.orchestration.metadata import link, page_of
 from agreement_pipeline.orchestration.runs import or_fail
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release, release_dataset, release_round
@@ -20,26 +21,36 @@ TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 
 
 class Asset(NamedTuple):
-    """What is fixed of an asset: the kind in its corner, and a tag to filter by.
+    """What is fixed of an asset.
 
-    Also the asset that it follows, and if it has a partition for every round.
+    Attributes
+    ----------
+    kind, shows
+        The kind in its corner, and a tag to filter by.
+    after
+        The asset that it follows. Empty for the one that reads deliveries.
+    by_round
+        True if it has a partition for every round.
+    first
+        True if it leads to a decision: it comes before what is only shown.
     """
 
     kind: str
     shows: str
     after: str = ""
     by_round: bool = True
+    first: bool = False
 
 
 ASSETS = {
-    "annotations": Asset("table", "ratings"),
+    "annotations": Asset("table", "ratings", first=True),
     "rating_patterns": Asset("table", "ratings", "annotations"),
     "inter_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "intra_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "classifier_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "disputed_items": Asset("table", "evidence", "annotations"),
-    "acceptability": Asset("python", "decision", "annotations"),
-    "training_data": Asset("parquet", "training-data", "acceptability"),
+    "acceptability": Asset("python", "decision", "annotations", first=True),
+    "training_data": Asset("parquet", "training-data", "acceptability", first=True),
     "agreement_history": Asset("dashboard", "decision", "acceptability", by_round=False),
     "release": Asset("parquet", "training-data", "training_data", by_round=False),
     "reassessment": Asset("python", "decision", "annotations", by_round=False),
@@ -50,7 +61,7 @@ ASSETS = {
 FIXED = ("deps", "skippable", "partitions_def", "freshness_policy", "automation_condition")
 
 
-_HOSTED: dict[str, Project] = {}
+_HOSTED: "dict[str, Host]" = {}
 """The projects of this code location. Their settings come from reviewed files, not from a run."""
 
 
@@ -94,6 +105,11 @@ class Host:
         """The key of an asset."""
         return self.spec(name).key
 
+    def to_decision(self, round_name: str | None) -> dict[str, Any]:
+        """The ways to a decision: the asset that shows it, and the page of the round."""
+        page = {} if round_name is None else link(self.project, page_of(round_name))
+        return {"acceptability": dg.MetadataValue.asset(self.key("acceptability")), **page}
+
     @property
     def partitions(self) -> dg.DynamicPartitionsDefinition:
         """The rounds of the project."""
@@ -114,9 +130,9 @@ def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:
     return dg.DynamicPartitionsDefinition(name=f"{project}_rounds")
 
 
-def host(project: Project) -> None:
+def remember(host: Host) -> None:
     """Remember a project, so that `release_of` finds it by its name."""
-    _HOSTED[project.name] = project
+    _HOSTED[host.project.name] = host
 
 
 def hosted() -> list[Project]:
@@ -143,7 +159,8 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     dagster.Failure
         The round is held or was never delivered, or its bytes were edited. It is not tried again.
     """
-    return or_fail(context, lambda: released(*_asked(context, project)))
+    host, name = or_fail(context, lambda: _asked(context, project))
+    return or_fail(context, lambda: released(host.project, name), host.to_decision(name))
 
 
 def released(project: Project, round_name: str | None = None) -> Release:
@@ -161,7 +178,7 @@ def released(project: Project, round_name: str | None = None) -> Release:
     return release_round(project.store, round_name, policy, contract, **by)
 
 
-def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Project, str | None]:
+def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Host, str | None]:
     """The project that is named, or the one whose rounds are the partitions of the asset.
 
     With it, the round of the run, if it has one.

@@ -9,8 +9,10 @@ from typing import Any
 from urllib.parse import quote
 
 import dagster as dg
+import numpy as np
 import pandas as pd
 
+from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
@@ -25,7 +27,7 @@ from agreement_pipeline.report import (
     verdict_grid,
     who_rated,
 )
-from agreement_pipeline.text import unlinked
+from agreement_pipeline.text import DIGITS, unlinked
 
 MAX_ROWS = 40
 """The rows of a table, and the texts of a list, that are shown."""
@@ -34,8 +36,99 @@ IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
 
 INDEX = "index.html"
+NOT_KNOWN = "not_known"
 SIGNS = re.compile(r"[\\`*_\[\]()#!|]")
 """What Markdown reads as more than a sign."""
+
+PLACES = 4
+"""The digits of a number under 1, and the decimals of any other."""
+
+ABOUT = ("round", "measure", "of", "rule", "rater", "scope", "stratum", "classifier", "check")
+READINGS = ("decision", "verdict", "reading", "reads", "place", "passed", "now")
+PATTERNS, FIRST_ROWS = "most_common", "first_rows"
+"""The tables with columns that the data name."""
+OF_CATEGORY, OF_DATA = "How many raters gave this category.", "What was delivered under this name."
+COLUMNS = {
+    # of a decision
+    "round": "The round.",
+    "decision": "Whether the round is admitted, held, pending or not judged.",
+    "verdict": "How the rule reads the interval: reliable, tentative, unreliable or inconclusive.",
+    "rule": "The measure that the rule asks for, and what it is about.",
+    "effect": "Whether the rule can hold a release, or only warns.",
+    "cut-off (tentative)": "The limit that the interval must reach, and that of a tentative one.",
+    "why": "The reason, in words.",
+    "release": "What became of the training data of the round.",
+    "before": "The decision until now.",
+    "now": "The new decision.",
+    "check": "The check of the data contract.",
+    "passed": "Whether the check is met.",
+    "found": "What the check found, in words.",
+    "observed": "The numbers that the check found.",
+    "file": "The file.",
+    "digest": "SHA-256 of all that a decision depends on there.",
+    # of agreement
+    "measure": "The measure of agreement.",
+    "scope": "What the value is about: the round, a category, a rater or a pair.",
+    "of": "What the row is about.",
+    "what": "What is compared with the round before.",
+    "value": "The value, and its interval if that has no column of its own.",
+    "interval": "The interval of the value to its left, at the confidence level of the policy.",
+    "reading": "How the numbers of the row read in words.",
+    "reads": "How the round reads beside those before it.",
+    "expected": "The value that the rounds before let expect.",
+    "limits": "The limits of the control chart for a round of this size.",
+    "note": "What else a reader of the value must know.",
+    "with the others": "Agreement with the other raters.",
+    "interval with the others": "The interval of the agreement with the others.",
+    "with themselves": "Agreement of raters with themselves on items that came back.",
+    "interval with themselves": "The interval of the agreement with themselves.",
+    "interval again": "The interval of the agreement with themselves.",
+    "right on gold": "The share of gold items on which the rater gave the right label.",
+    "interval on gold": "The interval of the share of right labels.",
+    "uses more": "Categories that the rater gives more often than others on the same items.",
+    "uses less": "Categories that the rater gives less often than others on the same items.",
+    "seconds": "The usual time between two ratings.",
+    "stratum": "The part of the items.",
+    "α": "Krippendorff's α within the stratum.",
+    "on the round's ruler": "The same, with disagreement divided by that of the whole round.",
+    "classifier": "The model.",
+    "agreement": "Agreement of the model with the panel.",
+    "place": "Where the model stands beside the raters.",
+    "raters' lowest": "The lowest agreement of a rater with the rest of the panel.",
+    "raters' highest": "The highest agreement of a rater with the rest of the panel.",
+    "winning rate": "The share of raters whom the model may replace.",
+    "alternative-annotator test": "Whether the model may stand in for a rater.",
+    # of items and ratings
+    "id": "The item.",
+    "item": "The item.",
+    "items": "How many items the row rests on.",
+    "of items": "The share of all items that the rater rated.",
+    "raters": "How many raters the row rests on.",
+    "ratings": "How many ratings the row rests on.",
+    "rater": "The rater.",
+    "label": "The label that was given, or that of the panel.",
+    "said": "Each label with the raters who gave it.",
+    "share": "The item's share of all disagreement.",
+    "resolution": "How the label follows from those of the raters.",
+    "text": "The text of the item.",
+    "occurrence": "Which time it was that the rater met the item.",
+    "earlier": "True for a rating of an earlier round.",
+    "timestamp": "When the rating was given.",
+    "confidence": "How sure the rater was.",
+    "assisted": "True for a label that began as a suggestion.",
+    "drawn": "The object as the rater drew it.",
+    "gold": "True for an item whose right label is known.",
+    "gold_label": "The right label of the item.",
+    "cluster": "What items belong together, such as a document.",
+    "weight": "How many equal items the item stands for.",
+    "votes": "How many raters gave each category, in the order of the scale.",
+    "soft_label": "The share of the raters who gave each category, in the order of the scale.",
+    "n_raters": "How many raters rated the item.",
+    "entropy_bits": "The entropy of the shares, in bits: 0 if all agree.",
+    "nothing": "There are no rows.",
+}
+"""What stands in each column of a table."""
+PATTERN = {"items": "How many items show this row."}
 
 NARROW = 6
 """A table of more columns would move the page's own text out of sight. It opens by a click."""
@@ -61,15 +154,21 @@ def _rendered(name: str, found: Content) -> dict[str, Any]:
     return {} if content is None else {name: content}
 
 
-def number(value: float) -> Any:
-    """A number as the UI accepts it. Infinity and NaN become text."""
-    return float(value) if math.isfinite(value) else str(value)
+def number(value: float) -> float | str:
+    """A number as people write it, with four digits or decimals. Infinity and NaN become text.
+
+    >>> number(0.9667469433123379), number(1234.56789), number(-1e-17), number(0.00012345678)
+    (0.9667, 1234.5679, 0.0, 0.0001235)
+    """
+    if not math.isfinite(value):
+        return str(value)
+    known = round(float(value), DIGITS) + 0.0
+    return round(known, PLACES) if abs(known) >= 1 else float(f"{known:.{PLACES}g}")
 
 
-def refused_files(name: str, refused: Mapping[str, str]) -> dict[str, Any]:
-    """A table of files that are not used, each with the reason. No files: no table."""
-    found = pd.DataFrame(refused.items(), columns=["file", "why"])
-    return table(name, found) if refused else {}
+def refused(name: str, found: Mapping[str, str], what: str) -> dict[str, Any]:
+    """A table of what is not used or failed, each with the reason. Nothing: no table."""
+    return table(name, pd.DataFrame(found.items(), columns=[what, "why"])) if found else {}
 
 
 def _plot(name: str, draw: Plot) -> Any:
@@ -84,10 +183,17 @@ def _plot(name: str, draw: Plot) -> Any:
 def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     """The decision, why it was made, what to do, each rule, and then all the rest.
 
-    `page` leads to the page of the round, if it has one.
+    `page` leads to the page of the round, if it has one. What cannot be told of the ratings hides
+    no decision: it says why under `NOT_KNOWN`.
     """
-    decision, differs = found.decision, found.who_differs
-    steps = [f"{nth}. {markdown_text(' '.join(step))}" for nth, step in enumerate(found.steps, 1)]
+    decision = found.decision
+    try:
+        differs, steps, rated = found.who_differs, found.steps, who_rated(found.ratings)
+        not_known = ""
+    except EXPECTED as error:
+        differs, steps, rated = "", (), ""
+        not_known = f"who rated, who differs and what to do: {in_a_sentence(error)}"
+    numbered = [f"{nth}. {markdown_text(' '.join(step))}" for nth, step in enumerate(steps, 1)]
     said = [*decision.reasons, *([differs] if differs else [])]
     waivers = printable("; ".join(map(str, decision.waived)))
     # A waiver names the digest of the ratings, so digests are shown in full.
@@ -96,10 +202,10 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
         "why": dg.MetadataValue.md(_bullets(said)),
-        **({"what_to_do": dg.MetadataValue.md("\n".join(steps))} if steps else {}),
+        **({"what_to_do": dg.MetadataValue.md("\n".join(numbered))} if numbered else {}),
         **table("rules", rule_rows(decision)),
         **page,
-        "who_rated": printable(who_rated(found.ratings)),
+        **({NOT_KNOWN: printable(not_known)} if not_known else {"who_rated": printable(rated)}),
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,
@@ -141,14 +247,16 @@ def first_of(said: Sequence[str]) -> list[str]:
 
 def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     """A frame as a table under its name. If it is long, a text says how many rows are shown."""
+    frame = _readable(name, frame)
     records = [
-        dg.TableRecord({str(key): printable(_text(value)) for key, value in row.items()})
+        dg.TableRecord({str(key): printable(in_cell(value)) for key, value in row.items()})
         for row in frame.head(MAX_ROWS).to_dict("records")
     ]
-    nothing = dg.TableSchema(columns=[dg.TableColumn("nothing", "string")])
+    kinds = {str(column): "string" for column in (frame if records else ["nothing"])}
+    schema = _schema(kinds, PATTERN if name == PATTERNS else COLUMNS, OF_CATEGORY)
     shown = f"the first {MAX_ROWS} of {len(frame)} rows are shown"
     return {
-        name: dg.MetadataValue.table(records, schema=None if records else nothing),
+        name: dg.MetadataValue.table(records, schema=schema),
         **({f"{name}_left_out": shown} if len(frame) > MAX_ROWS else {}),
     }
 
@@ -157,9 +265,9 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     """A frame as a table that a click opens in a window of its own, with a row for each record."""
     if frame.empty:
         return {name: "nothing"}
-    shown = frame.head(MAX_ROWS)
-    cells = [list(frame.columns), *shown.astype(object).values.tolist()]
-    texts = ([markdown_text(" ".join(_text(each).split())) for each in row] for row in cells)
+    shown = _readable(name, frame).head(MAX_ROWS)
+    cells = [list(shown.columns), *shown.astype(object).values.tolist()]
+    texts = ([markdown_text(" ".join(in_cell(each).split())) for each in row] for row in cells)
     head, *rows = (f"| {' | '.join(row)} |" for row in texts)
     left_out = len(frame) - len(shown)
     said = f"\n\nand {left_out} more rows" if left_out else ""
@@ -169,13 +277,42 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 def first_rows(frame: pd.DataFrame) -> dict[str, Any]:
     """The first rows, and the columns with their types, as the UI shows them beside an asset."""
-    columns = [dg.TableColumn(str(name), str(frame[name].dtype)) for name in frame]
-    return {**opened_table("first_rows", frame), "dagster/column_schema": dg.TableSchema(columns)}
+    kinds = {str(name): str(frame[name].dtype) for name in frame}
+    schema = _schema(kinds, COLUMNS, OF_DATA)
+    return {**opened_table(FIRST_ROWS, frame), "dagster/column_schema": schema}
 
 
-def _text(value: Any) -> str:
+def _readable(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose columns tell first what a row is about, and then how it reads in words.
+
+    Columns that the data name keep their order.
+    """
+    if name in (PATTERNS, FIRST_ROWS):
+        return frame
+    order = sorted(
+        range(len(frame.columns)),
+        key=lambda at: (frame.columns[at] not in ABOUT, frame.columns[at] not in READINGS),
+    )
+    return frame.iloc[:, order]
+
+
+def _schema(kinds: Mapping[str, str], known: Mapping[str, str], other: str) -> dg.TableSchema:
+    """The columns with their kinds, and what stands in each."""
+    return dg.TableSchema(
+        [
+            dg.TableColumn(name, kind, description=known.get(name, other))
+            for name, kind in kinds.items()
+        ]
+    )
+
+
+def in_cell(value: Any) -> str:
     """A cell of a table as text. What is missing is empty."""
-    return "" if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return f"[{', '.join(map(in_cell, value))}]"
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return ""
+    return str(number(value) if isinstance(value, float) else value)
 
 
 def markdown_text(text: str) -> str:

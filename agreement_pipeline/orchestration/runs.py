@@ -5,9 +5,10 @@ A round that is held and a file that is broken both end a run, with other tags a
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import dagster as dg
 
@@ -17,24 +18,31 @@ from agreement_pipeline.report import printable
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
 FAULT, MAY_PASS, LASTS = "agreement_pipeline/fault", "may pass", "lasts"
+NOT_AGAIN = {"dagster/retry_on_asset_or_op_failure": "false"}
+"""The tag of a run that an instance with retries of runs must not make again."""
 LONGEST_TAG = 300
 PATIENCE_SECONDS, EVERY_SECONDS = 5.0, 30.0
 Result = dg.MaterializeResult[None]
 T = TypeVar("T")
 
 
-def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
+def or_fail(
+    context: dg.AssetExecutionContext,
+    step: Callable[[], T],
+    if_held: Mapping[str, Any] = MappingProxyType({}),
+) -> T:
     """Run a step. An error of this package fails the asset with its reason, without retries.
 
-    A step that meets a full disk or a network that fails may be tried again.
+    A step that meets a full disk or a network that fails may be tried again. The failure of a round
+    that is held shows `if_held` too.
     """
     try:
         return step()
+    except ReleaseHeldError as error:
+        tag(context, HELD, str(error), **NOT_AGAIN)
+        raise failure(str(error), error.code, if_held) from None
     except AgreementError as error:
-        if isinstance(error, ReleaseHeldError):
-            tag(context, HELD, str(error))
-        else:
-            _tag_fault(context, error, str(error))
+        _tag_fault(context, error, str(error))
         raise failure(str(error), error.code) from error
     except PASSING as error:
         said = of_machine(error)
@@ -42,10 +50,10 @@ def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
         raise dg.Failure(description=printable(said)) from error
 
 
-def failure(said: str, code: str) -> dg.Failure:
+def failure(said: str, code: str, more: Mapping[str, Any] = MappingProxyType({})) -> dg.Failure:
     """A failure that is not tried again, since another try finds the same bytes."""
     return dg.Failure(
-        description=printable(said), metadata={"reason_code": code}, allow_retries=False
+        description=printable(said), metadata={"reason_code": code, **more}, allow_retries=False
     )
 
 
@@ -60,7 +68,8 @@ def tag(context: dg.AssetExecutionContext, decision: str, why: str = "", **more:
 
 def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: str) -> None:
     """Give the run tags with what is wrong. The sensor reads if it may pass by itself."""
-    tag(context, NOT_JUDGED, said, **{FAULT: MAY_PASS if passes(error) else LASTS})
+    more = {FAULT: MAY_PASS} if passes(error) else {FAULT: LASTS, **NOT_AGAIN}
+    tag(context, NOT_JUDGED, said, **more)
 
 
 @contextmanager

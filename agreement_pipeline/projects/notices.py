@@ -9,10 +9,13 @@ from functools import lru_cache
 from html import escape
 from typing import Any, Literal
 
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.errors import EXPECTED, in_a_sentence
+from agreement_pipeline.estimates import Scope
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.standing import last_events
 from agreement_pipeline.report import held_for_disagreement, shortened, who_differs
+from agreement_pipeline.store import RoundVersion, Store
 
 Form = Literal["plain", "slack"]
 What = Literal["held", "not judged", "overdue"]
@@ -91,19 +94,15 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
 def with_who_differs(project: Project, notice: Notice) -> Notice:
     """The notice with who differs, if disagreement holds the round. Raters have pseudonyms.
 
-    If the ratings cannot be read, it says so, since the notice must arrive.
+    The decision that it tells of says by which policy, and on which ratings. If these cannot be
+    read, the notice says so, since it must arrive.
     """
-    entries = last_events(project.store.history(notice.about) if notice.about else ())
-    decided = entries.get(notice.about, {}).get("decided", {})
-    verdicts = decided.get("verdicts", ())
-    if notice.what != "held" or not held_for_disagreement(verdicts, project.policy):
+    if notice.what != "held":
         return notice
     try:
-        ratings = project.store.ratings(notice.about)
-        names = shortened(project.store.pseudonyms(ratings), ratings.classifiers)
-        return replace(notice, who=who_differs(ratings.renamed(names)))
-    except AgreementError as error:
-        return replace(notice, who=f"Nobody can tell who differs: {error}")
+        return replace(notice, who=_who_differs(project.store, notice))
+    except EXPECTED as error:
+        return replace(notice, who=f"Who differs is not known: {in_a_sentence(error)}")
 
 
 def overdue(project: Project, now: float) -> Notice | None:
@@ -136,11 +135,39 @@ def _held(project: Project, head: str) -> tuple[Notice, ...]:
             entry["round"],
             "held",
             tuple(entry.get("reasons", ())),
-            _digest([entry.get(fact) for fact in TOLD]),
+            _state(entry),
             withdrawn,
         )
         for entry, withdrawn in sorted(held, key=lambda each: each[0]["number"])
     )
+
+
+def _who_differs(store: Store, notice: Notice) -> str:
+    """Who differs in the ratings that were judged. Empty if disagreement did not hold them."""
+    history = store.history(notice.about)[::-1]
+    decided = next(
+        each for each in history if each["event"] == "decided" and _state(each) == notice.state
+    )
+    policy = Policy.from_mapping(decided["policy"], source=f"the log of {store.root}")
+    waived = {(each["measure"], str(Scope.written(each["scope"]))) for each in decided["waivers"]}
+    unmet = [
+        each
+        for each in decided["verdicts"]
+        if each["verdict"] not in policy.admit and (each["measure"], each["scope"]) not in waived
+    ]
+    if not held_for_disagreement(unmet, policy):
+        return ""
+    judged = next(
+        RoundVersion.logged(each)
+        for each in history
+        if each["event"] == "ingested" and each["ratings_digest"] == decided["ratings_digest"]
+    )
+    ratings = store.ratings_of(judged)
+    return who_differs(ratings.renamed(shortened(store.pseudonyms(ratings), ratings.classifiers)))
+
+
+def _state(decided: Mapping[str, Any]) -> str:
+    return _digest([decided.get(fact) for fact in TOLD])
 
 
 def _digest(said: object) -> str:

@@ -1,7 +1,7 @@
 """Training data are let out here, and releases are verified here."""
 
 from agreement_pipeline.release.contents import Release
-from agreement_pipeline.release.decisions import Checked, Reassessed, reassess
+from agreement_pipeline.release.decisions import Checked, Judged, Reassessed, reassess
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
 from agreement_pipeline.release.opening import (
     Demands,
@@ -14,6 +14,7 @@ from agreement_pipeline.release.opening import (
 __all__ = [
     "Checked",
     "Demands",
+    "Judged",
     "Reassessed",
     "Release",
     "counts",

@@ -75,16 +75,13 @@ class Release:
     path, project, policy, contract
         Its folder, the project, and what the rounds were judged by.
     members, labels
-        The judged rounds, and the label of each item, in arrays.
+        The rounds as they were judged, and the labels of all items, in arrays. An item may have no
+        label.
     written_by
         The version of this package that wrote it.
     manifest_digest
-        SHA-256 of the manifest, which lists the digest of every other file. The log has it.
-    rounds, ratings, decisions
-        The names of the rounds, the ratings of each under pseudonyms, and each decision as
-        `Decision.to_mapping` gives it.
-    tables
-        The rows of its tables by file name, made a part at a time.
+        SHA-256 of the manifest, which lists the digest of every other file. The log has it. Empty
+        until the files are made.
     """
 
     path: Folder
@@ -103,17 +100,17 @@ class Release:
 
     @property
     def ratings(self) -> dict[str, Ratings]:
-        """The ratings of each round."""
+        """The ratings of each round. Raters have pseudonyms."""
         return {member.round: member.ratings for member in self.members}
 
     @cached_property
     def decisions(self) -> dict[str, dict[str, Any]]:
-        """The decision on each round, as plain data."""
+        """The decision on each round, as `Decision.to_mapping` gives it."""
         return {each.round: each.assessment.decision.to_mapping() for each in self.members}
 
     @cached_property
     def tables(self) -> dict[str, Rows]:
-        """The rows of its tables."""
+        """The rows of its tables by file name, made a part at a time."""
         return tables_of(self.members, self.labels)
 
     @cached_property

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.errors import AgreementError, StoreError
+from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
     OF_THE_GATE,
     Decision,
@@ -67,7 +67,7 @@ class Checked:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A version of a round with its ratings, and the decision on them.
+    """A version of a round with its ratings, and the decision on them by a policy.
 
     `number` says how many different ratings came under the round's name, up to this version.
     """
@@ -76,12 +76,16 @@ class Judged:
     decision: Decision
     number: int
     ratings: Ratings
+    policy: Policy
 
     @property
     def facts(self) -> dict[str, Any]:
         """What the log keeps of the decision."""
-        settings = {"settings_digest": self.version.settings_digest}
-        return {**self.decision.to_mapping(), **settings}
+        by = {
+            "settings_digest": self.version.settings_digest,
+            "policy": self.policy.to_mapping(),
+        }
+        return {**self.decision.to_mapping(), **by}
 
 
 def decide(
@@ -116,9 +120,8 @@ def decide(
                     "expected none. Judge the round again.",
                     may_pass=True,
                 )
-        policy = terms.policy.to_mapping()
         for each in judged:
-            store.record("decided", each.version.round, policy=policy, **each.facts)
+            store.record("decided", each.version.round, **each.facts)
         return judged, _withdrawn(store, judged, former, terms)
 
 
@@ -208,7 +211,7 @@ def _judge(
         version=number,
         checked=findings,
     )
-    return Judged(version, found.decision, number, ratings)
+    return Judged(version, found.decision, number, ratings, terms.policy)
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:
@@ -366,23 +369,23 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
 class Reassessed:
     """What became of a round when it was looked at again.
 
-    `before` is its last decision in a word. `decision` is None if that stands, or if an `error` let
-    the round not be judged. `withdrawn` says if a release was.
+    `before` is its last decision in a word. `judged` is None if that stands, or if the round could
+    not be judged. The `error` then says why. `withdrawn` says if a release was.
     """
 
     round: str
     before: str
-    decision: Decision | None = None
+    judged: Judged | None = None
     withdrawn: bool = False
-    error: AgreementError | None = None
+    error: str = ""
 
     @property
     def changed(self) -> bool:
         """True if the decision is another one than before, or a release was withdrawn."""
-        now = self.decision
-        if now is None:
+        if self.judged is None:
             return False
-        return self.withdrawn or self.before != ("admitted" if now.admitted else "held")
+        now = "admitted" if self.judged.decision.admitted else "held"
+        return self.withdrawn or self.before != now
 
 
 def reassess(
@@ -438,12 +441,13 @@ def _reassessed(
     in_force = {digest for called, digest in released if called not in withdrawn}
     try:
         if not torn and _stands(arrived, last, in_force, terms):
+            # refuses a table that was edited since, though no digest in the log differs
             store.kept_table(arrived[-1])
             return Reassessed(name, before)
         judged, gone = decide(store, [name], terms)
-        return Reassessed(name, before, judged[0].decision, gone)
-    except AgreementError as error:
-        return Reassessed(name, before, error=error)
+        return Reassessed(name, before, judged[0], gone)
+    except EXPECTED as error:
+        return Reassessed(name, before, error=in_a_sentence(error))
 
 
 def _stands(

@@ -13,7 +13,7 @@ from typing import Any
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
+from agreement_pipeline.policy import Policy, Waiver, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated, PanelLabels
 from agreement_pipeline.release.contents import (
     MANIFEST,
@@ -115,7 +115,7 @@ def judge_round(
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
     kept: Checked | None = None,
-) -> tuple[Decision, bool]:
+) -> tuple[Judged, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
     If the round is admitted, its former versions are judged too. A version that this process `kept`
@@ -123,8 +123,8 @@ def judge_round(
 
     Returns
     -------
-    (Decision, bool)
-        The decision. True if a release was withdrawn.
+    (Judged, bool)
+        The decision, with the ratings that it is about. True if a release was withdrawn.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def judge_round(
     """
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
-    return judged[0].decision, withdrawn
+    return judged[0], withdrawn
 
 
 def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, project: str) -> Release:

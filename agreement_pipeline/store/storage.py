@@ -119,9 +119,11 @@ def kinds_in(
     folder: Path | str, above: str = "", deeper: int = DEEPEST
 ) -> Iterator[tuple[str, Literal["file", "folder", "other"]]]:
     """All things in a folder and its subfolders by name, and what each is. A link is no file."""
-    if not Path(folder).is_dir():
+    try:
+        opened = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
         return
-    with os.scandir(folder) as entries:
+    with opened as entries:
         for entry in entries:
             name = above + entry.name
             if deeper and entry.is_dir(follow_symlinks=False):

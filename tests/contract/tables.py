@@ -5,7 +5,7 @@ from unittest.mock import patch
 import pandas as pd
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.contract.tables import TABLES
+from agreement_pipeline.contract.tables import DERIVED
 from agreement_pipeline.ratings import Ratings, Scale
 
 SCALE = Scale(("no", "yes"))
@@ -53,8 +53,8 @@ def findings_in_rows(table, contract=DEFAULT, scale=SCALE):
     coded = [name for name in texts if table[name].dtype == object]
     rows = table.reset_index(drop=True).astype(dict.fromkeys(coded, "category"))
     good = Ratings.from_frame(good_table().assign(label=scale.names[0]), scale)
-    broken = TABLES["rows"]._replace(of=lambda *_: rows)
-    with patch.dict(TABLES, rows=broken):
+    broken = DERIVED["rows"]._replace(of=lambda *_: rows)
+    with patch.dict(DERIVED, rows=broken):
         return contract.check(good)
 
 

@@ -27,7 +27,7 @@ def judged(line, round_name="w1"):
         project.policy,
         project.contract,
         settings_digest=project.settings.reading_digest,
-    )[0]
+    )[0].decision
 
 
 def taken_in(line, round_name="w1") -> bool:

@@ -65,14 +65,14 @@ def project(tmp_path):
 def decided(project, name):
     """What becomes of a round: the decision on it, and the digests of what is kept."""
     version = project.keep(*project.delivered(name))
-    decision, _ = judge_round(
+    judged, _ = judge_round(
         project.store,
         name,
         project.policy,
         project.contract,
         settings_digest=project.settings.reading_digest,
     )
-    return decision.to_mapping(), version
+    return judged.decision.to_mapping(), version
 
 
 @pytest.mark.parametrize("form", ROUNDS)

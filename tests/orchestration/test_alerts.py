@@ -11,6 +11,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 
+from agreement_pipeline.errors import StoreError
 from agreement_pipeline.orchestration import alerts, project_definitions
 from agreement_pipeline.orchestration.alerts import (
     EVERY_SECONDS,
@@ -26,6 +27,7 @@ from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice, overdue
 from agreement_pipeline.store import Store
 from tests.events import record
 from tests.orchestration.checks import GOOD
+from tests.orchestration.conftest import POLICY
 
 VARIABLE, SECRET = "REVIEWS_WEBHOOK", "T0K3N-of-the-team"
 
@@ -97,7 +99,8 @@ class Daemon:
 
 
 def hold(line, name: str, why: str = "krippendorff_alpha 0.500", **facts: object) -> None:
-    record(line.project.store, "decided", name, reasons=[why], codes=["unreliable"], **facts)
+    said = {"reasons": [why], "codes": ["unreliable"], "policy": POLICY, **facts}
+    record(line.project.store, "decided", name, **said)
 
 
 def test_thirty_rounds_with_five_refused_are_five_messages_though_the_server_was_down(
@@ -165,14 +168,19 @@ def test_the_team_hears_again_if_the_round_changes_and_not_if_it_is_judged_again
     assert [body["release_withdrawn"] for _, body in webhook.got] == [False, False, True]
 
 
-def test_a_message_says_who_differs_under_pseudonyms(told, webhook):
+def of_one_who_differs(name: str) -> pd.DataFrame:
+    """A round in which one of four raters differs from the rest."""
     alike = [f"i{item:03}" for item in range(120)]
     rows = [
-        (item, rater, ("safe", "hateful")[(place + (rater == "dan") * (place % 3)) % 2])
+        (item, rater, ("safe", "hateful")[(place + (rater == name) * (place % 3)) % 2])
         for place, item in enumerate(alike)
         for rater in ("ana", "ben", "cyd", "dan")
     ]
-    told.deliver("w1", pd.DataFrame(rows, columns=["item", "rater", "label"]))
+    return pd.DataFrame(rows, columns=["item", "rater", "label"])
+
+
+def test_a_message_says_who_differs_under_pseudonyms(told, webhook):
+    told.deliver("w1", of_one_who_differs("dan"))
     told.run("w1", "annotations")
     told.run("w1", "acceptability")
     Daemon(told).tick()
@@ -181,6 +189,79 @@ def test_a_message_says_who_differs_under_pseudonyms(told, webhook):
     assert " differs from the rest: " in body["who_differs"]
     assert body["who_differs"] in body["text"]
     assert "dan" not in body["who_differs"]
+
+
+def test_a_message_is_about_the_ratings_and_the_policy_of_the_decision_that_it_tells_of(
+    told, webhook
+):
+    """Meanwhile another version arrived, in which somebody else differs, and the policy changed."""
+    told.deliver("w1", of_one_who_differs("dan"))
+    told.run("w1", "annotations")
+    told.run("w1", "acceptability")
+    told.deliver("w1", of_one_who_differs("ana").iloc[4:])
+    told.run("w1", "annotations")
+    told.write_policy({**POLICY, "version": 2, "rules": [{"measure": "fleiss_kappa"}]})
+    Daemon(told).tick()
+    ((_, body),) = webhook.got
+    store = told.project.store
+    names = store.pseudonyms(store.ratings("w1"))
+    assert names["dan"].startswith(body["who_differs"].split()[0])
+
+
+REPLICATES = {"measure": "test_retest_kappa", "effect": "hold", "scope": "round"}
+LOW = {"measure": "krippendorff_alpha", "effect": "hold", "scope": "round", "value": 0.7}
+WAIVER = {"measure": "krippendorff_alpha", "scope": "round", "ratings_digest": "a", "round": "w1"}
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"policy": {**POLICY, "admit": ["reliable", "tentative"]}},
+        {"waivers": [{**WAIVER, "who": "eva", "why": "read again", "until": "2030-01-01"}]},
+    ],
+    ids=["admitted", "waived"],
+)
+def test_nobody_is_named_for_a_disagreement_that_does_not_hold_the_round(told, webhook, facts):
+    said = {"verdict": "tentative", "reason": "", "low": 0.68, "high": 0.78}
+    missing = {"verdict": "not_evaluated", "reason": "", "value": None, "low": None, "high": None}
+    hold(told, "w1", verdicts=[{**LOW, **said}, {**REPLICATES, **missing}], **facts)
+    Daemon(told).tick()
+    ((_, body),) = webhook.got
+    assert body["who_differs"] == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (StoreError("found other bytes than those stored"), "found other bytes than those"),
+        (OSError(5, "Input/output error"), "found [Errno 5] Input/output error; expected"),
+        (MemoryError(), "found too little memory; expected enough"),
+        (RecursionError(), "found data that are nested too deeply"),
+    ],
+)
+def test_a_message_arrives_though_nobody_can_tell_who_differs(
+    told, webhook, monkeypatch, error, why
+):
+    told.deliver("w1", of_one_who_differs("dan"))
+    told.run("w1", "annotations")
+    told.run("w1", "acceptability")
+
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Store, "kept_table", broken)
+    Daemon(told).tick()
+    ((_, body),) = webhook.got
+    assert body["who_differs"].startswith(f"Who differs is not known: {why}")
+    assert body["why"]
+
+
+def test_a_message_arrives_though_the_policy_in_the_log_is_none_of_today(told, webhook):
+    hold(told, "w1", policy={"policy": "p", "version": 1})
+    Daemon(told).tick()
+    ((_, body),) = webhook.got
+    assert body["who_differs"].startswith("Who differs is not known: the log of ")
+    assert "rules: found nothing" in body["who_differs"]
 
 
 def test_a_broken_delivery_is_told_once_with_file_and_row(told, webhook):

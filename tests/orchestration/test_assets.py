@@ -82,7 +82,8 @@ def test_what_a_process_remembers_of_a_round_never_opens_the_lock(line):
         annotations(hosted.project, name)
     seen = hosted.project.checked_here
     seen["w1"] = replace(seen["w2"], version=seen["w1"].version)
-    assert acceptability(hosted.project, "w1").decision.admitted
+    judged, _ = acceptability(hosted.project, "w1")
+    assert judged.decision.admitted
     with pytest.raises(ReleaseHeldError):
         training_data(hosted.project, "w1")
     assert line.released() == []

@@ -7,8 +7,11 @@ from types import SimpleNamespace
 
 import dagster as dg
 import pytest
+from dagster._core.events import RunFailureReason
+from dagster._core.execution.retries import auto_reexecution_should_retry_run
 
-from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.errors import StoreError
+from agreement_pipeline.orchestration import metadata, project_definitions
 from agreement_pipeline.orchestration.runs import failure, or_fail
 from agreement_pipeline.readers.files import Steady
 from tests.orchestration.checks import BAD, GOOD
@@ -38,6 +41,70 @@ def test_the_run_of_a_held_round_says_held_and_why(line):
     assert first_line(result).startswith("held: round w1: krippendorff_alpha 0.")
     assert tags(line, result)[DECISION] == "held"
     assert tags(line, result)[WHY].startswith("krippendorff_alpha 0.")
+
+
+@pytest.mark.parametrize("error", [StoreError("edited"), OSError(5, "Input/output error")])
+def test_what_cannot_be_told_of_the_ratings_hides_no_decision(line, monkeypatch, error):
+    def unreadable(_):
+        raise error
+
+    line.deliver("w1", BAD)
+    line.run("w1", "annotations")
+    monkeypatch.setattr(metadata, "who_rated", unreadable)
+    result = line.run("w1", "acceptability")
+
+    assert first_line(result).startswith("held: round w1: krippendorff_alpha 0.")
+    assert tags(line, result)[DECISION] == "held"
+    (event,) = result.asset_materializations_for_node("reviews__acceptability")
+    assert event.metadata["decision"].text == "held"
+    assert event.metadata["why"].md_str.startswith("- krippendorff\\_alpha ")
+    said = event.metadata["not_known"].text
+    assert said.startswith("who rated, who differs and what to do: ")
+    assert str(error) in said
+
+
+def may_be_made_again(line, result: dg.ExecuteInProcessResult) -> bool:
+    """True if an instance that makes failed runs again would do so after a step that failed."""
+    run = line.instance.get_run_by_id(result.run_id)
+    return auto_reexecution_should_retry_run(line.instance, run, RunFailureReason.STEP_FAILURE)
+
+
+def test_a_held_round_looks_like_no_crash_and_is_not_tried_again(line):
+    often = {"dagster/max_retries": "3"}
+    line.deliver("w1", BAD)
+    runs = [line.run("w1", *asked, tags=often) for asked in ((), ("training_data",))]
+    for result in runs:
+        failed = next(event for event in result.all_events if event.is_step_failure)
+        assert failed.event_specific_data.error.cause is None
+        assert failed.event_specific_data.error.context is None
+        assert "\n" not in first_line(result)
+        assert not may_be_made_again(line, result)
+
+
+def test_a_round_that_meets_a_fault_that_may_pass_may_be_made_again(line, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    line.deliver("w1", GOOD)
+    monkeypatch.setattr("pyarrow.input_stream", full)
+    monkeypatch.setattr("agreement_pipeline.projects.project.read", full)
+    assert may_be_made_again(line, line.run("w1", tags={"dagster/max_retries": "3"}))
+
+
+def test_the_training_data_of_a_held_round_say_why_and_lead_to_the_decision(make_line):
+    line = make_line(pages="pages", pages_url="https://pages.example/reviews")
+    line.deliver("w1", BAD)
+    line.run("w1")
+    key, decision = (dg.AssetKey(["reviews", name]) for name in ("training_data", "acceptability"))
+    observed = line.instance.fetch_observations(key, limit=1)
+    shown = observed.records[0].asset_observation.metadata
+    result = line.run("w1", "training_data")
+    failed = next(event for event in result.all_events if event.is_step_failure)
+
+    assert shown["release"].value.startswith("held: krippendorff_alpha 0.")
+    for told in (shown, failed.event_specific_data.user_failure_data.metadata):
+        assert told["acceptability"].asset_key == decision
+        assert told["page"].value == "https://pages.example/reviews/w1.html"
 
 
 def test_the_run_of_a_broken_file_looks_different(line):

@@ -7,6 +7,7 @@ from agreement_pipeline.orchestration.metadata import (
     IN_PLACE,
     MAX_ROWS,
     first_of,
+    number,
     opened_table,
     rendered,
 )
@@ -53,6 +54,29 @@ def test_what_is_missing_is_an_empty_cell(kind, missing, there):
     assert second.strip().startswith(f"| 2 | {there}")
     shown = rendered({"t": frame})["t"].records
     assert [each.data["said"][:3] for each in shown] == ["", str(there)[:3]]
+
+
+def test_numbers_have_as_many_digits_as_people_write():
+    frame = pd.DataFrame(
+        {"soft_label": [[1 / 3, 2 / 3, 0.0]], "entropy_bits": [0.9182958340544896]}
+    )
+    text = opened_table("first_rows", frame)["first_rows"].md_str
+    assert text.splitlines()[2].strip() == r"| \[0.3333, 0.6667, 0.0\] | 0.9183 |"
+    assert number(1 / 3) == 0.3333
+    assert number(float("inf")) == "inf"
+
+
+def test_a_table_tells_first_what_a_row_is_about_and_then_how_it_reads():
+    frame = pd.DataFrame([[0.7, "w1", "held"]], columns=["value", "round", "decision"])
+    columns = rendered({"decisions": frame})["decisions"].schema.columns
+    assert [each.name for each in columns] == ["round", "decision", "value"]
+
+
+def test_columns_that_the_data_name_keep_their_order_and_mean_what_the_data_say():
+    frame = pd.DataFrame([[1, 2, 3, 4]], columns=["why", "place", "found", "items"])
+    columns = rendered({"most_common": frame})["most_common"].schema.columns
+    assert [each.name for each in columns] == ["why", "place", "found", "items"]
+    assert {each.description for each in columns[:3]} == {"How many raters gave this category."}
 
 
 def test_a_long_table_that_opens_by_a_click_says_how_many_rows_are_left_out():

@@ -7,9 +7,10 @@ import dagster as dg
 import pytest
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.orchestration import assets, metadata, project_definitions
 from agreement_pipeline.orchestration.sensors import tags_of
 from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.store import Store
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import withdraw
 
@@ -381,6 +382,51 @@ def test_a_round_that_cannot_be_judged_fails_the_run_after_all_others(line):
     check = {each.check_name: each for each in result.get_asset_check_evaluations()}
     assert "round w1: " in check["every_round_judged"].description
     assert shown_on(result, "acceptability", "admitted") == {"w2": False}
+
+
+def test_a_decision_that_cannot_be_shown_whole_is_released_and_shown_and_said_to_fail(
+    line, monkeypatch
+):
+    line.write_policy(STRICTER)
+    for name in ("w1", "w2"):
+        line.deliver(name, ratings_frame(0.99))
+        line.run(name)
+    line.write_policy({**POLICY, "version": 3})
+
+    def unreadable(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Store, "ratings", unreadable)
+    monkeypatch.setattr(metadata, "who_rated", unreadable)
+    result = reassessed(line, line.instance)
+    assert [path.parent.name for path in line.released()] == ["w1", "w2"]
+    assert shown_on(result, "acceptability", "admitted") == {"w1": True, "w2": True}
+    assert not result.success
+    check = {each.check_name: each for each in result.get_asset_check_evaluations()}
+    said = check["every_round_judged"].description
+    why = "who rated, who differs and what to do: found [Errno 5] Input/output error; expected"
+    assert said.startswith(f"No: round w1: {why}")
+    assert f"round w2: {why}" in said
+
+
+def test_a_round_that_cannot_be_released_ends_nothing(line, monkeypatch):
+    line.write_policy(STRICTER)
+    for name in ("w1", "w2"):
+        line.deliver(name, ratings_frame(0.99))
+        line.run(name)
+    line.write_policy({**POLICY, "version": 3})
+    let_out = assets.released
+
+    def full(project, name):
+        if name == "w1":
+            raise OSError(28, "No space left on device")
+        return let_out(project, name)
+
+    monkeypatch.setattr(assets, "released", full)
+    result = reassessed(line, line.instance)
+    assert not result.success
+    assert [path.parent.name for path in line.released()] == ["w2"]
+    assert shown_on(result, "acceptability", "admitted") == {"w1": True, "w2": True}
 
 
 def test_before_the_first_round_the_schedule_has_nothing_to_do(line):

@@ -74,6 +74,17 @@ def test_every_check_asks_a_question(line):
     assert [spec.name for spec in specs if "?" not in spec.description] == []
 
 
+def test_braces_in_the_name_of_a_policy_stand_in_its_question(line):
+    line.write_policy({**POLICY, "policy": "strict {draft}"})
+    asked = [
+        spec.description
+        for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
+        for spec in asset.check_specs
+    ]
+    assert "Does policy strict {draft}, version 1, admit this round?" in asked
+    assert "Did a round come in the last 8 days?" in asked
+
+
 def test_a_failed_check_answers_no(line):
     line.deliver("w1", BAD)
     found = check(line.run("w1"), "admitted")
@@ -89,6 +100,53 @@ def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
         metadata[f"krippendorff_alpha{part}"].value for part in (" low", " value", " high")
     )
     assert low < value <= high <= 1
+
+
+def all_that_is_shown(make_line) -> list[tuple[str, dict[str, dg.MetadataValue]]]:
+    """What assets and checks show of rounds with a model, strata and replicates, by the asset."""
+    line = make_line(classifiers=["bot"], strata=["language"])
+    for name, frame in (("w1", GOOD), ("w2", BAD)):
+        again = frame[frame["rater"] == "ana"].assign(occurrence=2)
+        model = frame[frame["rater"] == "chi"].assign(rater="bot", occurrence=1)
+        both = pd.concat([frame.assign(occurrence=1), again, model])
+        languages = both["item"].str[-1].map(lambda digit: "de" if digit < "5" else "en")
+        line.deliver(name, both.assign(language=languages, text="text of " + both["item"]))
+    results = [line.run("w1"), line.run("w2")]
+    history = project_definitions(line.settings).resolve_job_def("reviews_history")
+    results.append(history.execute_in_process(instance=line.instance))
+    return [
+        (each.asset_key.path[-1], each.metadata)
+        for result in results
+        for each in (
+            *(event.materialization for event in result.get_asset_materialization_events()),
+            *result.get_asset_check_evaluations(),
+        )
+    ]
+
+
+def test_what_is_shown_is_written_for_people(make_line):
+    """Every column is described, numbers have few digits, and what decides comes first."""
+    shown = all_that_is_shown(make_line)
+    found = [(name, value) for _, metadata in shown for name, value in metadata.items()]
+    tables = [(name, value) for name, value in found if isinstance(value, dg.TableMetadataValue)]
+    columns = {name: [each.name for each in value.schema.columns] for name, value in tables}
+    assert {"rules", "drift", "most_disputed", "decisions", "strata", "findings"} <= {*columns}
+    for name, value in tables:
+        for column in value.schema.columns:
+            of_category = column.description == "How many raters gave this category."
+            assert column.description, (name, column.name)
+            assert name == "most_common" or not of_category, (name, column.name)
+    assert columns["rules"][:3] == ["round", "measure", "verdict"]
+    assert columns["control_chart"][:2] == ["round", "reads"]
+    numbers = [value.value for _, value in found if isinstance(value, dg.FloatMetadataValue)]
+    assert numbers
+    assert all(float(f"{number:.4g}") == number for number in numbers)
+    first = {
+        metadata["estimates"].md_str.splitlines()[2].split(" | ")[0]
+        for asset, metadata in shown
+        if asset == "inter_rater_agreement"
+    }
+    assert first == {r"| krippendorff\_alpha"}
 
 
 def test_each_raters_agreement_with_themselves_stands_beside_that_with_the_others(line):

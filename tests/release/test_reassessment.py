@@ -35,9 +35,9 @@ def anew(store, policy=POLICY, by=CONTRACT, **more):
     assert [each.round for each in found] == list(NAMES)
     assert not [each.error for each in found if each.error]
     return {
-        each.round: "admitted" if each.decision.admitted else "held"
+        each.round: "admitted" if each.judged.decision.admitted else "held"
         for each in found
-        if each.decision is not None
+        if each.judged is not None
     }
 
 
@@ -144,7 +144,22 @@ def test_edited_bytes_of_one_round_keep_no_other_from_being_judged(three):
     table.write_bytes(table.read_bytes()[:-1] + b"x")
     for policy in (POLICY, STRICTER):
         found = {each.round: each for each in reassess(three, policy, CONTRACT)}
-        assert "the ratings were edited" in str(found["r1"].error)
+        assert "the ratings were edited" in found["r1"].error
+        assert [name for name, each in found.items() if each.error] == ["r1"]
+
+
+def test_a_table_that_the_disk_does_not_give_keeps_no_other_from_being_judged(three, monkeypatch):
+    kept, broken = Store.kept_table, three.present("r1")
+
+    def read(store, version):
+        if version == broken:
+            raise OSError(5, "Input/output error")
+        return kept(store, version)
+
+    monkeypatch.setattr(Store, "kept_table", read)
+    for policy in (POLICY, STRICTER):
+        found = {each.round: each for each in reassess(three, policy, CONTRACT)}
+        assert found["r1"].error.startswith("found [Errno 5] Input/output error; expected")
         assert [name for name, each in found.items() if each.error] == ["r1"]
 
 

@@ -144,8 +144,12 @@ def test_from_the_day_after_readers_are_refused_and_judging_withdraws_it(store, 
     ) as refused:
         verify_release(found.path)
     assert refused.value.code == "release_waiver_ended"
-    decision, withdrawn = judge_round(store, "r1", POLICY, CONTRACT, waivers=ENOUGH)
-    assert (decision.admitted, withdrawn, current_release(store, "r1")) == (False, True, None)
+    judged, withdrawn = judge_round(store, "r1", POLICY, CONTRACT, waivers=ENOUGH)
+    assert (judged.decision.admitted, withdrawn, current_release(store, "r1")) == (
+        False,
+        True,
+        None,
+    )
     longer = tuple(replace(each, until=DAY + timedelta(30)) for each in ENOUGH)
     again = released(store, longer)
     assert again.path != found.path

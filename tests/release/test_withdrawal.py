@@ -97,11 +97,13 @@ def test_a_withdrawn_release_is_never_revived(store, original):
 def test_judging_says_what_is_decided_and_withdraws_what_is_held(store, original):
     store.ingest("r1", make_ratings(), original)
     path = released(store).path
-    assert judge_round(store, "r1", POLICY, CONTRACT)[0].admitted
+    assert judge_round(store, "r1", POLICY, CONTRACT)[0].decision.admitted
     assert current_release(store, "r1") == path
-    decision, withdrawn = judge_round(store, "r1", STRICTER, CONTRACT)
+    judged, withdrawn = judge_round(store, "r1", STRICTER, CONTRACT)
+    decision = judged.decision
     assert (decision.admitted, withdrawn, current_release(store, "r1")) == (False, True, None)
-    assert judge_round(store, "r1", STRICTER, CONTRACT) == (decision, False)
+    again, withdrawn = judge_round(store, "r1", STRICTER, CONTRACT)
+    assert (again.decision, withdrawn) == (decision, False)
     assert [entry["event"] for entry in store.history()] == [
         "ingested",
         "decided",

@@ -90,11 +90,11 @@ def operate(store, draw, folder):
             version = store.ingest(name, make_ratings(name, quality), folder / f"{quality}.csv")
             return {"event": "ingested", "round": name, "ratings_digest": version.ratings_digest}
         if kind == "judge":
-            decision, _ = judge_round(store, name, policy, CONTRACT)
+            judged, _ = judge_round(store, name, policy, CONTRACT)
             return {
                 "event": "decided",
                 "round": name,
-                "ratings_digest": decision.ratings_digest,
+                "ratings_digest": judged.decision.ratings_digest,
                 "policy_digest": policy.digest,
             }
         if kind == "release":

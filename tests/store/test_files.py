@@ -40,5 +40,12 @@ def test_a_folder_that_cannot_be_listed_is_no_empty_one(tmp_path, monkeypatch):
         raise PermissionError("denied")
 
     monkeypatch.setattr(storage.os, "scandir", denied)
+    monkeypatch.setattr(storage.Path, "is_dir", lambda _: False)  # as Python 3.14 answers then
     with pytest.raises(PermissionError):
         storage.names_in(tmp_path)
+
+
+def test_a_link_that_leads_to_itself_is_no_empty_folder(tmp_path):
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises(OSError, match="symbolic links"):
+        storage.names_in(tmp_path / "round")

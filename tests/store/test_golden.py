@@ -130,9 +130,9 @@ def test_the_log_says_what_happened_and_when(commit, name, copied, capsys):
 def test_kept_ratings_are_judged_as_they_were(commit, name, one, digest, copied):
     store = copied(commit, name)
     assert store.ratings(one).digest == digest
-    decision, withdrawn = judge_round(store, one, policy(commit), Contract.default())
+    judged, withdrawn = judge_round(store, one, policy(commit), Contract.default())
     then = said(commit, name)["decisions"][one][-1]
-    assert_alike(decision.to_mapping(), {**then, "code_version": __version__})
+    assert_alike(judged.decision.to_mapping(), {**then, "code_version": __version__})
     assert not withdrawn
 
 

@@ -129,7 +129,8 @@ class Writer:
             {name: value for name, value in each.to_mapping().items() if name not in WORDS}
             for each in found
         ]
-        decision, _ = judge_round(self.store, one.name, self.policy, self.contract)
+        judged, _ = judge_round(self.store, one.name, self.policy, self.contract)
+        decision = judged.decision
         self.said["decisions"].setdefault(one.name, []).append(decision.to_mapping())
         if decision.admitted:
             made = release_round(self.store, one.name, self.policy, self.contract, project=PROJECT)
