@@ -496,6 +496,7 @@ OPEN_SCALES = (
     Errors("of Student's t with 3 degrees", 0.79, degrees=3.0),
     Errors("alike, lognormal items", 0.79, lognormal=True),
     Errors("alike, lognormal items", 0.95, lognormal=True),
+    Errors("0.3 % are 20 times as large", 0.79, 0.003, 20.0),
 )
 LARGER_ERRORS = OPEN_SCALES[3:6]
 """Populations of which a gate must not admit many rounds."""

@@ -78,8 +78,8 @@ def _in_words(found: Round) -> Iterator[str]:
     decided = "admitted" if decision.admitted else "held"
     yield f"{decided} (tentative)" if decision.tentative else decided
     yield from decision.reasons
-    if found.who_differs:
-        yield found.who_differs
+    if who := found.who_differs:
+        yield who
     yield who_rated(found.ratings)
     yield decision.manner
     yield from _warnings(found)

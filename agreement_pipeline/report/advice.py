@@ -8,15 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import registered, standing_out
+from agreement_pipeline.estimates import Scope, registered, standing_out
 from agreement_pipeline.policy import BUNDLED, HELPS, Decision, Policy, Verdict, more_items
 from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
 
-MOST_STEPS, MOST_ASSUMED, ENOUGH_PAIRS = 3, 5, 62
+MOST_STEPS, MOST_ASSUMED = 3, 5
+ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
+"""How far over its cut-off agreement is expected, and the best that is.
+
+If a cut-off leaves less room, it is expected halfway between the cut-off and 1.
+"""
 MODEL = re.compile(
     r"gpt|claude[- ]?(?:\d|opus|sonnet|haiku)|gemini|llama|mistral|qwen|deepseek"
     r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
@@ -93,7 +98,7 @@ class Round(NamedTuple):
         use = counts.pairable
         mean = np.average(counts.sizes[use], weights=counts.weights[use]) if use.any() else 2
         assumed = f"--prevalence {','.join(shares)} --labels-an-item {round(float(mean))}"
-        return f"agreement-pipeline plan {self._under} --expected {expected:.2f} {assumed}"
+        return f"agreement-pipeline plan {self._under} --expected {round(expected, 3):g} {assumed}"
 
     @property
     def _under(self) -> str:
@@ -153,15 +158,16 @@ def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy)
     policy
         The policy that judged it.
     """
-    cutoffs = {
-        rule.measure: rule.reliable
+    cutoffs: dict[tuple[str, str], float] = {
+        (rule.measure, rule.scope): rule.reliable
         for rule in policy.rules
         if rule.effect == "hold" and registered(rule.measure).question == "inter-rater"
     }
     return any(
         each["effect"] == "hold"
         and each["verdict"] not in ("reliable", "not_evaluated")
-        and each["value"] < cutoffs.get(each["measure"], -np.inf)
+        and each["value"]
+        < cutoffs.get((each["measure"], Scope.written(each["scope"]).kind), -np.inf)
         for each in verdicts
     )
 
@@ -228,9 +234,8 @@ def _steps(held: Round) -> Iterator[Step]:
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
         yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
-    for verdict in sorted(decision.unmet, key=lambda each: not _is_low(each)):
-        replicates = registered(verdict.rule.measure).question == "intra-rater"
-        kind = "low" if _is_low(verdict) else "again" if replicates else verdict.code
+    kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
+    for kind, verdict in sorted(kinds, key=lambda each: each[0] != "low"):
         if kind not in done:
             done.add(kind)
             yield from _against(verdict, kind, held)
@@ -240,20 +245,27 @@ def _steps(held: Round) -> Iterator[Step]:
         )
 
 
-def _is_low(verdict: Verdict) -> bool:
-    """True if raters agree too little, whatever the number of items."""
-    found = verdict.estimate
-    return (
-        registered(verdict.rule.measure).question == "inter-rater"
-        and verdict.kind != "not_evaluated"
+def _kind(verdict: Verdict) -> str:
+    """What stands against a round: the code of a verdict, or *low* agreement between raters.
+
+    Or items that raters did not meet *again* often enough. If their agreement with themselves is
+    under its cut-off, no further meeting helps: that is *unreliable*.
+    """
+    found, question = verdict.estimate, registered(verdict.rule.measure).question
+    low = (
+        verdict.kind != "not_evaluated"
         and found is not None
         and (found.value or 0.0) < verdict.rule.reliable
     )
+    if question == "intra-rater":
+        return "unreliable" if low else "again"
+    return "low" if low and question == "inter-rater" else verdict.code
 
 
 def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
     """What helps against one verdict."""
     rule, found = verdict.rule, verdict.estimate
+    halfway = (1 + rule.reliable) / 2
     if kind == "low":
         counts = _counts(held.ratings)
         pair = most_confused(counts) if counts else None
@@ -267,14 +279,16 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
             )
             title = f"Settle {pair.one} or {pair.other} in the guideline."
             yield Step(title, why, held.disputed_items)
-        rare = found.prevailing if found else None
-        others = f", with more of others than {rare[0]}" if rare else ""
-        yield Step(
-            "Then label fresh items.",
-            f"Draw them as these were drawn{others}. Labels given again on the same items do not "
-            "show agreement.",
-            held.plan(min(BEST, rule.reliable + BETTER)),
-        )
+        drawn = "Draw them as these were drawn."
+        by = held.plan(min(rule.reliable + BETTER, halfway))
+        if found and found.prevailing:
+            drawn = (
+                f"Draw more items of other categories than {found.prevailing[0]}; agreement is "
+                "then that of the new mix."
+            )
+            by = "docs/guide/planning.md"
+        why = f"{drawn} Labels given again on the same items do not show agreement."
+        yield Step("Then label fresh items.", why, by)
     elif kind == "again":
         left_out = found.raters_left_out if found else ()
         who = joined(left_out) if left_out else "each rater"
@@ -294,7 +308,7 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         even = "So many decide with an even chance, if agreement stays the same."
         why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."
         value = found.value if found and found.value is not None else rule.reliable + BETTER
-        expected = min(BEST, max(value, rule.reliable + 0.01))
+        expected = min(max(BEST, halfway), max(value, rule.reliable + 0.01))
         like_this = kind != "too_few_items"
         plan = held.plan(expected, like_this=like_this)
         yield Step(f"Label {many}, drawn as these were.", why, plan)

@@ -144,6 +144,11 @@ class JudgedRound:
         return Round(self.ratings, self.policy, self.decision, *of)
 
     @cached_property
+    def differs(self) -> str:
+        """Who differs, in a sentence. Empty unless the round is held for disagreement."""
+        return self.round.who_differs
+
+    @cached_property
     def shown(self) -> Shown:
         """The raters and pairs that the page shows."""
         return Shown.of(self.ratings, MOST_RATERS)

@@ -242,7 +242,7 @@ def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
     decision = judged.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
     said = f"{'Yes' if decision.admitted else 'No'}: {word}"
-    why = (decided(decision), *_shortly(decision), judged.round.who_differs)
+    why = (decided(decision), *_shortly(decision), judged.differs)
     top = Top(
         tuple(filter(None, why)),
         against_cutoffs(judged.policy, decision),

@@ -317,10 +317,8 @@ def raters(judged: JudgedRound) -> Answer | None:
 
 def _said(judged: JudgedRound) -> Iterator[str]:
     held = judged.assessment is not None and not judged.decision.admitted
-    if held and not judged.round.who_differs:
-        yield "The round is not held for disagreement, so nobody is named."
-    else:
-        yield who_differs(judged.ratings)
+    differs = judged.differs if held else who_differs(judged.ratings)
+    yield differs or "The round is not held for disagreement, so nobody is named."
     yield FAIR
     if judged.shown.left_out():
         yield (

@@ -929,7 +929,8 @@ def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
         gave = ((panel.codes == k).astype(float) for k in range(len(panel.scale.names)))
         total = np.asarray(met - sum(_products(x, x, panel.weights) for x in gave))
     else:
-        x = np.nan_to_num(panel.values - np.nanmean(panel.values, axis=(0, 1)))
+        mean = np.nanmean(panel.values, axis=(0, 1)) if given.any() else 0.0
+        x = np.nan_to_num(panel.values - mean)
         squares = _products((x**2).sum(-1), given, panel.weights)
         both = [_products(x[..., d], x[..., d], panel.weights) for d in range(x.shape[-1])]
         total = np.asarray(squares + squares.T - 2 * sum(both))

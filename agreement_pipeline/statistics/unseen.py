@@ -220,13 +220,14 @@ def far_values(values: Array, weights: Array) -> Array:
 def tail_values(values: Array, weights: Array) -> Array:
     """The two numbers between which an unseen item is split, and the two of agreed items.
 
-    An item that is split between two numbers :math:`d` apart differs by :math:`d^2 / 2`. That is
-    the largest disagreement of an item, or more if errors have a heavy tail. A round of few ratings
-    may not show its largest errors. So it is as much as if one rating had an error ten times as
-    large as others, or as if two typical numbers stood there.
+    The two numbers of a split item lie :math:`d` apart, so two ratings there differ by
+    :math:`d^2 / 2`. That is the largest disagreement of an item, or more if errors have a heavy
+    tail. A round of few ratings may not show its largest errors. So it is as much as if one rating
+    had an error ten times as large as others, or as if two typical numbers stood there. Where
+    nobody differed, a split item has the typical values.
 
     Agreed items lie at the largest distance from the mean, or farther if items have a heavy tail or
-    are few. Where nobody differed, both lie at the typical values. Shape (2, 2, D).
+    are few, and never inside the typical values. Shape (2, 2, D).
     """
     typical = typical_values(values, weights)
     n_ratings = (~np.isnan(values[:, :, 0])).sum(1)

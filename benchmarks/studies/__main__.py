@@ -3,6 +3,7 @@
     python -m benchmarks.studies NAME [--rounds N] [--draws N] [--seed N] [--method NAME] [--write]
 
 A study prints a table. `--write` puts those of `gate` and `power` into docs/proofs/intervals.md.
+`--seed` draws other rounds of `named` and `looking`.
 The figure after ± is one standard error.
 """
 
@@ -27,15 +28,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("name", choices=list(STUDIES))
     parser.add_argument("--rounds", type=int, help="of each line")
     parser.add_argument("--draws", type=int, help="resamples of each round")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int)
     parser.add_argument("--method", choices=list(METHODS), default=DEFAULT_METHOD)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args(arguments)
-    columns, lines, rounds, draws = STUDIES[options.name]
+    columns, lines, rounds, draws, seeded, on_page = STUDIES[options.name]
+    if options.seed is not None and not seeded:
+        parser.error(f"--seed: found {options.name}; expected a study whose rounds a seed chooses")
+    if options.write and not on_page:
+        parser.error(f"--write: found {options.name}; expected a study that stands whole on a page")
     inference = Inference(n_resamples=options.draws or draws, method=options.method)
     printed = [f"| {columns} |", "| --- |" + " ---: |" * columns.count(" | ")]
     print(*printed, sep="\n")
-    for cells in lines(Asked(options.rounds or rounds, inference, options.seed)):
+    for cells in lines(Asked(options.rounds or rounds, inference, options.seed or 0)):
         printed.append(f"| {' | '.join(map(str, cells))} |")
         print(printed[-1], flush=True)
     if options.write:

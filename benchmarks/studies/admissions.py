@@ -52,6 +52,7 @@ NORMAL = NormalDist()
     "prevalence | items | " + " | ".join(f"true {truth:.2f}" for truth in TRUTHS),
     rounds=1000,
     draws=1000,
+    on_page=True,
 )
 def gate(asked: Asked) -> Iterator[Cells]:
     """The operating characteristic of the rule "α at least 0.8": how often it admits a round.
@@ -138,6 +139,7 @@ def admitted(population: Mixture, n: int, least: float, asked: Asked) -> np.ndar
     "prevalence | true α | the rule | exact test | ratio | known standard error",
     rounds=2000,
     draws=1000,
+    on_page=True,
 )
 def power(asked: Asked) -> Iterator[Cells]:
     """How many items a gate at α 0.8 needs to admit nine good rounds in ten.
@@ -232,7 +234,7 @@ SIDE_BY_SIDE = (
 )
 def open_prices(asked: Asked) -> Iterator[Cells]:
     """The shares of rounds of open numbers that each method admits at 0.8."""
-    alike = (Errors("alike", 0.85), (250, 350, 450, 550, 650)), (Errors("alike", 0.9), (130,))
+    alike = (Errors("alike", 0.85), (250, 350, 450, 550, 650, 700)), (Errors("alike", 0.9), (130,))
     larger = ((errors, (100, 200, 400, 1000)) for errors in LARGER_ERRORS)
     for raters, (errors, sizes) in product((2, 3, 5), (*alike, *larger)):
         for n in sizes:

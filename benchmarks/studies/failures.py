@@ -60,7 +60,7 @@ AT_LARGE = "two_way_jackknife_log"
 TAIL = 0.025
 
 
-@study(f"population | measure | {FAILED}", rounds=2000, draws=400)
+@study(f"population | measure | {FAILED}", rounds=2000, draws=400, seeded=True)
 def named(asked: Asked) -> Iterator[Cells]:
     """Populations in which limits once failed, or may fail."""
     for population in NAMED:
@@ -274,6 +274,7 @@ def _above(sample: Sample, inference: Inference) -> Iterator[tuple[bool, bool]]:
     f"| on any night, always valid (tightest at {TIGHTEST})",
     rounds=250,
     draws=20_000,
+    seeded=True,
 )
 def looking(asked: Asked) -> Iterator[Cells]:
     """How often a lower limit is above the truth if a growing round is judged every night."""

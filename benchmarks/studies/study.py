@@ -28,22 +28,34 @@ Lines = Callable[[Asked], Iterator[Cells]]
 
 
 class Study(NamedTuple):
-    """The columns of a table, what makes its lines, and how much is usually simulated."""
+    """The columns of a table, what makes its lines, and how much is usually simulated.
+
+    `seeded` is True if a seed chooses other rounds, and `on_page` if a page has the whole table.
+    """
 
     columns: str
     lines: Lines
     rounds: int
     draws: int
+    seeded: bool = False
+    on_page: bool = False
 
 
 STUDIES: dict[str, Study] = {}
 
 
-def study(columns: str, rounds: int = 1, draws: int = 10_000) -> Callable[[Lines], Lines]:
+def study(
+    columns: str,
+    rounds: int = 1,
+    draws: int = 10_000,
+    *,
+    seeded: bool = False,
+    on_page: bool = False,
+) -> Callable[[Lines], Lines]:
     """Register a study under the name of the function that makes its lines."""
 
     def registered(lines: Lines) -> Lines:
-        STUDIES[lines.__name__] = Study(columns, lines, rounds, draws)
+        STUDIES[lines.__name__] = Study(columns, lines, rounds, draws, seeded, on_page)
         return lines
 
     return registered

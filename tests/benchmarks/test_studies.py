@@ -33,6 +33,26 @@ def test_a_study_is_written_between_the_marks_of_its_page(monkeypatch, tmp_path,
     assert plot.stat().st_size > 1000
 
 
+@pytest.mark.parametrize("option", [["--seed", "1"], ["--write"]])
+def test_an_option_that_would_do_nothing_is_refused(option, capsys):
+    with pytest.raises(SystemExit):
+        program.main(["holm_price", "--rounds", "2", *option])
+    assert f"{option[0]}: found holm_price; expected a study " in capsys.readouterr().err
+
+
+def test_a_seed_draws_other_rounds(monkeypatch, capsys):
+    monkeypatch.setattr(failures, "GROWING", dict([*failures.GROWING.items()][:1]))
+    seeds = []
+    monkeypatch.setattr(
+        failures,
+        "looked_at",
+        lambda population, asked: seeds.append(asked.seed) or np.zeros((2, 1, 3)),
+    )
+    program.main(["looking", "--rounds", "1"])
+    program.main(["looking", "--rounds", "1", "--seed", "3"])
+    assert seeds == [0, 3]
+
+
 def test_a_share_has_one_standard_error():
     assert with_error(np.array([True, False, False, False])) == "25.0 % ± 21.7"
 

@@ -1,13 +1,20 @@
 """What to do now, who rated and who differs: in the same words wherever they stand."""
 
+import json
+import shlex
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
+from agreement_pipeline.cli import main
+from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import standing_out
 from agreement_pipeline.policy import Policy, Rule, judge
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import Round, who_rated
+from agreement_pipeline.report import Round, held_for_disagreement, report_page, who_rated
 from agreement_pipeline.report.advice import coincidences, like_models, most_confused
 from agreement_pipeline.statistics import CategoryCounts
 
@@ -63,8 +70,6 @@ def test_without_replicates_nobody_is_named_and_the_step_is_to_bring_items_back(
 
 
 def standing_out_finds(ratings):
-    from agreement_pipeline.counting import counting_of
-
     return standing_out(counting_of(ratings).by_rater(ratings)).finding
 
 
@@ -87,9 +92,88 @@ def test_a_value_over_the_cut_off_asks_for_the_items_that_its_reason_counts():
 def test_what_the_contract_found_comes_first_and_there_are_three_steps_at_most():
     again = Rule("self_agreement_unbiased", min_items=20)
     few = Rule("krippendorff_alpha", scope="rater", min_raters=9, effect="hold")
-    held = judged(ratings_of(odd=0.5, raters=("ana", "ana ", "cyd")), ALPHA, again, few)
-    assert held.decision.broken or held.steps[0].what.startswith("Settle")
-    assert len(held.steps) == 3
+    copied = ratings_of(odd=0.5, raters=("ana", "ben", "cyd")).to_pandas()
+    twin = copied[copied["rater"] == "ben"].assign(rater="twin")
+    ratings = Ratings.from_frame(pd.concat([copied, twin]), SCALE)
+    held = judged(ratings, ALPHA, again, few, project="p", name="w1")
+    assert "raters_not_copied" in [each.check for each in held.decision.broken]
+    first, second, third = held.steps
+    assert first.what == "Mend what failed: raters_not_copied."
+    assert first.by == "agreement-pipeline report configs/projects/p.yaml w1"
+    assert second.what.startswith("Settle ")
+    assert third.what == "Then label fresh items."
+
+
+def test_raters_who_met_enough_items_again_and_differ_from_themselves_need_another_step():
+    again = Rule("self_agreement_unbiased", min_items=20)
+    frame = ratings_of(again=300).to_pandas()
+    back = frame["occurrence"] == 2
+    frame.loc[back, "label"] = np.random.default_rng(9).choice(SCALE.names[:2], back.sum())
+    held = judged(Ratings.from_frame(frame, SCALE), ALPHA, again)
+    assert [each.code for each in held.decision.unmet] == ["unreliable"]
+    (step,) = held.steps
+    assert step.what == "See to self_agreement_unbiased."
+    assert step.why.startswith("What helps: a better guideline, other raters or other categories")
+
+
+def test_each_value_is_compared_with_the_cut_off_of_its_own_scope():
+    strict = Rule("krippendorff_alpha", scope="pair", reliable=0.9, effect="hold")
+    policy = Policy("standard", 1, (ALPHA, strict), n_resamples=1000)
+    said = {"measure": "krippendorff_alpha", "effect": "hold", "verdict": "inconclusive"}
+    assert not held_for_disagreement([said | {"scope": "round", "value": 0.85}], policy)
+    assert held_for_disagreement([said | {"scope": "round", "value": 0.75}], policy)
+    assert held_for_disagreement([said | {"scope": 'pair ana and "b c"', "value": 0.85}], policy)
+
+
+def test_if_one_category_prevails_more_of_the_others_are_drawn_and_that_is_another_mix():
+    rng = np.random.default_rng(3)
+    said = np.where(rng.random((400, 3)) < 0.03, "rude", "safe")
+    rows = [
+        (f"i{item}", rater, label)
+        for item, row in enumerate(said)
+        for rater, label in zip("abc", row, strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    _, step = judged(Ratings.from_frame(frame, SCALE)).steps
+    assert step.what == "Then label fresh items."
+    assert step.why.startswith(
+        "Draw more items of other categories than safe; agreement is then that of the new mix. "
+    )
+    assert step.by == "docs/guide/planning.md"
+
+
+@pytest.mark.parametrize(
+    ("n_items", "cutoff"),
+    [(300, 0.9), (300, 0.95), (300, 0.97), (300, 0.99), (25, 0.95), (25, 0.99)],
+)
+def test_the_command_of_a_plan_runs_whatever_the_cut_off(n_items, cutoff, tmp_path, capsys):
+    """Of 300 items agreement is under the cut-off. Twenty-five are too few."""
+    rule = replace(ALPHA, reliable=cutoff)
+    file = tmp_path / "own.yaml"
+    policy = Policy("own", 1, (rule,), n_resamples=1000)
+    file.write_text(yaml.safe_dump(policy.to_mapping()), encoding="utf-8")
+    ratings = ratings_of(n_items, errors=0.3)
+    held = Round(ratings, policy, judge(ratings, policy), policy_name=str(file))
+    program, *words = shlex.split(held.steps[-1].by)
+    assert program == "agreement-pipeline"
+    assert main([*words, "--rounds", "100", "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["impossible"] is None
+    assert found["n_items"] > 25
+
+
+def test_a_page_looks_once_for_who_differs_and_says_it_in_two_places(monkeypatch):
+    found = []
+
+    def counted(panel):
+        found.append(standing_out(panel))
+        return found[-1]
+
+    monkeypatch.setattr("agreement_pipeline.report.advice.standing_out", counted)
+    policy = Policy("standard", 1, (ALPHA,), n_resamples=1000)
+    page = report_page(ratings_of(odd=0.5, raters=RATERS[:3]), policy)
+    assert len(found) == 1
+    assert page.count("rater-1 differs from the rest: ") == 2
 
 
 def test_an_admitted_round_has_nothing_to_do():

@@ -52,9 +52,8 @@ def test_where_all_agree_alike_nothing_is_the_lowest():
         "No two raters gave an item different categories.",
     )
     assert answer("Items", alike).sentences == ("No item has two different labels.",)
-    assert (
-        answer("Raters", labelled(40, "abcd", set())).sentences[0].startswith("Nobody stands out")
-    )
+    said = answer("Raters", labelled(40, "abcd", set())).sentences[0]
+    assert said.startswith("Nobody is known to stand out: ")
 
 
 def test_of_two_categories_none_is_the_lowest_and_of_two_raters_none_stands_out():
@@ -64,7 +63,7 @@ def test_of_two_categories_none_is_the_lowest_and_of_two_raters_none_stands_out(
     few = "The round is not held for disagreement, so nobody is named."
     assert answer("Raters", TWO).sentences[0] == few
     apart = answer("Raters", labelled(40, "ab", {*range(20)}))
-    assert apart.sentences[0].startswith("Too few items have three raters")
+    assert apart.sentences[0].startswith("Too few items, or clusters of them, have three raters")
 
 
 def test_a_category_that_nobody_gave_has_no_value_and_says_why():

@@ -75,6 +75,15 @@ def test_the_distances_of_numbers_are_those_of_the_loop_over_pairs():
         assert apart.total[a, b] == pytest.approx(weights[both] @ squared)
 
 
+def test_where_nobody_rated_nobody_is_apart():
+    nothing = NumbersByRater(
+        np.full((3, 2), np.nan), scale=Scale(None, "interval"), raters=("a", "b")
+    )
+    apart = raters_apart(nothing)
+    assert not apart.met.any()
+    assert not apart.total.any()
+
+
 def test_two_who_never_met_have_no_distance():
     never = LabelsByRater([[0, 0, -1], [-1, 1, 1]], scale=SCALE, raters="abc")
     assert np.isnan(raters_apart(never).of_pairs[0, 2])

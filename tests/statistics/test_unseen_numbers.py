@@ -8,7 +8,16 @@ from agreement_pipeline.intervals import Inference, evidence, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import NumbersByRater
+from tests.statistics.open_numbers import (
+    ALIKE,
+    RARELY_TEN_TIMES,
+    have_the_moments_of,
+    limits_of,
+    most,
+)
 from tests.statistics.scales import INTERVAL, PLANE
+
+FEW = Inference(n_resamples=400)
 
 
 def test_the_unseen_items_of_ratings_of_0_and_1_are_their_splits_by_every_rater():
@@ -46,15 +55,7 @@ def test_the_two_values_of_unseen_items_have_the_mean_variance_and_skewness_of_a
     rng = np.random.default_rng(1)
     numbers = rng.lognormal(size=(50, 1)) * rng.uniform(0.98, 1.02, (50, 4))
     weights = rng.integers(1, 4, 50)
-    low, high = two_values(numbers, weights)
-    every = np.repeat(numbers, weights, axis=0).ravel()
-    share = (every.mean() - low) / (high - low)
-    two = [(low, 1 - share), (high, share)]
-    for power in (2, 3):
-        assert sum(p * (x - every.mean()) ** power for x, p in two) == pytest.approx(
-            ((every - every.mean()) ** power).mean()
-        )
-    assert every.min() < low < high < every.max()
+    have_the_moments_of(two_values(numbers, weights), numbers, weights)
 
 
 def test_the_two_values_lie_twice_as_far_apart_as_the_ratings_of_any_item():
@@ -70,46 +71,17 @@ def test_the_two_values_lie_no_farther_apart_than_all_ratings():
     assert two_values(numbers) == (4.0, 16.0)
 
 
-def a_round_with_few_large_errors(rng):
-    """A hundred items of three raters. One error in a hundred is ten times as large.
-
-    The true values have a variance of 1, so alpha and the ICC are 1 / (1 + that of the errors).
-    """
-    times = np.where(rng.random((100, 3)) < 0.01, 10.0, 1.0)
-    variance = (1 / 0.79 - 1) / (0.99 * 1**2 + 0.01 * 10**2)
-    errors = rng.normal(size=(100, 3)) * times * np.sqrt(variance)
-    return NumbersByRater(rng.normal(size=(100, 1)) + errors, scale=INTERVAL, raters="abc")
-
-
 @pytest.mark.parametrize("measure", ["krippendorff_alpha", "icc_1_1"])
 def test_rounds_that_may_not_show_their_largest_errors_are_seldom_admitted(measure):
-    """The true value is .79. Before, 22 of these 150 rounds had a lower limit of .8 or more.
-
-    Three in a hundred are allowed, and chance adds two standard errors.
-    """
-    rounds = 150
-    admitted = 0
-    for number in range(rounds):
-        numbers = a_round_with_few_large_errors(np.random.default_rng([number, 79]))
-        found = estimate(measure, numbers, Inference(n_resamples=400, seed=number))
-        admitted += found.interval.low >= 0.8
-    assert admitted <= rounds * 0.03 + 2 * np.sqrt(rounds * 0.03 * 0.97)
+    """The true value is .79. Before, 22 of 150 such rounds had a lower limit of .8 or more."""
+    low, _ = limits_of(RARELY_TEN_TIMES, 100, 150, FEW, measure=measure)
+    assert (low >= 0.8).sum() <= most(0.03, 150)
 
 
 def test_the_upper_limit_of_few_items_of_numbers_holds():
-    """The true value is .79, and all errors are alike. Before, 6 % of the limits lay under it.
-
-    The limit may fail in 2.5 % of rounds, and chance adds two standard errors.
-    """
-    rounds = 400
-    failed = 0
-    for number in range(rounds):
-        rng = np.random.default_rng([number, 30])
-        ratings = rng.normal(size=(30, 1)) + rng.normal(size=(30, 3)) * np.sqrt(1 / 0.79 - 1)
-        numbers = NumbersByRater(ratings, scale=INTERVAL, raters="abc")
-        found = estimate("krippendorff_alpha", numbers, Inference(n_resamples=400, seed=number))
-        failed += found.interval.high < 0.79
-    assert failed <= rounds * 0.025 + 2 * np.sqrt(rounds * 0.025 * 0.975)
+    """Before, 6 % of the limits lay under the true value."""
+    _, high = limits_of(ALIKE, 30, 400, FEW)
+    assert (high < ALIKE.truth).sum() <= most(0.025, 400)
 
 
 def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings():
