@@ -42,11 +42,12 @@ from agreement_pipeline.estimates import (
     survey,
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
+from agreement_pipeline.readers import Columns
 from agreement_pipeline.report import estimate_rows
 
 MOVED = ("at_least", "step")
 """The settings of units that a value moves with."""
-OF_COUNTS = ("--layout", "--limit", "--item")
+OF_COUNTS = ("--layout", "--limit", "--item", "--encoding", "--sheet", "--header-row")
 """The options of a table that a table of counts can have."""
 HEADLINES = ("round", "classifier", "stratum")
 
@@ -166,7 +167,8 @@ def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
         )
     name = None if reading["item"] == "item" else reading["item"]
     count = read_counts if layout == "counts" else read_contingency
-    return count(Path(source), name, **scale_and_limits(reading))
+    columns = Columns(**{each: reading[each] for each in ("encoding", "sheet", "header_row")})
+    return count(Path(source), name, columns=columns, **scale_and_limits(reading))
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:
