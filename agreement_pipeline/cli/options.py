@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
@@ -19,6 +20,7 @@ from click.types import FuncParamType
 from agreement_pipeline.cli.output import progress, say_aside
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
+from agreement_pipeline.measures import measure_named
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
 
@@ -37,6 +39,7 @@ NAMING = ("--raters", "--classifier", "--exclude-rater")
 AGGREGATED = ("counts", "contingency")
 TABLE_HELP = "A table or a tool's export. - is the standard input."
 TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of tables."
+POLICY_HELP = "YAML file of a policy, or standard, replicated or exploratory."
 FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
 SHORT = {"alpha": "krippendorff_alpha"}
 LIMITED = tuple(each.name for each in fields(Limits))
@@ -172,7 +175,13 @@ def full_name(text: str) -> str:
     >>> full_name("alpha"), full_name("fleiss_kappa")
     ('krippendorff_alpha', 'fleiss_kappa')
     """
-    return SHORT.get(text, text)
+    name = SHORT.get(text, text)
+    near = get_close_matches(text.lower(), [*SHORT, *NAMED], n=1)
+    if measure_named(name) is None and {*near} & {*SHORT}:
+        raise ValueError(
+            f"found {text!r}; expected the name of a measure. Did you mean {near[0]!r}?"
+        )
+    return name
 
 
 def number_of(
@@ -489,7 +498,7 @@ policy_option = option(
     group=POLICY,
     type=FILE,
     required=True,
-    help="YAML file of a policy.",
+    help=POLICY_HELP,
 )
 
 

@@ -14,6 +14,7 @@ from agreement_pipeline.cli.options import (
     OF_TABLES,
     OUTPUT,
     POLICY,
+    POLICY_HELP,
     as_written,
     command,
     given_options,
@@ -31,9 +32,9 @@ PROJECT, INDEX = (".yaml", ".yml"), "index.html"
 
 
 @command(
-    "agreement-pipeline report labels.csv --policy standard.yaml",
+    "agreement-pipeline report labels.csv --policy standard",
     "agreement-pipeline report configs/projects/moderation.yaml --output pages/",
-    "agreement-pipeline report labels.csv --policy standard.yaml --output labels.html",
+    "agreement-pipeline report labels.csv --policy standard --output labels.html",
 )
 @click.argument("file", type=FILE, help="A project's YAML file, or a table or a tool's export.")
 @click.argument("round_name", metavar="[ROUND]", required=False, help="A round of the project.")
@@ -42,7 +43,7 @@ PROJECT, INDEX = (".yaml", ".yml"), "index.html"
     "--policy",
     group=POLICY,
     type=FILE,
-    help="YAML file of a policy, for a table. A project has its own.",
+    help=f"{POLICY_HELP} A project has its own.",
 )
 @option(
     "--names",
