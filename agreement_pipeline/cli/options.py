@@ -17,10 +17,11 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 from click.types import FuncParamType
 
-from agreement_pipeline.cli.output import progress, say_aside
+from agreement_pipeline.cli.output import say_aside
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
-from agreement_pipeline.measures import measure_named
+from agreement_pipeline.measures import SHORT, measure_named
+from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
 
@@ -41,7 +42,6 @@ TABLE_HELP = "A table or a tool's export. - is the standard input."
 TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of tables."
 POLICY_HELP = "YAML file of a policy, or standard, replicated or exploratory."
 FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
-SHORT = {"alpha": "krippendorff_alpha"}
 LIMITED = tuple(each.name for each in fields(Limits))
 
 
