@@ -140,7 +140,7 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     for lacking, why in reader.needs.items() if "requires" not in seen.said else ():
         yield f"# FILL IN `requires`: {reader.title} cannot show {lacking}. {why}"
     yield f"project: {name}"
-    yield f"inbox: {_in_yaml(inbox)}"
+    yield f"inbox: {_in_yaml(inbox)}  # or the folder of the rounds: a file or a folder each"
     yield f"reader: {reader.name}  # {reader.title}"
     columns = dict(seen.columns)
     if question.name and not question.units:
