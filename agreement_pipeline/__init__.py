@@ -21,14 +21,16 @@ if TYPE_CHECKING:
         ReleaseHeldError as ReleaseHeldError,
         ReleaseInvalidError as ReleaseInvalidError,
     )
-    from agreement_pipeline.estimates import (
-        Difference as Difference,
-        Estimate as Estimate,
+    from agreement_pipeline.estimates import Difference as Difference, Estimate as Estimate
+    from agreement_pipeline.intervals import Inference as Inference, Interval as Interval
+    from agreement_pipeline.notebook import (
         compare as compare,
+        judge as judge,
         measure as measure,
+        plan as plan,
+        report_page as report_page,
         survey as survey,
     )
-    from agreement_pipeline.intervals import Inference as Inference, Interval as Interval
     from agreement_pipeline.orchestration import (
         AllProjects as AllProjects,
         AnnotationProject as AnnotationProject,
@@ -43,10 +45,8 @@ if TYPE_CHECKING:
         Verdict as Verdict,
         Waiver as Waiver,
         Waivers as Waivers,
-        judge as judge,
         load_policy as load_policy,
         load_waiver as load_waiver,
-        plan as plan,
     )
     from agreement_pipeline.ratings import Ratings as Ratings, Scale as Scale
     from agreement_pipeline.readers import (
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
         open_release as open_release,
         verify_release as verify_release,
     )
-    from agreement_pipeline.report import report_page as report_page
     from agreement_pipeline.store import Store as Store
 
     read_ratings = read

@@ -47,6 +47,6 @@ def face(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list
         return names[name]
 
     def known() -> list[str]:
-        return sorted({*names, *places})
+        return sorted({*(name for name in names if name.startswith("__")), *places})
 
     return load, known, sorted(places)

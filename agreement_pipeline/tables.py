@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agreement_pipeline.text import TABLE
+from agreement_pipeline.text import TABLE, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SHORTLY = ".5g"
+"""The form of a number in a line of text."""
 
 
 class Tabular:
@@ -21,6 +24,17 @@ class Tabular:
         import pandas as pd
 
         return pd.DataFrame(list(self.rows()))
+
+    def __str__(self) -> str:
+        """A line a row, with what is known."""
+        return "\n".join(
+            ", ".join(
+                f"{name} {in_words(cell, SHORTLY) if isinstance(cell, float) else cell}"
+                for name, cell in row.items()
+                if cell is not None
+            )
+            for row in self.rows()
+        )
 
     def _repr_html_(self) -> str:
         frame = self.to_frame().dropna(axis="columns", how="all")
@@ -40,8 +54,11 @@ class Table(Tabular, tuple[T, ...]):
     >>> from agreement_pipeline.estimates import estimate
     >>> from agreement_pipeline.statistics import CategoryCounts
     >>> counts = CategoryCounts([[3, 0], [0, 3]], [10, 10], scale=Scale(("no", "yes")))
-    >>> Table([estimate("gwet_ac1", counts)]).to_frame()["value"].tolist()
+    >>> found = Table([estimate("gwet_ac1", counts)])
+    >>> found.to_frame()["value"].tolist()
     [1.0]
+    >>> print(found)  # doctest: +ELLIPSIS
+    measure gwet_ac1, scope round, value 1, low 0.7..., high 1, confidence_level 0.95, items 20, ...
     """
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "guide").glob("*.md"))
+README, LONG = ROOT / "README.md", "item,rater"
 LOADERS = {
     "policies": load_policy,
     "projects": load_project,
@@ -142,6 +143,27 @@ def test_a_script_runs(root, page, text):
     found = run(root, sys.executable, "-W", "error::SyntaxWarning", "-c", text)
 
     assert found.returncode == 0, found.stderr
+
+
+def test_every_command_of_the_readme_runs(root):
+    """On tables with these columns, and on a round and a release that there are."""
+    rows = [f"{n},{rater},{'xyz'[n % 3]}" for n in range(60) for rater in ("ana", "ben")]
+    for name, columns in (("labels", "post_id,annotator"), ("before", LONG), ("after", LONG)):
+        (root / f"{name}.csv").write_text("\n".join([f"{columns},label", *rows, ""]))
+    sizes = "".join(f"Größe {n};{n},5;{n},{n % 10}\n" for n in range(20))
+    (root / "sizes.csv").write_bytes(f"part;ana;ben\n{sizes}".encode("cp1252"))
+    (release,) = (root / ".agreement/store/moderation").glob("releases/**/manifest.json")
+    program = f'agreement-pipeline() {{ "{sys.executable}" -m agreement_pipeline "$@"; }}\n'
+    told = [line for text in blocks(README, "console") for line in text.splitlines()]
+    asked = [line for line in told if line.startswith("agreement-pipeline ")]
+    assert len(asked) >= 10
+    for line in asked:
+        there = line.replace("RELEASE", str(release.parent)).replace("2026-W06", "2026-W01")
+        found = run(root, "bash", "-c", program + there)
+        assert found.returncode == 0, f"{line}: {found.stderr}"
+    for name in ("toxicity", "sizes"):
+        settings = load_project(root / f"configs/projects/{name}.yaml")
+        assert Project(settings).delivered(Path(settings.inbox).stem)[1].raters == ("ana", "ben")
 
 
 def test_the_waiver_holds_for_the_round_of_its_page(root):

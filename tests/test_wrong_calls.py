@@ -1,34 +1,116 @@
-"""A call with a table or a name in the wrong place says what to do."""
+"""A table stands for ratings and a name for a policy; anything else says what to do."""
+
+import sys
+from io import StringIO
 
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import agreement_pipeline as ap
+from agreement_pipeline import estimates, progress
 from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.policy import BUNDLED
 
 ROWS = [(item, rater, "ab"[item % 2]) for item in range(9) for rater in ("ana", "ben")]
 TABLE = pd.DataFrame(ROWS, columns=["item", "rater", "label"])
 POLICY = ap.load_policy("standard")
 
 
-@pytest.mark.parametrize("table", [TABLE, "labels.csv", None])
-@pytest.mark.parametrize(
-    "call",
-    [
-        ap.measure,
-        lambda table: ap.survey(table, ["fleiss_kappa"]),
-        lambda table: ap.compare(table, between=("ana", "ben")),
-        lambda table: ap.judge(table, POLICY),
-        lambda table: ap.report_page(table, POLICY),
-    ],
-    ids=["measure", "survey", "compare", "judge", "report_page"],
-)
-def test_a_table_that_was_not_read_is_refused_with_the_next_step(call, table):
-    found = f"^ratings: found {type(table).__name__}; expected what read_ratings gives. Read the"
-    with pytest.raises(AgreementError, match=found):
-        call(table)
+CALLS = {
+    "measure": ap.measure,
+    "survey": lambda table: ap.survey(table, ["alpha"], scopes=("round",)),
+    "compare": lambda table: ap.compare(table, between=("ana", "ben")),
+    "compare two": lambda table: ap.compare(table, TABLE),
+    "judge": lambda table: ap.judge(table, "standard"),
+    "plan": lambda table: ap.plan("standard", table, n_rounds=200),
+    "report_page": lambda table: ap.report_page(table, "standard"),
+}
+every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
 
-def test_the_name_of_a_policy_is_refused_with_the_next_step():
-    with pytest.raises(AgreementError, match=r"found 'standard'; expected a policy. .*load_policy"):
-        ap.judge(ap.read_ratings(TABLE), "standard")
+@every_call
+@pytest.mark.parametrize("kind", ["pandas", "Polars", "Arrow", "path"])
+def test_a_table_is_read_as_ratings(call, kind, tmp_path):
+    path = tmp_path / "labels.csv"
+    TABLE.to_csv(path, index=False)
+    tables = {
+        "pandas": TABLE,
+        "Polars": pl.from_pandas(TABLE),
+        "Arrow": pa.Table.from_pandas(TABLE),
+        "path": path,
+    }
+    assert call(tables[kind]) == call(ap.read_ratings(TABLE))
+
+
+@every_call
+def test_what_is_no_table_is_refused_with_the_next_step(call):
+    with pytest.raises(
+        AgreementError, match=r"found int; expected a path, a DataFrame, or a table"
+    ):
+        call(3)
+
+
+def test_nothing_is_refused_in_the_place_of_ratings():
+    with pytest.raises(AgreementError, match=r"^ratings: found NoneType; expected what read_rat"):
+        ap.measure(None)
+
+
+def test_a_short_name_stands_for_a_measure():
+    assert (
+        ap.measure(TABLE, "alpha")
+        == ap.measure(TABLE)
+        == ap.measure(measure="alpha", ratings=TABLE)
+    )
+
+
+def test_a_policy_is_named_by_its_path_too(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(BUNDLED["standard"].read_text())
+    named = [ap.judge(TABLE, each) for each in ("standard", path, str(path), POLICY)]
+    assert all(each == named[0] for each in named)
+    with pytest.raises(AgreementError, match=r"standrad: found no such file"):
+        ap.judge(TABLE, "standrad")
+
+
+def test_the_middle_takes_ratings_alone():
+    with pytest.raises(AgreementError, match=r"^ratings: found DataFrame; expected what read_rat"):
+        estimates.measure(TABLE)
+
+
+def test_an_estimate_is_printed_in_one_line():
+    said = str(ap.measure(TABLE))
+    assert said.startswith("measure krippendorff_alpha, scope round, value 1, low ")
+    assert said.endswith("confidence_level 0.95, items 9, raters 2, ratings 18")
+    assert (
+        len(str(ap.survey(TABLE, ["alpha", "fleiss_kappa"], scopes=("round",))).splitlines()) == 2
+    )
+
+
+def test_a_decision_is_printed_with_its_reasons():
+    decided, *reasons = str(ap.judge(TABLE, "standard")).splitlines()
+    assert decided == "held"
+    assert reasons
+
+
+def test_only_public_names_are_offered():
+    offered = {name for name in dir(ap) if not name.startswith("__")}
+    assert offered == {name for name in ap.__all__ if not name.startswith("__")}
+
+
+class Seen(StringIO):
+    """What a notebook shows of standard error."""
+
+    __module__ = "ipykernel.iostream"
+
+
+def test_long_work_says_in_a_notebook_that_it_goes_on(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(sys, "stderr", Seen())
+    ap.measure(TABLE, "alpha", ap.Inference(n_resamples=200_000))
+    assert "measure: at work for 0 s" in sys.stderr.getvalue()
+    assert sys.stderr.getvalue().endswith(progress.CLEAR)
+    monkeypatch.setattr(sys, "stderr", StringIO())
+    ap.measure(TABLE, "alpha", ap.Inference(n_resamples=200_000))
+    assert sys.stderr.getvalue() == ""

@@ -26,6 +26,19 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.report import difference_rows
 
 
+def _both_after_one(
+    ctx: click.Context, param: click.Parameter, names: tuple[str, str] | None
+) -> tuple[str, str] | None:
+    """Refuse the option before each name: the second name would be taken for a table."""
+    if names and "--between" in names:
+        raise click.BadParameter(
+            "found it before each name; expected both names after one, as --between ana ben.",
+            ctx,
+            param,
+        )
+    return names
+
+
 @command(
     "agreement-pipeline compare before.csv after.csv --measure alpha",
     "agreement-pipeline compare before.csv after.csv --common-prevalence",
@@ -45,7 +58,8 @@ from agreement_pipeline.report import difference_rows
     group=MEASURES,
     nargs=2,
     metavar="NAME NAME",
-    help="Two classifiers or two raters of the one table.",
+    callback=_both_after_one,
+    help="Two classifiers or two raters of the one table: --between ana ben.",
 )
 @measure_option(f"{OF_ROUNDS} of tables, {OF_NAMES} of names")
 @option(

@@ -30,7 +30,7 @@ HELD, MOST_WARNINGS = 1, 10
 
 
 @command(
-    "agreement-pipeline judge labels.csv --policy configs/policies/standard.yaml",
+    "agreement-pipeline judge labels.csv --policy standard",
 )
 @click.argument("file", type=FILE, help=TABLE_HELP)
 @table_options

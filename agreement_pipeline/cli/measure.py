@@ -33,6 +33,7 @@ from agreement_pipeline.cli.output import say_aside, say_found
 from agreement_pipeline.counting import Rated, read_contingency, read_counts
 from agreement_pipeline.estimates import (
     MOST_SHOWN,
+    OF_ROUNDS,
     SCOPE_KINDS,
     Estimate,
     Shown,
@@ -42,11 +43,12 @@ from agreement_pipeline.estimates import (
     survey,
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
+from agreement_pipeline.readers import Columns
 from agreement_pipeline.report import estimate_rows
 
 MOVED = ("at_least", "step")
 """The settings of units that a value moves with."""
-OF_COUNTS = ("--layout", "--limit", "--item")
+OF_COUNTS = ("--layout", "--limit", "--item", "--encoding", "--sheet", "--header-row")
 """The options of a table that a table of counts can have."""
 HEADLINES = ("round", "classifier", "stratum")
 
@@ -126,7 +128,8 @@ def measure(
             require_defined(ratings.scale, name)
         shown = Shown.of(ratings) if everything else None
         scopes = SCOPE_KINDS if everything else scope or HEADLINES
-        found += survey(ratings, names, inference, scopes=scopes, shown=shown)
+        every = survey(ratings, names, inference, scopes=scopes, shown=shown)
+        found += sorted(every, key=lambda found: found.scope.kind == "classifier")  # people first
         told = {name: at if output == "json" else f"{at:g}" for name, at in each.items()}
         before += [told] * (len(found) - len(before))
     say_found(found, estimate_rows, output, before)
@@ -166,12 +169,16 @@ def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
         )
     name = None if reading["item"] == "item" else reading["item"]
     count = read_counts if layout == "counts" else read_contingency
-    return count(Path(source), name, **scale_and_limits(reading))
+    columns = Columns(**{each: reading[each] for each in ("encoding", "sheet", "header_row")})
+    return count(Path(source), name, columns=columns, **scale_and_limits(reading))
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:
-    """The measures of the scale. Counts have those that need no rater by name."""
-    names = applicable(ratings)
+    """The measures of the scale, first the one by which the usual policy decides.
+
+    Counts have those that need no rater by name.
+    """
+    names = tuple(sorted(applicable(ratings), key=lambda name: name != OF_ROUNDS))
     if ratings.raters:
         return names
     possible = tuple(name for name in names if registered(name).needs == "counts")

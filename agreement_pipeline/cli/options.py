@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
@@ -16,10 +17,12 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 from click.types import FuncParamType
 
-from agreement_pipeline.cli.output import progress, say_aside
+from agreement_pipeline.cli.output import say_aside
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
-from agreement_pipeline.ratings import LEVELS, Ratings, Scale
+from agreement_pipeline.measures import SHORT, measure_named
+from agreement_pipeline.progress import progress
+from agreement_pipeline.ratings import LEVELS, Ratings, Scale, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
 
 if TYPE_CHECKING:
@@ -37,8 +40,8 @@ NAMING = ("--raters", "--classifier", "--exclude-rater")
 AGGREGATED = ("counts", "contingency")
 TABLE_HELP = "A table or a tool's export. - is the standard input."
 TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of tables."
+POLICY_HELP = "YAML file of a policy, or standard, replicated or exploratory."
 FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
-SHORT = {"alpha": "krippendorff_alpha"}
 LIMITED = tuple(each.name for each in fields(Limits))
 
 
@@ -172,7 +175,13 @@ def full_name(text: str) -> str:
     >>> full_name("alpha"), full_name("fleiss_kappa")
     ('krippendorff_alpha', 'fleiss_kappa')
     """
-    return SHORT.get(text, text)
+    name = SHORT.get(text, text)
+    near = get_close_matches(text.lower(), [*SHORT, *NAMED], n=1)
+    if measure_named(name) is None and {*near} & {*SHORT}:
+        raise ValueError(
+            f"found {text!r}; expected the name of a measure. Did you mean {near[0]!r}?"
+        )
+    return name
 
 
 def number_of(
@@ -293,6 +302,35 @@ table_options = together(
         default="long",
         help="long: one row a rating. wide: one column a rater. Only `measure` reads counts (items "
         "by categories) and contingency (two raters).",
+    ),
+    option(
+        "--encoding",
+        group=INPUT,
+        metavar="NAME",
+        default=Columns.encoding,
+        help="Encoding of delimited text, such as cp1252 or utf-16.",
+    ),
+    option(
+        "--decimal",
+        group=INPUT,
+        type=OneOf((".", ",")),
+        metavar="SIGN",
+        default=Columns.decimal,
+        help="Decimal sign of labels and confidences: a point or a comma.",
+    ),
+    option(
+        "--sheet",
+        group=INPUT,
+        metavar="NAME",
+        show_default="the only one",
+        help="Sheet of a workbook.",
+    ),
+    option(
+        "--header-row",
+        group=INPUT,
+        type=number_of("n", "a whole number from 1", lambda n: n >= 1 and n.is_integer(), int),
+        default=Columns.header_row,
+        help="Row of delimited text or a sheet that names the columns. Rows above are not read.",
     ),
     option(
         "--of-round",
@@ -460,7 +498,7 @@ policy_option = option(
     group=POLICY,
     type=FILE,
     required=True,
-    help="YAML file of a policy.",
+    help=POLICY_HELP,
 )
 
 
@@ -484,7 +522,8 @@ def store_option(**settings: Any) -> Callable[[F], F]:
 def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
     """The ratings in a table, read as the shared options say.
 
-    A column that is read as something else than its name is told.
+    What may be a mistake is told: a column that is read as something else than its name, and a
+    seldom label that resembles a common one.
     """
     place = on_disk(source)
     if reading["layout"] in AGGREGATED:
@@ -492,28 +531,34 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
             f"found --layout {reading['layout']}; expected long or wide, since only `measure` "
             "reads tables without raters or items. Give one row a rating."
         )
-    where: dict[str, tuple[str, ...]] = {}
-    for name, value in reading["where"]:
-        where[name] = (*where.get(name, ()), value)
-    said = {**reading, "where": where}
-    of_columns, of_rules = (
-        {each.name: said[each.name] for each in fields(record) if each.name in said}
-        for record in (Columns, Rules)
-    )
-    columns, rules = Columns(**of_columns), Rules(**of_rules)
+    columns, rules = Columns(**said_of(Columns, reading)), Rules(**said_of(Rules, reading))
     how = ("layout", "classifiers", "engine", "memory_limit")
+    more = scale_and_limits(reading)
     ratings = read(
         place,
         columns,
         round_name=reading["of_round"],
         rules=rules,
         **{name: reading[name] for name in how if name in reading},
-        **scale_and_limits(reading),
+        **more,
     )
-    for name, found in unnamed(place, columns, rules).items():
+    for name, found in unnamed(place, columns, rules, more["limits"]).items():
         told = f"column {found!r} is read as {name}; rename it if it is no {name}"
         say_aside(f"{Path(place).name}: {told}")
+    if not ratings.scale.declared and ratings.scale.categories:
+        for told in misspelt(ratings.n_by_category):
+            step = "correct it, or name all labels with --categories"
+            say_aside(f"warning: {Path(place).name}: {told}; {step}")
     return ratings
+
+
+def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> dict[str, Any]:
+    """What the shared options say of the fields of a record."""
+    where: dict[str, tuple[str, ...]] = {}
+    for name, value in reading.get("where", ()):
+        where[name] = (*where.get(name, ()), value)
+    said = {**reading, "where": where}
+    return {each.name: said[each.name] for each in fields(record) if each.name in said}
 
 
 def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:

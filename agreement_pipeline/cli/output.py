@@ -5,16 +5,13 @@ import os
 import re
 import shutil
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 import click
 
-PATIENCE_SECONDS, EVERY_SECONDS = 2.0, 1.0
-CLEAR = "\r\x1b[K"
+from agreement_pipeline.progress import end_progress
+
 COLOURS = {
     "admitted": "green",
     "held": "red",
@@ -28,12 +25,11 @@ PLAIN = str.maketrans(
     {"…": "...", "α": "alpha", "κ": "kappa", "ρ": "rho", "π": "pi", "·": "-", "−": "-", "≥": ">="}
 )
 """What a terminal is shown that knows ASCII alone."""
-_done, _terminal = threading.Event(), threading.Lock()
 
 
 def say(text: str) -> None:
     """Print a result. If nobody reads on (`| head`), the rest is dropped without a word."""
-    _end_progress()
+    end_progress()
     try:
         _print(text, sys.stdout)
         sys.stdout.flush()
@@ -45,7 +41,7 @@ def say_aside(text: str) -> None:
     """Print to standard error, in one line."""
     from agreement_pipeline.report import printable
 
-    _end_progress()
+    end_progress()
     _print(printable(text), sys.stderr)
 
 
@@ -106,45 +102,3 @@ def as_json(data: object) -> str:
         character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
         for character in written
     )
-
-
-@contextmanager
-def progress(command: str) -> Iterator[None]:
-    """Say on a terminal, after two seconds, which command is at work and for how long.
-
-    Nothing is said if standard error is no terminal.
-    """
-    _done.clear()
-    if sys.stderr.isatty():
-        threading.Thread(target=_speak, args=(command,), daemon=True).start()
-    try:
-        yield
-    finally:
-        _end_progress()
-
-
-def _end_progress() -> None:
-    """Take the line away, since a result follows."""
-    with _terminal:
-        if not _done.is_set() and sys.stderr.isatty():
-            _write(CLEAR)
-        _done.set()
-
-
-def _speak(command: str) -> None:
-    """Say for how long the command is at work, and how far a large file has been read."""
-    start, waiting = time.monotonic(), PATIENCE_SECONDS
-    while not _done.wait(waiting):
-        from agreement_pipeline.readers import how_far
-
-        far = how_far()
-        with _terminal:
-            if not _done.is_set():
-                work = f"at work for {time.monotonic() - start:.0f} s{', ' if far else ''}{far}"
-                _write(f"{CLEAR}{command}: {work}")
-        waiting = EVERY_SECONDS
-
-
-def _write(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()

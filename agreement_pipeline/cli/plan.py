@@ -58,8 +58,8 @@ def _image(text: str) -> Path:
 
 
 @command(
-    "agreement-pipeline plan --policy configs/policies/standard.yaml --expected 0.85",
-    "agreement-pipeline plan earlier.csv --policy configs/policies/standard.yaml --plot plan.svg",
+    "agreement-pipeline plan --policy standard --expected 0.85",
+    "agreement-pipeline plan earlier.csv --policy standard --plot plan.svg",
 )
 @click.argument(
     "file", type=FILE, required=False, help=f"An earlier round to plan from. {TABLE_HELP}"

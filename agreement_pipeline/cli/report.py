@@ -14,6 +14,7 @@ from agreement_pipeline.cli.options import (
     OF_TABLES,
     OUTPUT,
     POLICY,
+    POLICY_HELP,
     as_written,
     command,
     given_options,
@@ -34,10 +35,10 @@ PROJECT, INDEX = (".yaml", ".yml"), "index.html"
 
 
 @command(
-    "agreement-pipeline report labels.csv --policy standard.yaml",
+    "agreement-pipeline report labels.csv --policy standard",
     "agreement-pipeline report configs/projects",
     "agreement-pipeline report configs/projects/moderation.yaml --output pages/",
-    "agreement-pipeline report labels.csv --policy standard.yaml --output labels.html",
+    "agreement-pipeline report labels.csv --policy standard --output labels.html",
 )
 @click.argument(
     "file",
@@ -50,7 +51,7 @@ PROJECT, INDEX = (".yaml", ".yml"), "index.html"
     "--policy",
     group=POLICY,
     type=FILE,
-    help="YAML file of a policy, for a table. A project has its own.",
+    help=f"{POLICY_HELP} A project has its own.",
 )
 @option(
     "--names",

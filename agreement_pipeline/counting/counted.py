@@ -13,7 +13,7 @@ import numpy as np
 from agreement_pipeline.counting.queried import Counting, OfRatings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Level, Ratings, Scale, without_categories
-from agreement_pipeline.readers import LIMITS, Limits, Source
+from agreement_pipeline.readers import COLUMNS, LIMITS, Columns, Limits, Source
 from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
@@ -218,8 +218,7 @@ def _refuse_both(names: set[str]) -> None:
         )
 
 
-ROWS, COLUMNS = "rows", "columns"
-TWO = (ROWS, COLUMNS)
+TWO = ("rows", "columns")
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,6 +252,7 @@ def read_counts(
     scale: Scale | None = None,
     level: Level = "nominal",
     limits: Limits = LIMITS,
+    columns: Columns = COLUMNS,
 ) -> CountsOfItems:
     """Read a table with a row for each item, and how often it got each category.
 
@@ -266,6 +266,8 @@ def read_counts(
         The categories. Without a scale: those of the table, at this level.
     limits
         How large the table may be.
+    columns
+        How the table is written: its encoding, its sheet and the row of its header.
 
     Raises
     ------
@@ -281,7 +283,7 @@ def read_counts(
     """
     from agreement_pipeline.readers import whole_numbers
 
-    table = whole_numbers(source, item, limits)
+    table = whole_numbers(source, item, limits, columns)
     scale = _scale(table.columns, scale, level)
     places = _places(table.columns, scale, f"{table.source}: row 1")
     counts = np.zeros((len(table.rows), len(scale.names)))
@@ -296,6 +298,7 @@ def read_contingency(
     scale: Scale | None = None,
     level: Level = "nominal",
     limits: Limits = LIMITS,
+    columns: Columns = COLUMNS,
 ) -> CountedRatings:
     """Read a table of two raters, `rows` and `columns`: how many items got each pair of categories.
 
@@ -303,7 +306,7 @@ def read_contingency(
     ----------
     rows
         The column with the categories of the rows. None: the first one.
-    source, scale, level, limits
+    source, scale, level, limits, columns
         As in `read_counts`.
 
     Raises
@@ -320,7 +323,7 @@ def read_contingency(
     """
     from agreement_pipeline.readers import whole_numbers
 
-    table = whole_numbers(source, rows, limits)
+    table = whole_numbers(source, rows, limits, columns)
     scale = _scale(table.columns, scale, level)
     across = _places(table.columns, scale, f"{table.source}: row 1")
     down = _places(table.rows, scale, f"{table.source}: first column")

@@ -14,6 +14,7 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.registry import (
     MEASURES as MEASURES,
+    SHORT as SHORT,
     SUBJECTS as SUBJECTS,
     Condition as Condition,
     Measure as Measure,

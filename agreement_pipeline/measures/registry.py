@@ -262,6 +262,8 @@ MEASURES: dict[str, Measure] = {}
 FAMILIES: dict[str, Measure] = {}
 """The measures that take a distance of categories, by what its name follows."""
 
+SHORT = {"alpha": "krippendorff_alpha"}
+"""What people may write in place of a name."""
 NAMED = ("linear", "quadratic")
 """The distances whose weighted forms have a name of their own in the registry."""
 

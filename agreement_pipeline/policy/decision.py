@@ -131,6 +131,11 @@ class Decision(Tabular):
             "code_version": self.code_version,
         }
 
+    def __str__(self) -> str:
+        """The decision, and a line for each reason."""
+        decided = "admitted" if self.admitted else "held"
+        return "\n  ".join([f"{decided} (tentative)" if self.tentative else decided, *self.reasons])
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """One row per verdict."""
         return (row for verdict in self.verdicts for row in verdict.rows())

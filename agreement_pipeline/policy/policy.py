@@ -23,7 +23,7 @@ from agreement_pipeline.mistakes import (
 )
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import CAPABLE, Rule, Verdict
-from agreement_pipeline.text import SIGNIFICANT, in_words, listed
+from agreement_pipeline.text import SIGNIFICANT, in_words, listed, meant
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 Familywise = Literal["none", "holm"]
@@ -273,7 +273,14 @@ def load_policy(path: Path | str) -> Policy:
     >>> load_policy("standard").rules[0].reliable
     0.8
     """
-    data, place = read_yaml(BUNDLED.get(str(path), Path(path)), PolicyError)
+    file = BUNDLED.get(str(path), Path(path))
+    if not file.exists():
+        raise PolicyError(
+            f"{path}: found no such file, and no bundled policy of that name; expected a YAML "
+            f"file, or one of {', '.join(BUNDLED)}. "
+            f"{meant(file.stem, BUNDLED, 'Check the path.')}"
+        )
+    data, place = read_yaml(file, PolicyError)
     return Policy.from_mapping(data, source=place)
 
 

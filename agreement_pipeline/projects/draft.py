@@ -2,19 +2,24 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import misspelt
 from agreement_pipeline.readers import (
     Columns,
     Export,
+    Limits,
     Reader,
     Rules,
     answers,
+    header_of,
     probable_columns,
     read_marked,
     reader_of,
@@ -26,6 +31,9 @@ from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "docs/guide/project.md"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+OF_LONG = ("rater", "label")
+COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
     "ordinal": "whole numbers; interval if their distances matter",
     "interval": "numbers; add those that nobody chose yet",
@@ -36,7 +44,6 @@ ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(i
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 FEW, MOST, NONE = 10, 30, "|"
-NEEDED = ("item", "rater", "label")
 POLICY = """# The rules that judge {name}. docs/guide/policy.md explains every key.
 policy: {name}
 version: 1
@@ -58,8 +65,8 @@ OF_REPLICATES = """  - measure: self_agreement_unbiased
 class Question:
     """A question of an export, the labels that were given in order, and their probable level.
 
-    A label can be a set of labels. `units` is the kind of its label objects, if answers are
-    objects.
+    The question of a wide table has no name. A label can be a set of labels. `units` is the kind
+    of its label objects, if answers are objects.
     """
 
     name: str
@@ -71,20 +78,24 @@ class Question:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of an export, and what was guessed."""
+    """What was seen of an export, what was guessed, and what was `said` of it."""
 
     reader: Reader
     questions: tuple[Question, ...]
-    columns: dict[str, str]
+    columns: dict[str, Any]
+    said: Mapping[str, Any]
     replicates: dict[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     unsure: tuple[str, ...] = ()
 
 
-def first_files(export: Path, name: str, inbox: str) -> dict[str, str]:
+def first_files(
+    export: Path, name: str, inbox: str, said: Mapping[str, Any] = NOTHING
+) -> dict[str, str]:
     """The project files and the policies for an export, by their paths in configs/.
 
-    Each question of the export is a project of its own.
+    Each question of the export is a project of its own. What is `said` of the export stands under
+    the keys of a project, and is not guessed.
 
     Raises
     ------
@@ -92,8 +103,10 @@ def first_files(export: Path, name: str, inbox: str) -> dict[str, str]:
         Nothing can be read of the export.
     """
     with unpacked(export) as path:
-        reader = reader_of(path)
-        seen = _of_table(path, reader) if reader.submissions is None else _of_tool(path, reader)
+        written = Columns(**said.get("columns", {}))
+        reader = reader_of(path, said.get("reader"), written)
+        of = _of_table if reader.submissions is None else _of_tool
+        seen = of(path, reader, said)
     files: dict[str, str] = {}
     for question in seen.questions:
         several = len(seen.questions) > 1
@@ -104,7 +117,7 @@ def first_files(export: Path, name: str, inbox: str) -> dict[str, str]:
         files[f"policies/{project}.yaml"] = POLICY.format(
             name=project,
             measure="alpha_masi" if question.sets else "krippendorff_alpha",
-            of_replicates=OF_REPLICATES if seen.replicates else "",
+            of_replicates=OF_REPLICATES if seen.replicates or "replicate_of" in said else "",
         )
     return files
 
@@ -121,81 +134,114 @@ def plain_name(text: str) -> str:
 
 def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
     """The lines of a project file."""
-    reader, numbers = seen.reader, question.level == "interval"
+    reader, numbers = seen.reader, question.level in ("interval", "ratio")
     yield f"# {name}: written by `agreement-pipeline init`. {GUIDE} explains every key."
     yield from (f"# Please check: {guess}." for guess in seen.unsure)
-    for lacking, why in reader.needs.items():
+    for lacking, why in reader.needs.items() if "requires" not in seen.said else ():
         yield f"# FILL IN `requires`: {reader.title} cannot show {lacking}. {why}"
     yield f"project: {name}"
-    yield f"inbox: {json.dumps(inbox)}"
+    yield f"inbox: {_in_yaml(inbox)}  # or the folder of the rounds: a file or a folder each"
     yield f"reader: {reader.name}  # {reader.title}"
-    columns = {**seen.columns, **({} if question.units else {"label": question.name})}
+    columns = dict(seen.columns)
+    if question.name and not question.units:
+        columns["label"] = question.name
     if columns:
-        named = ", ".join(f"{key}: {json.dumps(value)}" for key, value in columns.items())
+        named = ", ".join(f"{key}: {_in_yaml(value)}" for key, value in columns.items())
         yield f"columns: {{{named}}}"
+    yield from (
+        f"{key}: {_in_yaml(value)}"
+        for key, value in seen.said.items()
+        if key not in ("columns", "scale", "units", "reader")
+    )
     if question.units:
-        yield f"units: {{kind: {question.units}}}  # docs/guide/units.md says what a unit is"
-    if question.units and "none" in reader.lacks:
+        units = seen.said.get("units", UnitSettings(question.units))
+        usual = asdict(UnitSettings(units.kind))
+        own = {key: value for key, value in asdict(units).items() if value != usual[key]}
+        settings = "".join(f", {key}: {_in_yaml(value)}" for key, value in own.items())
+        yield (
+            f"units: {{kind: {units.kind}{settings}}}  # docs/guide/units.md says what a unit is"
+        )
+    if question.units and "none" in reader.lacks and "requires" not in seen.said:
         yield "requires: []  # every item of the file was opened by its rater: please check"
+    scale = seen.said.get("scale", {})
     yield "scale:"
-    yield f"  level: {question.level}  # {DOUBTS[question.level]}"
+    yield f"  level: {question.level}" + (
+        "" if "level" in scale else f"  # {DOUBTS[question.level]}"
+    )
     categories = [float(each) if numbers else each for each in question.labels]
-    yield f"  categories: {json.dumps(categories, ensure_ascii=False)}  # those seen"
+    seen_only = "" if "categories" in scale else "  # those seen"
+    yield f"  categories: {_in_yaml(categories)}{seen_only}"
     yield from _of_items_and_raters(seen, "round" in columns)
     yield f"policy: {name}"
 
 
+def _in_yaml(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
     for key, value in seen.replicates.items():
-        yield f"{key}: {json.dumps(value)}  # items that come back, so that raters meet them again"
-    if seen.replicates and several_rounds:
+        yield f"{key}: {_in_yaml(value)}  # items that come back, so that raters meet them again"
+    if (seen.replicates or "replicate_of" in seen.said) and several_rounds:
         yield "replicates: across  # they come back in later rounds"
-    if not seen.replicates:
-        yield "# replicate_of: FIELD  # the field that names the item which an item repeats"
+    hints = {
+        "replicate_of": "FIELD  # the field that names the item which an item repeats",
+        "classifiers": "[MODEL]  # raters that are models",
+        "exclude_raters": "[NAME]  # who gave known answers and is no rater",
+        "requires": "[]  # see above",
+        "where": "{FIELD: [VALUE]}  # only rows with these values count",
+    }
     if seen.models:
         yield f"# Models of the export are classifiers by themselves: {', '.join(seen.models)}."
-    else:
-        yield "# classifiers: [MODEL]  # raters that are models"
-    yield "# exclude_raters: [NAME]  # who gave known answers and is no rater"
-    if seen.reader.needs:
-        yield "# requires: []  # see above"
-    yield "# where: {FIELD: [VALUE]}  # only rows with these values count"
+        del hints["classifiers"]
+    if seen.replicates:
+        del hints["replicate_of"]
+    if not seen.reader.needs:
+        del hints["requires"]
+    yield from (f"# {key}: {hint}" for key, hint in hints.items() if key not in seen.said)
 
 
-def _of_tool(path: Path, reader: Reader) -> Seen:
+def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     assert reader.submissions is not None
+    asked = said.get("columns", {}).get("label")
     names: dict[str, None] = {}
     known: dict[str, None] = {}
     for each in reader.submissions(Export(path)):
         names.update(dict.fromkeys(each.values))
         known.update(dict.fromkeys(each.fields))
     first = next(iter(names), None)
-    if first is None:
-        return _of_objects(path, reader, known)
+    if first is None or "units" in said:
+        return _of_objects(path, reader, known, said)
+    if asked is not None and asked not in names:
+        raise RatingsError(
+            f"{path.name}: found no question {asked!r} among {listed(names, 20)}; expected one of "
+            "these. Correct the name of the label."
+        )
     table = answers(path, first, known)
     fields = [name for name in known if name in table and name not in ("item", "rater")]
-    columns, unsure = _columns_of(table, fields)
+    columns, unsure = _columns_of(table, fields, said)
     questions = tuple(
         found
-        for name in names
+        for name in ([asked] if asked else names)
         # A field of the item, and no question: all submissions for an item say the same.
         if not (name in known and table.groupby("item")[name].nunique().max() <= 1)
-        for found in [_question(name, answers(path, name)["label"])]
+        for found in [_question(name, answers(path, name)["label"].dropna(), said)]
         if {*found.labels} - {NONE} and len(found.labels) <= MOST
     )
     if not questions:
-        return _of_objects(path, reader, known)
+        return _of_objects(path, reader, known, said)
     models = tuple(sorted(table["rater"][table["kind"] == "model"].unique()))
-    replicates = _replicates(table, fields)
-    return Seen(reader, questions, columns, replicates, models, unsure)
+    replicates = {} if "replicate_of" in said else _replicates(table, fields)
+    return Seen(reader, questions, columns, said, replicates, models, unsure)
 
 
-def _of_objects(path: Path, reader: Reader, fields: Iterable[str]) -> Seen:
+def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any]) -> Seen:
     """An export in which all answers are label objects."""
+    every = [said["units"]] if "units" in said else map(UnitSettings, reader.kinds)
     questions = tuple(
-        Question(kind, labels, "nominal", False, kind)
-        for kind in reader.kinds
-        if (labels := _labels_of(path, kind))
+        Question(units.kind, labels, "nominal", False, units.kind)
+        for units in every
+        if (labels := _labels_of(path, units))
     )
     if not questions:
         raise RatingsError(
@@ -204,54 +250,73 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str]) -> Seen:
         )
     table = answers(path, None, fields)
     named = [name for name in fields if name in table and name not in ("item", "rater")]
-    columns, unsure = _columns_of(table, named)
+    columns, unsure = _columns_of(table, named, said)
     columns.pop("round", None)
-    return Seen(reader, questions, columns, {}, (), unsure)
+    return Seen(reader, questions, columns, said, unsure=unsure)
 
 
-def _labels_of(path: Path, kind: str) -> tuple[str, ...]:
-    """The labels of the units of a kind. None if nothing of the kind was marked."""
-    marked = read_marked(path, kind, rules=Rules(requires=(), all_rounds=True))
+def _labels_of(path: Path, units: UnitSettings) -> tuple[str, ...]:
+    """The labels of some units. None if nothing of their kind was marked."""
+    marked = read_marked(path, units.kind, rules=Rules(requires=(), all_rounds=True))
     if not any(each.objects for each in marked):
         return ()
-    return units_of(marked, UnitSettings(kind)).scale.names
+    return units_of(marked, units).scale.names
 
 
-def _of_table(path: Path, reader: Reader) -> Seen:
-    header = [str(name) for name in Export(path).first]
-    if not header:
-        rows_of(path)  # Where the first row cannot be read, reading says why.
-    columns = probable_columns(header)
-    absent = [name for name in NEEDED if name not in columns]
-    if absent:
-        raise RatingsError(
-            f"{path.name}: found no column for {listed(absent)} among {listed(header, 20)}; "
-            "expected item, rater and label. Rename the columns, or write the project yourself: "
-            "see docs/guide/project.md."
-        )
-    unsure = tuple(
+def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
+    """A table, which is read whole. So whatever is wrong with it is refused, with the next step."""
+    given = said.get("columns", {})
+    header = header_of(path, Columns(**given))
+    is_wide = said.get("layout") == "wide"
+    taken = [*given.values(), *given.get("raters", ())]
+    guessed: dict[str, Any] = {
+        name: column
+        for name, column in probable_columns(header).items()
+        if name not in given
+        and column not in taken
+        and not (is_wide and name in ("rater", "label"))
+    }
+    columns = Columns(**guessed, **given)
+    unsure = [
         f"{name} is probably column {column!r}"
-        for name, column in columns.items()
+        for name, column in guessed.items()
         if name != column
+    ]
+    rows = rows_of(
+        path,
+        columns,
+        "wide" if is_wide else "long",
+        Limits(**said.get("limits", {})),
+        Rules(**{each: said[each] for each in said if each in Rules.__dataclass_fields__}),
     )
-    labels = pd.Series([row.value.get(columns["label"]) for row in Export(path).records()])
-    question = _question(columns["label"], labels)
-    named = Columns(columns["item"], columns["rater"], columns["label"])
-    unsure += tuple(
+    label = rows.text("label")
+    times = rows.relation.ask(
+        f"SELECT {label} AS label, COUNT(*) AS n FROM {rows} WHERE {label} IS NOT NULL GROUP BY 1"
+    )
+    labels, counts = times["label"].to_pylist(), times["n"].to_pylist()
+    if "categories" not in said.get("scale", {}):
+        unsure += misspelt(dict(zip(labels, counts, strict=True)))
+    if any(map(COMMA.fullmatch, labels)):
+        unsure.append("some labels have a comma; if it is a decimal comma, give --decimal ,")
+    unsure += [
         f"column {column!r} is read as {name}"
-        for name, column in unnamed_columns(header, named).items()
-    )
-    again = next((name for name in header if REPLICATE.fullmatch(name)), None)
-    replicates = {"replicate_of": again} if again else {}
-    return Seen(reader, (question,), columns, replicates, (), unsure)
+        for name, column in unnamed_columns(header, columns).items()
+    ]
+    name = "" if is_wide else columns.label
+    again = next((each for each in header if REPLICATE.fullmatch(each)), None)
+    replicates = {"replicate_of": again} if again and "replicate_of" not in said else {}
+    named = {**guessed, **given}
+    named.pop("label", None)
+    question = _question(name, labels, said)
+    return Seen(reader, (question,), named, said, replicates, (), tuple(unsure))
 
 
 def _columns_of(
-    table: pd.DataFrame, fields: Iterable[str]
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    columns, unsure = {}, []
+    table: pd.DataFrame, fields: Iterable[str], said: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    columns, unsure = dict(said.get("columns", {})), list[str]()
     items = [name for name in fields if ITEM.fullmatch(name.lower()) and _names(table, name)]
-    if items:
+    if items and "item" not in columns:
         columns["item"] = items[0]
         unsure.append(f"the items are probably named by {items[0]!r}, not by the tool's own number")
     rounds = [name for name in fields if ROUND.fullmatch(name.lower())]
@@ -281,14 +346,17 @@ def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
     return {"replicates_share": shared[0]} if shared else {}
 
 
-def _question(name: str, given: pd.Series) -> Question:
-    labels = sorted({str(each) for each in given.dropna()})
+def _question(name: str, given: Iterable[object], said: Mapping[str, Any]) -> Question:
+    scale = said.get("scale", {})
+    labels = sorted(set(map(str, scale.get("categories", given))))
     sets = any("|" in label for label in labels)
+    level = scale.get("level")
     try:
         numbers = sorted({float(label) for label in labels})
     except ValueError:
-        return Question(name, tuple(labels), "nominal", sets)
-    ordered = tuple(sorted(labels, key=float))
+        ordered = tuple(scale.get("categories", labels))
+        return Question(name, ordered, level or "nominal", sets)
+    ordered = tuple(scale.get("categories", sorted(labels, key=float)))
     whole = all(each.is_integer() for each in numbers)
-    level = "ordinal" if whole and len(numbers) <= FEW else "interval"
-    return Question(name, ordered, level, False)
+    guessed = "ordinal" if whole and len(numbers) <= FEW else "interval"
+    return Question(name, ordered, level or guessed, False)

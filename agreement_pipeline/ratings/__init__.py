@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.ratings.lookalikes import (
         described as described,
         lookalikes as lookalikes,
+        misspelt as misspelt,
         printed as printed,
     )
     from agreement_pipeline.ratings.origin import (

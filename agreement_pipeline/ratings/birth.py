@@ -4,6 +4,7 @@ What has few distinct values is checked on these, in Python, and the rest by que
 some row fails is asked again, for the first rows at fault.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -128,8 +129,19 @@ MOST_OCCURRENCES = 2**31 - 1
 MOST_STRATA = 200
 MOST_WEIGHT = 2**53
 MOST_CATEGORIES = 64
+DAYS: dict[str, tuple[str, *tuple[tuple[int, int, int], ...]]] = {
+    "-": ("^[0-9]{4}-[0-9]{2}-[0-9]{2}", (0, 1, 2)),
+    ".": ("^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}", (2, 1, 0)),
+    "/": ("^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}", (2, 1, 0), (2, 0, 1)),
+}
+"""How times begin with a day, by the mark between its parts: where year, month and day may be."""
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
 LABELLED, OF_ITEM = "label IS NOT NULL", "item IS NOT NULL"
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+HOW_OF_COMMAS = (
+    " If the comma is a decimal comma, say so: --decimal , (decimal: ',' among the columns of a "
+    "project)."
+)
 OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
 
 
@@ -240,10 +252,12 @@ class Birth:
     def _tests(self) -> dict[str, str]:
         """Tests of rows, by what they are about. A row that meets one is at fault."""
         cells, kinds = self.cells, self.cells.kinds
-        tests = {"item": f"{LABELLED} AND {cells.blank('item')}"} if "item" in kinds else {}
-        for name, kind in kinds.items():
-            if kind == "float" and name != "nth":
-                tests[f"nan {name}"] = f"{cells.quoted(name)} = CAST('NaN' AS DOUBLE)"
+        floats = [name for name, kind in kinds.items() if kind == "float" and name != "nth"]
+        tests = self._of_days | {
+            f"nan {name}": f"{cells.quoted(name)} = CAST('NaN' AS DOUBLE)" for name in floats
+        }
+        if "item" in kinds:
+            tests["item"] = f"{LABELLED} AND {cells.blank('item')}"
         if "confidence" in kinds:
             beyond = f"COALESCE(NOT {cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
             tests["confidence"] = f"{LABELLED} AND NOT {cells.blank('confidence')} AND {beyond}"
@@ -260,6 +274,23 @@ class Birth:
             beyond = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
             tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
         return tests
+
+    @property
+    def _of_days(self) -> dict[str, str]:
+        """A test of times that are text: do they begin with a day that no calendar has?"""
+        if self.cells.kinds.get("timestamp") != "text" or self.limits is None:
+            return {}
+        time, session = self.cells.quoted("timestamp"), self.cells.relation.session
+        cases = [f"WHEN TRY_CAST(SUBSTR({time}, 1, 10) AS DATE) IS NOT NULL THEN FALSE"]
+        for mark, (pattern, *orders) in DAYS.items():
+            parts = tuple(f"SPLIT_PART({time}, '{mark}', {at})" for at in (1, 2, 3))
+            is_none = " AND ".join(
+                f"TRY_CAST(CONCAT(SUBSTR({parts[year]}, 1, 4), '-', {parts[month]}, '-', "
+                f"SUBSTR({parts[day]}, 1, 2)) AS DATE) IS NULL"
+                for year, month, day in orders
+            )
+            cases.append(f"WHEN {session.matches(time, pattern)} THEN {is_none}")
+        return {"timestamp": f"{LABELLED} AND CASE {' '.join(cases)} ELSE FALSE END"}
 
     def _distinct(self, name: str, rows: str = LABELLED) -> list[Any]:
         """The distinct values of a column in rows with a label, or in all."""
@@ -398,7 +429,10 @@ class Birth:
             self._refuse(test, "label", f"{among}. Correct the label or add it to the scale.", off)
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
-        self._refuse(test, "label", expected, called("label", self.cells.found(test, "label")))
+        found = self.cells.found(test, "label")
+        is_comma = isinstance(found[0], str) and DECIMAL_COMMA.fullmatch(found[0].strip())
+        also = HOW_OF_COMMAS if is_comma else ""
+        self._refuse(test, "label", f"{expected}{also}", called("label", found))
 
     def _code(self, label: object) -> int:
         """The place of a label among the categories. -1 if it is none."""
@@ -482,6 +516,9 @@ class Birth:
                 "a number from 0 to 1, or nothing. Divide by the highest confidence that could be "
                 "stated, or leave the column out.",
             )
+        if self._facts.get("timestamp"):
+            step = "Correct it, or leave the cell empty."
+            self._refuse(self._tests["timestamp"], "timestamp", f"a day of the calendar. {step}")
         self._check_flags("assisted", LABELLED)
         is_drawn = "drawn" in self.cells.names and self.cells.kinds.get("drawn") != "text"
         if is_drawn and self.cells.any(test := f"{LABELLED} AND drawn IS NOT NULL"):

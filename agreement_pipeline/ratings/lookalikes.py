@@ -1,8 +1,14 @@
-"""Names that look the same in print although they are different text; they are never merged."""
+"""Names that look the same in print, or nearly, although they are different text.
 
+They are never merged.
+"""
+
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
+
+from agreement_pipeline.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +22,8 @@ LATIN = str.maketrans(
     }
 )
 """Small letters of other scripts that print as a Latin one."""
+SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
+"""A slip occurs so often at most, what was meant so many times as often, and in words so long."""
 
 
 def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
@@ -31,6 +39,41 @@ def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     for name in names:
         alike.setdefault(_printed(name), set()).add(name)
     return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
+
+
+def misspelt(counts: Mapping[str, int]) -> Iterator[str]:
+    """Seldom labels that resemble a common one, in words. `counts` says how often each occurs.
+
+    They print alike, or a letter is wrong, missing, too much, or changed places with its neighbour.
+    Digits tell labels apart.
+
+    >>> list(misspelt({"spam": 58, "spma": 1, "ham": 121, "level1": 99, "level2": 1}))
+    ["label 'spma' (1 time) resembles 'spam' (58 times)"]
+    """
+    seldom = [name for name, times in counts.items() if 1 <= times <= SELDOM]
+    for name in sorted(seldom):
+        common = [
+            other
+            for other, times in counts.items()
+            if times >= TIMES_MORE * counts[name] and _resemble(name, other)
+        ]
+        if common:
+            usual = max(common, key=lambda other: counts[other])
+            told = (f"{each!a} ({counted(counts[each], 'time')})" for each in (name, usual))
+            yield f"label {' resembles '.join(told)}"
+
+
+def _resemble(name: str, other: str) -> bool:
+    one, two = _printed(name), _printed(other)
+    if one == two:
+        return True
+    if len(two) < SHORTEST or re.sub(r"\d", "", one) == re.sub(r"\d", "", two):
+        return False
+    while one[:1] == two[:1] != "":
+        one, two = one[1:], two[1:]
+    while one[-1:] == two[-1:] != "":
+        one, two = one[:-1], two[:-1]
+    return max(len(one), len(two)) <= 1 or (len(one) == 2 and one == two[::-1])
 
 
 def printed(texts: "pd.Series[str]") -> "pd.Series[str]":

@@ -279,6 +279,14 @@ class Ratings:
         return {self.names[place]: by_place[place] for place in sorted(by_place)}
 
     @cached_property
+    def n_by_category(self) -> Mapping[str, int]:
+        """How many ratings gave each category, of those that occur. Gold items count too."""
+        found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
+        places = self.positions(whole(found["code"]) - 1)
+        counts = dict(zip(places.tolist(), found["n"].to_pylist(), strict=True))
+        return {self.scale.names[place]: counts[place] for place in sorted(counts)}
+
+    @cached_property
     def given(self) -> Codes:
         """The places on the scale of the categories that were given, sorted."""
         codes = self.table.values(f"SELECT DISTINCT code FROM {self.table}")

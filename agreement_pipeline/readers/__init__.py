@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         answers as answers,
     )
     from agreement_pipeline.readers.table import (
+        header_of as header_of,
         labels_left_out as labels_left_out,
         whole_numbers as whole_numbers,
     )

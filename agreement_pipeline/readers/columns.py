@@ -1,4 +1,4 @@
-"""What the columns of a table are called."""
+"""What the columns of a table are called, and how its cells are written."""
 
 import json
 from collections import Counter
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from shlex import quote
-from typing import Literal
+from typing import Annotated, Literal
 
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import Value, one_of, refuse_mistakes, whole
 from agreement_pipeline.text import called, counted, listed
 
 Layout = Literal["long", "wide"]
@@ -16,6 +17,9 @@ Layout = Literal["long", "wide"]
 REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "wide": ("item",)}
 OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
 """Columns that are read without being named. `gold` often is the right label, not yes or no."""
+WRITTEN = ("encoding", "decimal", "sheet", "header_row")
+"""What says how a table is written, and names no column."""
+LATER_ROW = ", or name the row of the header (--header-row) if it is a later one"
 CANDIDATES = 20
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
@@ -30,9 +34,21 @@ KNOWN_AS = {
 """Usual names of these columns in exports. Errors propose them; the reader never assumes them."""
 
 
+def is_encoding(name: object) -> bool:
+    """True for the name of an encoding of text.
+
+    >>> is_encoding("cp1252"), is_encoding("base64"), is_encoding("latin-99")
+    (True, False, False)
+    """
+    try:
+        return isinstance(name, str) and bool(b" ".decode(name, "replace"))
+    except (LookupError, ValueError):
+        return False
+
+
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a table are called.
+    """What the columns of a table are called, and how its cells are written.
 
     Parameters
     ----------
@@ -49,11 +65,19 @@ class Columns:
         The columns of a wide table that are raters.
     models
         Of each model, the column with its label for the item.
+    encoding
+        Of delimited text, such as cp1252.
+    decimal
+        The decimal sign of labels and confidences: a point or a comma.
+    sheet
+        The sheet of a workbook. None: its only one.
+    header_row
+        The row of delimited text or of a sheet that names the columns. Rows above are not read.
 
     Raises
     ------
     ProjectError
-        One column is named twice.
+        One column is named twice, or a value is not one of those described above.
     """
 
     item: str = "item"
@@ -70,8 +94,13 @@ class Columns:
     assisted: str | None = None
     raters: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
+    encoding: Annotated[str, Value("an encoding of text, such as cp1252", is_encoding)] = "utf-8"
+    decimal: Annotated[str, one_of((".", ","))] = "."
+    sheet: str | None = None
+    header_row: Annotated[int, Value("a whole number from 1", whole(1))] = 1
 
     def __post_init__(self) -> None:
+        refuse_mistakes(self, ProjectError)
         named = [*self.named.values(), *self.raters, *self.models.values()]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
@@ -86,8 +115,26 @@ class Columns:
         return {
             each.name: value
             for each in fields(self)
-            if isinstance(value := getattr(self, each.name), str)
+            if each.name not in WRITTEN and isinstance(value := getattr(self, each.name), str)
         }
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """What is said of how the table is written. Nothing is said of a usual table.
+
+        >>> Columns(encoding="cp1252", decimal=".").written
+        ('encoding',)
+        """
+        usual = {each.name: each.default for each in fields(self)}
+        return tuple(name for name in WRITTEN if getattr(self, name) != usual[name])
+
+    def refuse_written(self, source: str, what: str, *but: str) -> None:
+        """Refuse what does not say how a source of this kind is written."""
+        if wrong := [name for name in self.written if name not in but]:
+            raise ProjectError(
+                f"{source}: found {listed(wrong)} for {what}; expected "
+                f"{listed(but) if but else 'none of them'}. Leave it out."
+            )
 
 
 COLUMNS = Columns()
@@ -105,11 +152,15 @@ def chosen_columns(
     if missing:
         near = {name: _near(name, column, free) for name, column in missing.items()}
         meant = ", ".join(f"{name}: {column!r}" for name, column in near.items() if column)
-        wide = ", or choose the layout wide if each rater has one" if layout == "long" else ""
+        names, wide = "(--item)", ""
+        if layout == "long":
+            names = "(--item, --rater, --label)"
+            wide = ", or choose the layout wide (--layout wide) if each rater has one"
+        later = LATER_ROW if len(header) < len(REQUIRED[layout]) else ""
         raise RatingsError(
             f"{source}: found no {called('column', missing.values())} among {listed(header, 12)}; "
             f"expected {', '.join(REQUIRED[layout])} and every column that you name. "
-            f"{f'Did you mean {meant}?' if meant else f'Name the columns{wide}.'}"
+            f"{f'Did you mean {meant}?' if meant else f'Name the columns {names}{wide}{later}.'}"
         )
     own = {name: name for name in OPTIONAL if name not in named and name in free}
     return named | own | unnamed_columns(header, columns)

@@ -18,8 +18,9 @@ import pyarrow.compute as pc
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import Limits
-from agreement_pipeline.readers.columns import refuse_twice
+from agreement_pipeline.readers.columns import COLUMNS, LATER_ROW, Columns, refuse_twice
 from agreement_pipeline.readers.files import (
+    UTF_8,
     Steady,
     readable,
     start_of,
@@ -37,14 +38,15 @@ AT_ONCE = 8_192
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def separator_in(path: Path, usual: str | None = None) -> str:
+def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMNS) -> str:
     """The separator of a file of delimited text: the usual one, if it parts the header.
 
     Else it is the mark that parts the first rows into equally many cells, if there is one. If no
     mark is usual, it is the one that parts the header into most cells.
     """
-    start = start_of(path).decode("utf-8-sig", errors="replace")
-    *lines, _ = [*start.splitlines(), ""][: SAMPLE + 1]
+    start = start_of(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
+    below = "\n".join(start.split("\n")[columns.header_row - 1 :])
+    *lines, _ = [*below.splitlines(), ""][: SAMPLE + 1]
     widths = {
         mark: [len(cells) for cells in csv.reader(lines, delimiter=mark) if cells]
         for mark in SEPARATORS
@@ -71,12 +73,14 @@ def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, d
         raise
 
 
-def _rows(lines: Iterable[str], separator: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows with their numbers, the header first. A blank line has no cells."""
-    number = width = 0
+def _rows(
+    lines: Iterable[str], separator: str, source: str, first: int = 1
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their numbers from the `first`, the header. A blank line has no cells."""
+    number, width = first - 1, 0
     try:
-        for number, cells in enumerate(csv.reader(lines, delimiter=separator, strict=True), 1):
-            width = len(cells) if number == 1 else width
+        for number, cells in enumerate(csv.reader(lines, delimiter=separator, strict=True), first):
+            width = len(cells) if number == first else width
             if len(cells) not in (0, width):
                 raise RatingsError(
                     f"{source}: row {number}: found {counted(len(cells), 'cell')}; expected "
@@ -102,18 +106,25 @@ class Delimited:
         The names of its columns.
     """
 
-    def __init__(self, path: Path, separator: str, limits: Limits) -> None:
-        self._file, self._source, self._separator = Steady.at(path), path.name, separator
+    def __init__(self, path: Path, usual: str, limits: Limits, columns: Columns) -> None:
+        self._source, self._first = path.name, columns.header_row
+        self._file = Steady.at(path, columns.encoding, above=self._first - 1)
+        self._separator = separator_in(path, usual, columns)
         self._look(limits)
-        _refuse_no_header(self.header, separator, self._source)
-        refuse_twice(self.header, f"{self._source}: row 1")
+        place = f"{self._source}: row {self._first}"
+        _refuse_no_header(self.header, self._separator, place)
+        refuse_twice(self.header, place)
 
     def _look(self, limits: Limits) -> None:
         """One pass over the lines: the header, and if Arrow must find the same cells as Python.
 
         A block of lines at a time is in memory.
         """
-        n_lines, self._regular, n_quotes, head = 0, True, 0, b""
+        start = start_of(self._file.path).decode(self._file.encoding, errors="replace")
+        above = start.split("\n")[:-1][: self._first - 1]
+        # Arrow takes a carriage return for the end of a line that is not read.
+        told = len(above) == self._first - 1 and not any("\r" in line[:-1] for line in above)
+        n_lines, self._regular, n_quotes, head = 0, told, 0, b""
         for block in self._file.blocks():
             quotes = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == QUOTE)
             lone_returns = block.count(b"\r") - block.count(b"\r\n")
@@ -125,10 +136,14 @@ class Delimited:
         in_first = head.partition(b"\n")[0].count(QUOTE)
         self._quoted = n_quotes > in_first
         self._regular &= n_quotes % 2 == 0 and in_first % 2 == 0
-        rows = _rows(StringIO(head.decode(), newline=""), self._separator, self._source)
-        self.header = next(rows, (1, []))[1]
-        limits.refuse_beyond("columns", len(self.header), f"{self._source}: row 1", "columns")
+        self.header = next(self._rows(head), (1, []))[1]
+        place = f"{self._source}: row {self._first}"
+        limits.refuse_beyond("columns", len(self.header), place, "columns")
         limits.refuse_beyond("rows", n_lines, self._source, "lines")
+
+    def _rows(self, data: bytes) -> Iterator[tuple[int, list[str]]]:
+        text = StringIO(data.decode(), newline="")
+        return _rows(text, self._separator, self._source, self._first)
 
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
         """Some columns as batches of texts. Only an empty cell is missing."""
@@ -144,7 +159,11 @@ class Delimited:
 
         n_rows = 0
         reading = arrow_csv.ReadOptions(
-            column_names=self.header, skip_rows=1, block_size=BLOCK_BYTES, use_threads=True
+            column_names=self.header,
+            skip_rows=self._first,
+            block_size=BLOCK_BYTES,
+            use_threads=True,
+            encoding="utf8" if self._file.encoding == UTF_8 else self._file.encoding,
         )
         parsing = arrow_csv.ParseOptions(
             delimiter=self._separator,
@@ -172,9 +191,8 @@ class Delimited:
 
     def _row_by_row(self, names: Sequence[str], start: int) -> Iterator[pa.RecordBatch]:
         """The rows from one on, read by the standard library."""
-        text = StringIO(b"".join(self._file.blocks()).decode(), newline="")
         places, blank = [self.header.index(name) for name in names], [""] * len(self.header)
-        rows = islice(_rows(text, self._separator, self._source), start + 1, None)
+        rows = islice(self._rows(b"".join(self._file.blocks())), start + 1, None)
         data = (cells or blank for _, cells in rows)
         while some := list(islice(data, AT_ONCE)):
             columns = [[cells[at] or None for cells in some] for at in places]
@@ -182,11 +200,10 @@ class Delimited:
             yield pa.record_batch(arrays, names=list(names))
 
 
-def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
+def _refuse_no_header(header: list[str], separator: str, place: str) -> None:
     if not header:
         raise RatingsError(
-            f"{source}: row 1: found a blank line; expected the names of the columns. "
-            "Remove the line."
+            f"{place}: found a blank line; expected the names of the columns. Remove the line."
         )
     other = next(
         (mark for mark in ";\t,|" if mark != separator and len(header) == 1 and mark in header[0]),
@@ -194,9 +211,9 @@ def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
     )
     if other:
         raise RatingsError(
-            f"{source}: row 1: found one column, {shown(header[0])}, that holds {other!r}; "
+            f"{place}: found one column, {shown(header[0])}, that holds {other!r}; "
             f"expected columns separated by {separator!r}, as in a file of this name. Save it with "
-            "that separator, or under the right name (.csv for commas, .tsv for tabs)."
+            f"that separator, or under the right name (.csv for commas, .tsv for tabs){LATER_ROW}."
         )
 
 

@@ -221,8 +221,10 @@ def register(reader: Reader) -> Reader:
     return reader
 
 
-def reader_of(path: Path, name: str | None = None) -> Reader:
+def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -> Reader:
     """The registered reader for an export: the one of that name, or the one that recognises it.
+
+    What says how a table is written also says that the export is one.
 
     Raises
     ------
@@ -231,7 +233,9 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
     """
     refuse_unfinished(path)
     export = Export(path)
-    if name == TABLE or (name is None and _is_plain(export)):
+    if columns.written and name not in (None, TABLE):
+        columns.refuse_written(path.name, f"the reader {name}")
+    if name == TABLE or columns.written or (name is None and _is_plain(export)):
         import_module("agreement_pipeline.readers.table")  # which registers the reader of tables
         return READERS[TABLE]
     import_module("agreement_pipeline.readers.tools")  # which registers all

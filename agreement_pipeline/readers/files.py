@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import IO, Any, Literal
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
@@ -17,6 +17,12 @@ from agreement_pipeline.ratings import LIMITS, Limits
 UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 """How the name of a file ends while a program still writes the file."""
 WAIT = "Wait until it is complete, or export it again."
+UTF_8 = "utf-8"
+NAME_IT = (
+    "Or name the encoding of the table, as --encoding {} (encoding: {} among the columns of a "
+    "project)."
+)
+"""What else helps with a table of text in another encoding."""
 START = 65_536
 """How many bytes tell what a file is."""
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
@@ -74,14 +80,18 @@ class Steady:
         Where it is.
     size, changed
         Its bytes and the time of its last change, before it was read.
+    encoding, above
+        Of a text: its encoding, and how many of its first lines are not read.
     """
 
     path: Path
     size: int
     changed: int
+    encoding: str = UTF_8
+    above: int = 0
 
     @classmethod
-    def at(cls, path: Path) -> "Steady":
+    def at(cls, path: Path, encoding: str = UTF_8, above: int = 0) -> "Steady":
         """The file at a path, before it is read."""
         with readable(path), path.open("rb"):
             found = path.stat()
@@ -90,32 +100,52 @@ class Steady:
                 f"{path.name}: found 0 bytes; expected a table with at least one rating. "
                 "Check that the export is complete."
             )
-        return cls(path, found.st_size, found.st_mtime_ns)
+        return cls(path, found.st_size, found.st_mtime_ns, encoding, above)
 
     def blocks(self) -> Iterator[bytes]:
-        """The bytes of a text in blocks of whole lines, without a byte order mark."""
-        name, n_lines, is_blank = self.path.name, 0, True
-        with readable(self.path), self.path.open("rb") as file:
-            block = (file.read(BLOCK_BYTES) + file.readline()).removeprefix(BOM_UTF8)
-            while block:
+        """The text as UTF-8 in blocks of whole lines, without a byte order mark."""
+        name, n_lines, is_blank = self.path.name, self.above, True
+        with readable(self.path), self._opened() as file:
+            for block in self._in_utf_8(file):
                 if b"\0" in block:
                     line = n_lines + block.count(b"\n", 0, block.index(b"\0")) + 1
                     raise RatingsError(
                         f"{name}: line {line}: found a NUL byte; expected text. "
-                        "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
+                        "Save the file as UTF-8 text (it may be UTF-16, or damaged). "
+                        f"{NAME_IT.format('utf-16', 'utf-16')}"
                     )
                 if not block.isascii():
                     text_of(block, name, n_lines)
                 yield block
                 n_lines += block.count(b"\n")
                 is_blank = is_blank and block.isspace()
-                block = file.read(BLOCK_BYTES) + file.readline()
         self.refuse_change()
         if is_blank:
             raise RatingsError(
                 f"{name}: found nothing but blanks; expected a table with at least one rating. "
                 "Check that the export is complete."
             )
+
+    def _opened(self) -> IO[Any]:
+        if self.encoding == UTF_8:
+            return self.path.open("rb")
+        return self.path.open(encoding=self.encoding, newline="\n")
+
+    def _in_utf_8(self, file: IO[Any]) -> Iterator[bytes]:
+        """Blocks of whole lines in UTF-8, from the line on that is read first."""
+        mark = BOM_UTF8
+        try:
+            for _ in range(self.above):
+                file.readline()
+            while part := file.read(BLOCK_BYTES) + file.readline():
+                block: bytes = part if isinstance(part, bytes) else part.encode()
+                yield block.removeprefix(mark)
+                mark = b""
+        except UnicodeError as error:
+            raise RatingsError(
+                f"{self.path.name}: found bytes that are no {self.encoding} ({error}); expected "
+                "text in that encoding. Correct the encoding."
+            ) from None
 
     def refuse_change(self) -> None:
         """Refuse the file if it changed."""
@@ -176,7 +206,8 @@ def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
             ) from None
         raise RatingsError(
             f"{source}: line {line}: found byte 0x{data[error.start]:02x}, which is not UTF-8; "
-            "expected UTF-8 text. Save the table as UTF-8."
+            "expected UTF-8 text. Save the table as UTF-8. "
+            f"{NAME_IT.format('cp1252', 'cp1252')}"
         ) from None
 
 

@@ -29,7 +29,7 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
 from agreement_pipeline.readers.files import kind_of, packed_as, unpacked
 from agreement_pipeline.readers.rules import RULES, Rows, Rules
-from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
+from agreement_pipeline.readers.table import AFAR, TABLE, header_of, is_pattern
 from agreement_pipeline.text import called, counted, listed
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def read_rounds(
     """
     named = set[str]()
     with unpacked(path, limits) as place:
-        for rows in reader_of(place, reader).rounds(place, Asked(columns, limits=limits)):
+        for rows in reader_of(place, reader, columns).rounds(place, Asked(columns, limits=limits)):
             if rows.any("round IS NULL"):
                 told = replace(rows, columns={"round": columns.round or "round"})
                 raise RatingsError(
@@ -281,7 +281,7 @@ def rows_of(
         return _with_origin(TABLE, TABLE.rows(source, asked), rules)
     path = Path(source)
     with unpacked(path, limits) as place:
-        reader = reader_of(place, rules.reader)
+        reader = reader_of(place, rules.reader, columns)
         rows = reader.rows(place, asked)
         if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
             rows = replace(rows, relation=_kept(rows))  # their file will be gone
@@ -335,15 +335,18 @@ def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
     return replace(own, left_out=left_out)
 
 
-def unnamed(source: object, columns: Columns = COLUMNS, rules: Rules = RULES) -> dict[str, str]:
+def unnamed(
+    source: object, columns: Columns = COLUMNS, rules: Rules = RULES, limits: Limits = LIMITS
+) -> dict[str, str]:
     """The columns of a table that are read as something else than their name, by what they are.
 
     Of a compressed file nothing is told, since it would be unpacked once more.
     """
     if not isinstance(source, Path) or not source.exists() or packed_as(source):
         return {}
-    header = Export(source).first if reader_of(source, rules.reader) is TABLE else {}
-    return unnamed_columns(list(header), columns)
+    if reader_of(source, rules.reader, columns) is not TABLE:
+        return {}
+    return unnamed_columns(header_of(source, columns, limits), columns)
 
 
 def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:

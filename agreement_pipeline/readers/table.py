@@ -3,12 +3,14 @@
 A long table has one row a rating, and a wide one has one column a rater.
 """
 
+import json
 import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,7 +40,7 @@ from agreement_pipeline.readers.columns import (
     rater_columns,
     refuse_twice,
 )
-from agreement_pipeline.readers.delimited import Delimited, separator_in
+from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.exports import TABLE as NAME
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
@@ -59,6 +61,15 @@ KINDS = {
     ".parquet": "parquet",
 }
 """What a file is that ends so. Of another file, its content says it."""
+SAID_OF = {
+    "text": ("delimited text", "encoding", "decimal", "header_row"),
+    "excel": ("a workbook", "decimal", "sheet", "header_row"),
+}
+OF_OTHERS = ("a table that is neither text nor a workbook", "decimal")
+"""What can be said of how a table of each kind is written."""
+COMMA = r"[+-]?([0-9]+|[0-9]*,[0-9]+)([eE][+-]?[0-9]+)?"
+POINT = "^[+-]?([0-9,]+[.]|[.][0-9])[0-9.,]*$"
+"""How a number with a decimal comma is spelt, and a number with a point."""
 FRAME = "DataFrame"
 TEXT = pa.large_string()
 BINARY = (bytes, bytearray, memoryview)
@@ -168,31 +179,32 @@ def _numbered(rows: Rows, first: int) -> Rows:
     return found
 
 
-def file_table(path: Path, limits: Limits) -> Table:
+def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
     """The table in a file. Parquet keeps its types, and all other cells are text."""
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
-    kind = KINDS.get(path.suffix.lower()) or kind_of(path)
+    kind, first = KINDS.get(path.suffix.lower()) or kind_of(path), columns.header_row + 1
+    columns.refuse_written(path.name, *SAID_OF.get(kind, OF_OTHERS))
     if kind == "text":
-        separator = separator_in(path, SEPARATORS.get(path.suffix.lower(), ","))
-        text = Delimited(path, separator, limits)
-        return Table(path.name, text.header, text.batches, first=2)
+        text = Delimited(path, SEPARATORS.get(path.suffix.lower(), ","), limits, columns)
+        return Table(path.name, text.header, text.batches, first=first)
     if kind == "parquet":
         from agreement_pipeline.readers.parquet import ParquetTable
 
         file = ParquetTable(path, limits)
         return Table(path.name, file.schema.names, file.batches, file.seen, named=file.named)
     if kind == "excel":
-        return arrow_table(_sheet(path, limits), path.name, limits, first=2)
+        return arrow_table(_sheet(path, limits, columns), path.name, limits, first=first)
     from agreement_pipeline.readers.json_files import JsonLines
 
     lines = JsonLines(path, limits)
     return Table(path.name, lines.header, lines.batches)
 
 
-def table_of(source: Any, limits: Limits) -> Table:
+def table_of(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
     """The table in a file, in a DataFrame, or in what gives Arrow batches."""
     if isinstance(source, Path):
-        return file_table(source, limits)
+        return file_table(source, limits, columns)
+    columns.refuse_written(f"a {FRAME}", *OF_OTHERS)
     if is_spark_frame(source):
         header = list(map(str, source.columns))
         _refuse_large(header, 0, FRAME, limits)
@@ -248,8 +260,8 @@ def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
     return type(values)(cells, index=values.index, dtype=object, name=values.name)
 
 
-def _sheet(path: Path, limits: Limits) -> pa.Table:
-    """The only sheet of an Excel workbook, as text. The first row names the columns."""
+def _sheet(path: Path, limits: Limits, columns: Columns) -> pa.Table:
+    """A sheet of an Excel workbook, as text. Only one that is alone needs no name."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -261,14 +273,18 @@ def _sheet(path: Path, limits: Limits) -> pa.Table:
             f"{path.name}: found no Excel workbook ({error}); expected a whole one. "
             "Save the table again, or as CSV."
         ) from None
-    if len(book.sheetnames) > 1:
+    sheets, name = book.sheetnames, columns.sheet
+    if name not in sheets and (name is not None or len(sheets) > 1):
+        expected = "one, or the name of one" if name is None else f"{name!r} among them"
         raise RatingsError(
-            f"{path.name}: found sheets {listed(book.sheetnames)}; expected one. "
-            "Save the sheet of the ratings as a file of its own."
+            f"{path.name}: found sheets {listed(sheets, 20)}; expected {expected}. "
+            f"Name the sheet of the ratings, as --sheet {quote(sheets[0])} (sheet: "
+            f"{json.dumps(sheets[0], ensure_ascii=False)} among the columns of a project)."
         )
-    rows = book.active.iter_rows(values_only=True)
+    first = columns.header_row
+    rows = book[name or sheets[0]].iter_rows(min_row=first, values_only=True)
     names = {at: str(name) for at, name in enumerate(next(rows, ())) if name is not None}
-    refuse_twice(list(names.values()), f"{path.name}: row 1")
+    refuse_twice(list(names.values()), f"{path.name}: row {first}")
     limits.refuse_beyond("columns", len(names), path.name, "columns")
     cells: dict[int, list[str | None]] = {at: [] for at in names}
     for number, row in enumerate(rows, 1):
@@ -404,15 +420,16 @@ def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
     limits = asked.limits
     if isinstance(source, str) and AFAR in source:
         header, name = asked.session.schema_of(source).names, Path(source).name
+        asked.columns.refuse_written(name, *OF_OTHERS)
         _refuse_large(header, 0, name, limits)
         yield WHOLE, Table(name, header, see=lambda session, of: session.parquet(source, of))
         return
     path = Path(source) if isinstance(source, str) else source
     if not isinstance(path, Path) or path.is_file():
-        yield WHOLE, table_of(path, limits)
+        yield WHOLE, table_of(path, limits, asked.columns)
     elif not path.is_dir():
         for each in _files_like(path):
-            yield each.name, file_table(each, limits)
+            yield each.name, file_table(each, limits, asked.columns)
     elif is_data_set(export := Export(path)):
         from agreement_pipeline.readers.parquet import data_set
 
@@ -420,7 +437,16 @@ def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
         yield WHOLE, arrow_table(whole, path.name, limits, named)
     else:
         for each in export.files:
-            yield export.place(each), file_table(each, limits)
+            yield export.place(each), file_table(each, limits, asked.columns)
+
+
+def header_of(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -> list[str]:
+    """The names of the columns of a table. Of a folder, those of its first file."""
+    export = Export(path)
+    first = {} if columns.written else export.first
+    if first or not export.files:
+        return list(map(str, first))
+    return file_table(export.files[0], limits, columns).header
 
 
 def _files_like(pattern: Path) -> list[Path]:
@@ -451,9 +477,9 @@ def labels_left_out(
     One may be a rater whose dissent is missing, or a settled label.
     """
     with unpacked(path, limits) as place:
-        if scale.categories is None or reader_of(place).name != NAME:
+        if scale.categories is None or reader_of(place, columns=columns).name != NAME:
             return ()
-        table = file_table(place, limits)
+        table = file_table(place, limits, columns)
         named = {*columns.named.values(), *columns.raters, *columns.models.values(), *OPTIONAL}
         labels, found = set(map(str, scale.categories)), list[str]()
         for name in table.header:
@@ -484,6 +510,10 @@ def _rows(table: Table, asked: Asked) -> Rows:
     places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
     taken = {**chosen, **places, **{FIELD + each: each for each in others}}
     rows = table.load(asked.session, taken, raters or [chosen["label"]])
+    if columns.decimal == ",":
+        numbers = {"label", "confidence", "gold_label", *places}
+        numbers |= {FIELD + each for each in columns.models.values()}
+        rows = _with_points(rows, {name: of for name, of in taken.items() if name in numbers})
     are_alike = len({rows.relation.schema.field(place).type for place in places}) <= 1
     if others or not are_alike:  # some columns become text
         _refuse_nan(rows, taken)
@@ -491,6 +521,24 @@ def _rows(table: Table, asked: Asked) -> Rows:
         labels = [rows.quoted(place) if are_alike else rows.text(place) for place in places]
         rows = _by_rater(rows, raters, labels)
     return replace(rows, columns=chosen)
+
+
+def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
+    """The rows with a point in each number that was written with a decimal comma."""
+    session, made = rows.relation.session, dict[str, str]()
+    for name, of in columns.items():
+        if rows.kinds.get(name) == "text":
+            cell = rows.quoted(name)
+            if rows.any(test := session.matches(cell, POINT)):
+                raise RatingsError(
+                    f"{replace(rows, columns=columns).at(test, name)}: found "
+                    f"{listed(rows.found(test, name))}; expected numbers with a decimal comma, as "
+                    f"in 4,52, without points. Correct {of!r}, or leave out that the decimal sign "
+                    "is a comma."
+                )
+            is_number = session.matches(cell, rf"^\s*{COMMA}(\s*[|]\s*{COMMA})*\s*$")
+            made[name] = f"CASE WHEN {is_number} THEN REPLACE({cell}, ',', '.') ELSE {cell} END"
+    return rows.made(made) if made else rows
 
 
 def _refuse_nan(rows: Rows, columns: Mapping[str, str]) -> None:
@@ -604,15 +652,22 @@ class Numbers(NamedTuple):
     values: Array
 
 
-def whole_numbers(source: Source, names: str | None = None, limits: Limits = LIMITS) -> Numbers:
+def whole_numbers(
+    source: Source,
+    names: str | None = None,
+    limits: Limits = LIMITS,
+    written: Columns = COLUMNS,
+) -> Numbers:
     """A table of whole numbers from 0. The first column, or `names`, says what each row is.
+
+    `written` says how the table is written, and no column.
 
     Raises
     ------
     RatingsError
         The table is broken, two rows have one name, or a cell is no such number or a total.
     """
-    table = table_of(source, limits)
+    table = table_of(source, limits, written)
     first = table.header[0] if names is None else names
     if first not in table.header:
         raise RatingsError(

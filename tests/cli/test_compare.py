@@ -149,3 +149,8 @@ def test_compare_asks_for_a_second_table_or_for_two_names(tmp_path, capsys):
     ):
         assert main(["compare", path, *arguments]) == 2
         assert found in capsys.readouterr().err
+
+
+def test_the_option_before_each_of_two_names_says_how_both_are_named(capsys):
+    assert main(["compare", "labels.csv", "--between", "ana", "--between", "ben"]) == 2
+    assert "expected both names after one, as --between ana ben" in capsys.readouterr().err

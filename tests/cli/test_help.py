@@ -92,6 +92,10 @@ def test_every_option_has_a_heading_and_stands_under_it(capsys, name, param):
 
 DEFAULTS = {
     "--layout": "long",
+    "--encoding": "utf-8",
+    "--decimal": ".",
+    "--sheet": "(the only one)",
+    "--header-row": "1",
     "--reader": "(found by the content)",
     "--requires": "(what the reader needs)",
     "--item": "item",

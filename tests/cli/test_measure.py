@@ -246,3 +246,24 @@ def test_a_table_of_counts_refuses_options_of_single_ratings(tmp_path, capsys, o
     assert main(["measure", str(path), "--layout", "counts", *option]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert f"found {option[0]} with --layout counts; expected it for ratings only." in said
+
+
+@pytest.mark.parametrize("name", ["alfa", "aplha", "Alpha", "alphas"])
+def test_a_misspelt_short_name_is_answered_with_it(capsys, name):
+    assert main(["measure", "labels.csv", "--measure", name]) == 2
+    assert f"found {name!r}; expected the name of a measure. Did you mean 'alpha'?" in (
+        capsys.readouterr().err
+    )
+
+
+def test_the_deciding_measure_is_first_and_people_are_before_models(tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    rows = [f"{n},{rater},{'xy'[n % 2]}" for n in range(9) for rater in ("ana", "ben", "gpt")]
+    path.write_text("\n".join(["item,rater,label", *rows, ""]))
+    few = ["--n-resamples", "1000", "--format", "json"]
+    assert main(["measure", str(path), "--classifier", "gpt", *few]) == 0
+    found = [(each["measure"], each["scope"]) for each in json.loads(capsys.readouterr().out)]
+    assert found[0] == ("krippendorff_alpha", "round")
+    of_models = [scope == "classifier gpt" for _, scope in found]
+    assert of_models == sorted(of_models)
+    assert any(of_models)

@@ -201,3 +201,16 @@ def test_a_misspelt_classifier_is_answered_with_the_nearest_rater(tmp_path, caps
         assert main(["measure", str(path), "--classifier", name]) == 2
         said = capsys.readouterr().err
         assert said.endswith(f"expected some by every named classifier. {hint}\n")
+
+
+@pytest.mark.parametrize("command", ["measure", "judge"])
+def test_a_seldom_label_that_resembles_a_common_one_is_told(tmp_path, capsys, command):
+    path = tmp_path / "labels.csv"
+    rows = [f"{n},{rater},spam" for n in range(20) for rater in ("ana", "ben")]
+    path.write_text("\n".join(["item,rater,label", *rows, "21,ana,spma", "21,ben,ham", ""]))
+    usual = [command, str(path), *(["--policy", "standard"] if command == "judge" else [])]
+    main(usual)
+    told = "warning: labels.csv: label 'spma' (1 time) resembles 'spam' (40 times); correct it,"
+    assert told in capsys.readouterr().err
+    main([*usual, "--categories", "spam,spma,ham"])
+    assert "resembles" not in capsys.readouterr().err

@@ -8,7 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from agreement_pipeline.cli import main, output
+from agreement_pipeline import progress
+from agreement_pipeline.cli import main
 from agreement_pipeline.readers import json_files
 from tests.cli.rounds import SEROLOGY, WIDE
 
@@ -78,25 +79,25 @@ def test_a_reader_who_goes_away_leaves_the_exit_status_as_it_is():
 
 
 def test_what_takes_long_says_so_on_a_terminal_and_takes_it_away(monkeypatch, capsys):
-    monkeypatch.setattr(output, "PATIENCE_SECONDS", 0.01)
-    monkeypatch.setattr(output, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with output.progress("measure"):
+    with progress.progress("measure"):
         while "measure: at work for" not in capsys.readouterr().err:
             pass
-    assert capsys.readouterr().err.endswith(output.CLEAR)
+    assert capsys.readouterr().err.endswith(progress.CLEAR)
 
 
 def test_a_large_file_says_how_far_it_has_been_read(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(json_files, "LARGE", 1)
-    monkeypatch.setattr(output, "PATIENCE_SECONDS", 0.01)
-    monkeypatch.setattr(output, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     path = tmp_path / "round.json"
     path.write_text('[{"a": 1}]' + " " * 4 * json_files.CHUNK)
     records = json_files.json_objects(path)
     next(records)
-    with output.progress("judge"):
+    with progress.progress("judge"):
         while " s, 25% of round.json" not in capsys.readouterr().err:
             pass
         assert list(records) == []

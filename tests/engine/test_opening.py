@@ -224,8 +224,8 @@ WORDS = {
     ),
     "no column of labels": (
         "found no column 'label' among ['item', 'rater', 'said']; expected item, rater, label"
-        " and every column that you name. Name the columns, or choose the layout wide if each"
-        " rater has one."
+        " and every column that you name. Name the columns (--item, --rater, --label), or choose"
+        " the layout wide (--layout wide) if each rater has one."
     ),
     "an item with a name that is too long": (
         "row <13>, column 'item': found 1200 characters; expected at most 1000. Check that "

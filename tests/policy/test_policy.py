@@ -210,3 +210,12 @@ def test_limits_further_out_than_the_draws_can_tell_are_refused(level, draws):
     assert Policy(
         "strict", 1, rules, confidence_level=level, n_resamples=draws + 1
     ).inference.tail == pytest.approx((1 - level) / 2)
+
+
+def test_a_misspelt_name_is_answered_with_the_bundled_policies():
+    with pytest.raises(PolicyError) as caught:
+        load_policy("standrad")
+    assert str(caught.value) == (
+        "standrad: found no such file, and no bundled policy of that name; expected a YAML file, "
+        "or one of exploratory, replicated, standard. Did you mean 'standard'?"
+    )

@@ -221,8 +221,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 ):
     path, at = saved(tmp_path, name, content), Steady.at
 
-    def at_and_change(this):
-        before = at(this)
+    def at_and_change(this, *read_as, **also):
+        before = at(this, *read_as, **also)
         this.write_bytes(content + more)
         os.utime(this, (1, 1))
         return before

@@ -8,6 +8,11 @@ from agreement_pipeline.readers import Columns, read
 from tests.readers.conftest import frame_of
 from tests.readers.texts import GOOD, YES_NO
 
+HOW = (
+    "Name the columns (--item, --rater, --label), or choose the layout wide (--layout wide) if "
+    "each rater has one."
+)
+
 
 def test_columns_are_read_under_the_names_the_file_gives_them(saved, rows_of, tmp_path):
     path = saved(tmp_path, "round.csv", "post,worker,answer,when,sure\ni1,ana,yes,2026-01-05,0.9\n")
@@ -114,7 +119,7 @@ def test_a_missing_column_that_nothing_resembles_is_named_with_those_there_are(
 ):
     words = refusal(saved(tmp_path, "round.csv", "specimen_7,Q,Z\na,b,c\n"))
     assert "found no columns ['item', 'rater', 'label'] among ['specimen_7', 'Q', 'Z']" in words
-    assert words.endswith("Name the columns, or choose the layout wide if each rater has one.")
+    assert words.endswith(HOW)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +127,7 @@ def test_a_missing_column_that_nothing_resembles_is_named_with_those_there_are(
 )
 def test_a_workflows_status_or_an_id_is_never_taken_for_the_label(saved, refusal, tmp_path, column):
     words = refusal(saved(tmp_path, "round.csv", f"item,rater,{column}\na,b,c\n"))
-    assert words.endswith("Name the columns, or choose the layout wide if each rater has one.")
+    assert words.endswith(HOW)
 
 
 def test_a_named_further_column_must_be_there(saved, refusal, tmp_path):

@@ -1,0 +1,71 @@
+"""The functions of the package as a notebook calls them.
+
+A table or a path may stand for ratings, a short name for a measure, and a name or a path for a
+policy. What is not ratings yet is read as `read_ratings` reads it. Long work says that it goes on.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import signature
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ParamSpec, TypeVar
+
+from agreement_pipeline import estimates, policy, report
+from agreement_pipeline.counting import CountedRatings, CountsOfItems
+from agreement_pipeline.measures import SHORT
+from agreement_pipeline.progress import progress
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.readers import read
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _rated(given: Any) -> Any:
+    is_read = given is None or isinstance(given, Ratings | CountedRatings | CountsOfItems)
+    return given if is_read else read(given)
+
+
+def _named(given: Any) -> Any:
+    if isinstance(given, str):
+        return SHORT.get(given, given)
+    return given if given is None else [SHORT.get(name, name) for name in given]
+
+
+def _policy(given: Any) -> Any:
+    return policy.load_policy(given) if isinstance(given, str | Path) else given
+
+
+MEANT: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
+    {
+        **dict.fromkeys(("ratings", "other", "earlier"), _rated),
+        **dict.fromkeys(("measure", "measures"), _named),
+        "policy": _policy,
+    }
+)
+"""What an argument of each name means."""
+
+
+def _called(function: Callable[P, T]) -> Callable[..., T]:
+    """A function of ratings whose arguments may be written shortly."""
+    expected = signature(function)
+
+    @wraps(function)
+    def called(*arguments: P.args, **named: P.kwargs) -> T:
+        with progress(function.__name__):
+            asked = expected.bind(*arguments, **named)
+            for name, given in asked.arguments.items():
+                if name in MEANT:
+                    asked.arguments[name] = MEANT[name](given)
+            return function(*asked.args, **asked.kwargs)
+
+    return called
+
+
+measure = _called(estimates.measure)
+survey = _called(estimates.survey)
+compare = _called(estimates.compare)
+judge = _called(policy.judge)
+plan = _called(policy.plan)
+report_page = _called(report.report_page)

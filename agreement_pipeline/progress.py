@@ -1,0 +1,57 @@
+"""A line on a terminal, or in a notebook, that says what is at work and for how long."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+PATIENCE_SECONDS, EVERY_SECONDS = 2.0, 1.0
+CLEAR = "\r\x1b[K"
+_done, _shown = threading.Event(), threading.Lock()
+
+
+@contextmanager
+def progress(work: str) -> Iterator[None]:
+    """Say after two seconds, and then every second, which work is done and for how long.
+
+    Nothing is said if nobody looks: standard error is neither a terminal nor that of a notebook.
+    """
+    _done.clear()
+    if _is_seen():
+        threading.Thread(target=_speak, args=(work,), daemon=True).start()
+    try:
+        yield
+    finally:
+        end_progress()
+
+
+def end_progress() -> None:
+    """Take the line away, since a result follows."""
+    with _shown:
+        if not _done.is_set() and _is_seen():
+            _write(CLEAR)
+        _done.set()
+
+
+def _is_seen() -> bool:
+    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
+
+
+def _speak(work: str) -> None:
+    """Say for how long the work is done, and how far a large file has been read."""
+    start, waiting = time.monotonic(), PATIENCE_SECONDS
+    while not _done.wait(waiting):
+        from agreement_pipeline.readers import how_far
+
+        far = how_far()
+        with _shown:
+            if not _done.is_set():
+                so_long = f"at work for {time.monotonic() - start:.0f} s{', ' if far else ''}{far}"
+                _write(f"{CLEAR}{work}: {so_long}")
+        waiting = EVERY_SECONDS
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

@@ -1,0 +1,88 @@
+"""`init` takes the options of `judge`, and the project that it writes reads the same ratings."""
+
+from pathlib import Path
+
+import pytest
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.projects import Project, load_project
+from agreement_pipeline.readers import Columns, read
+
+WIDE = "Messung vom Mai;;;\nStück;Änne;Ben;gpt\n1;4,5;4,5;4,5\n2;3;3,5;3\n3;4,5;3;3\n"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def begun(name):
+    """The project that init began, and the ratings of its only round."""
+    project = Project(load_project(Path("configs/projects", f"{name}.yaml"))).checked()
+    ((round_name, _),) = project.look().deliveries.items()
+    return project.settings, project.delivered(round_name)[1]
+
+
+def test_a_wide_table_in_its_own_encoding_becomes_a_project(here, capsys):
+    (here / "mai.csv").write_bytes(WIDE.encode("cp1252"))
+    written = ["--encoding", "cp1252", "--decimal", ",", "--header-row", "2"]
+    columns = ["--layout", "wide", "--item", "Stück", "--raters", "Änne", "--raters", "Ben"]
+    models = ["--raters", "gpt", "--classifier", "gpt"]
+    assert main(["init", "mai.csv", *written, *columns, *models, "--level", "ordinal"]) == 0
+    assert "Please check" not in capsys.readouterr().out
+    settings, ratings = begun("mai")
+    assert settings.scale.level == "ordinal"
+    assert ratings.scale.categories == ("3", "3.5", "4.5")
+    assert (ratings.raters, ratings.classifiers) == (("Ben", "Änne"), ("gpt",))
+    names = {"item": "Stück", "raters": ("Änne", "Ben", "gpt")}
+    columns = Columns(**names, encoding="cp1252", decimal=",", header_row=2)
+    own = read(Path("mai.csv"), columns, layout="wide", scale=settings.scale, classifiers=["gpt"])
+    assert own.digest == ratings.digest
+
+
+def test_what_is_said_is_not_guessed_and_what_is_guessed_is_told(here, capsys):
+    (here / "a.csv").write_text("post,doc,who,label\n1,d,ana,x\n1,d,ben,y\n1,d,gold,y\n")
+    said = ["--rater", "who", "--item", "post", "--cluster", "doc", "--exclude-rater", "gold"]
+    assert main(["init", "a.csv", *said, "--categories", "y,x,z", "--limit", "rows=99"]) == 0
+    assert "Please check" not in capsys.readouterr().out
+    settings, ratings = begun("a")
+    assert settings.scale.categories == ("y", "x", "z")
+    assert settings.columns.cluster == "doc"
+    assert settings.limits.rows == 99
+    assert ratings.raters == ("ana", "ben")
+    (here / "b.csv").write_text("post_id,annotator,verdict\n1,ana,x\n1,ben,y\n")
+    assert main(["init", "b.csv", "--label", "verdict"]) == 0
+    out = capsys.readouterr().out
+    assert "Please check: item is probably column 'post_id'." in out
+    assert "label is probably" not in out
+
+
+def test_labels_that_may_be_mistakes_are_told(here, capsys):
+    rows = "".join(f"{n},{rater},spam\n" for n in range(20) for rater in ("ana", "ben"))
+    (here / "a.csv").write_text(f"item,rater,label\n{rows}21,ana,spma\n21,ben,ham\n")
+    assert main(["init", "a.csv"]) == 0
+    told = "Please check: label 'spma' (1 time) resembles 'spam' (40 times)."
+    assert told in capsys.readouterr().out
+    (here / "b.csv").write_text("item;rater;label\n1;ana;4,5\n1;ben;3\n")
+    assert main(["init", "b.csv"]) == 0
+    assert "Please check: some labels have a comma" in capsys.readouterr().out
+
+
+def test_a_table_without_such_columns_says_which_options_name_them(here, capsys):
+    (here / "a.csv").write_text("Stück,Änne,Ben\n1,x,y\n")
+    assert main(["init", "a.csv"]) == 2
+    assert "Name the columns (--item, --rater, --label)" in capsys.readouterr().err
+    assert main(["init", "a.csv", "--layout", "wide", "--item", "Stück"]) == 2
+    assert "--raters='Änne' --raters=Ben" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--of-round", "w1"], ["--layout", "counts"], ["--encoding", "cp1252", "--sheet", "x"]],
+)
+def test_what_no_project_can_say_is_refused(here, capsys, wrong):
+    (here / "a.csv").write_text("item,rater,label\n1,a,x\n1,b,y\n")
+    assert main(["init", "a.csv", *wrong]) == 2
+    assert "expected" in capsys.readouterr().err
+    assert not (here / "configs").exists()

@@ -1,0 +1,37 @@
+"""Seldom labels that resemble a common one are told; all others are not."""
+
+import pytest
+
+from agreement_pipeline.ratings import misspelt
+
+SLIPS = ["spma", "spm", "spamm", "spab", "Spam", "spam ", "sp\u0430m", "sapm"]
+NO_SLIPS = ["ham", "spaghetti", "mapss", "s", "sp", "no"]
+
+
+@pytest.mark.parametrize("label", SLIPS)
+def test_a_slip_is_told(label):
+    (told,) = misspelt({label: 2, "spam": 20, "ham": 50})
+    assert told == f"label {label!a} (2 times) resembles 'spam' (20 times)"
+
+
+@pytest.mark.parametrize("label", NO_SLIPS)
+def test_another_word_is_none(label):
+    assert list(misspelt({label: 1, "spam": 100})) == []
+
+
+def test_what_is_not_seldom_or_beside_nothing_common_is_none():
+    assert list(misspelt({"spma": 3, "spam": 100})) == []
+    assert list(misspelt({"spma": 2, "spam": 19})) == []
+    assert list(misspelt({"spma": 1, "spam": 9})) == []
+
+
+def test_short_labels_and_numbers_are_told_apart_by_a_letter():
+    assert list(misspelt({"no": 1, "yo": 100})) == []
+    assert list(misspelt({"grade 1": 1, "grade 2": 100})) == []
+    assert list(misspelt({"1000": 1, "1001": 100})) == []
+    assert list(misspelt({"NO": 1, "no": 100})) != []
+
+
+def test_the_most_common_one_is_told():
+    (told,) = misspelt({"spma": 1, "spam": 30, "Spam": 40})
+    assert told.endswith("resembles 'Spam' (40 times)")
