@@ -137,7 +137,7 @@ def remember(host: Host) -> None:
 
 def hosted() -> list[Project]:
     """The projects of this code location, by their names."""
-    return [_HOSTED[name] for name in sorted(_HOSTED)]
+    return [_HOSTED[name].project for name in sorted(_HOSTED)]
 
 
 def release_of(context: dg.AssetExecutionContext, project: str | None = None) -> Release:

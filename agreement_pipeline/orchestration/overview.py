@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from agreement_pipeline.errors import PASSING, AgreementError
+from agreement_pipeline.errors import EXPECTED
 from agreement_pipeline.orchestration.compat import WAITING, check_spec
 from agreement_pipeline.orchestration.host import hosted
 from agreement_pipeline.orchestration.metadata import rendered
@@ -91,6 +91,6 @@ def _state() -> str:
             found = each.look()
             refused = "; ".join(found.refused.values())
             states.append(f"{each.no_inbox()}{refused}{shown_state(each, each.due(found=found))}")
-        except (AgreementError, *PASSING) as error:
+        except EXPECTED as error:
             states.append(f"{each.name}: {error}")
     return hashlib.sha256("\n".join(states).encode()).hexdigest()

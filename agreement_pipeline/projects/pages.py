@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from agreement_pipeline.errors import PASSING, AgreementError, ProjectError, of_machine
+from agreement_pipeline.errors import EXPECTED, ProjectError, in_a_sentence
 from agreement_pipeline.policy import BUNDLED, for_round
 from agreement_pipeline.projects.notices import overdue
 from agreement_pipeline.projects.project import Project, round_before
@@ -161,9 +161,8 @@ def state_of(project: Project, now: float, *, page: str = "", names: bool = Fals
     """What waits for somebody in a project. What cannot be read is said, and hides no other."""
     try:
         return _state(project, now, page, names)
-    except (AgreementError, *PASSING) as error:
-        why = str(error) if isinstance(error, AgreementError) else of_machine(error)
-        return ProjectState(project.name, page=page, why=why, broken=True)
+    except EXPECTED as error:
+        return ProjectState(project.name, page=page, why=in_a_sentence(error), broken=True)
 
 
 def _state(project: Project, now: float, page: str, names: bool) -> ProjectState:
