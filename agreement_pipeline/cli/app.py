@@ -30,6 +30,7 @@ PURPOSES = {
     "report": "Write a page that says what was decided, why, and who disagrees.",
     "plan": "Print how many items a policy needs to decide.",
     "history": "Print the log of a store.",
+    "reassess": "Judge the rounds of a project again by today's policy.",
     "disputed": "Write the disputed items of a round as tasks for a labelling tool.",
     "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",

@@ -185,7 +185,7 @@ def agreement_history(project: Project) -> Result:
     project.standings.keep(replace(standing, chart=chart))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),
-        check_results=list(checks.history_results(rounds, unused, why, chart)),
+        check_results=list(checks.history_results(rounds, project.policy, unused, why, chart)),
         metadata={
             **rendered(history(rounds, project.policy, chart, why)),
             **link(project, INDEX),
@@ -228,7 +228,7 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
         counts["withdrawn"] += each.withdrawn
         why = each.error
         if each.judged is not None and each.changed:
-            changed.append(_row(each, each.judged.decision))
+            changed.append(each.row)
             why = _released_and_shown(host, context, each, each.judged)
         if why:
             failed[each.round] = why
@@ -319,16 +319,6 @@ def _materialized(
             asset, partition=round_name, metadata=metadata, tags={DATA_VERSION: version}
         )
     )
-
-
-def _row(each: Reassessed, decision: Decision) -> dict[str, str]:
-    return {
-        "round": each.round,
-        "before": each.before or "not decided",
-        "now": "admitted" if decision.admitted else "held",
-        "why": "; ".join(decision.reasons),
-        "release": "withdrawn" if each.withdrawn else "",
-    }
 
 
 def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:

@@ -21,12 +21,19 @@ from agreement_pipeline.orchestration.metadata import (
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
-from agreement_pipeline.report import fallen_out, health, not_admitted, printable, verdict_grid
+from agreement_pipeline.report import (
+    fallen_out,
+    health,
+    not_admitted,
+    policy_changed,
+    printable,
+    verdict_grid,
+)
 from agreement_pipeline.report import like_before as like_others
 from agreement_pipeline.text import counted
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
-IN_TIME, LIKE_BEFORE = "in_time", "like_before"
+IN_TIME, LIKE_BEFORE, SAME_POLICY = "in_time", "like_before", "by_todays_policy"
 EVERY_ROUND_JUDGED = "every_round_judged"
 WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
 KEPT, ADVICE = "contract_kept", "contract_advice"
@@ -43,6 +50,7 @@ ASKS = {
     NO_ROUND_HELD: ("agreement_history", "Is every round admitted?"),
     IN_TIME: ("agreement_history", "Did a round come in the last {days}?"),
     LIKE_BEFORE: ("agreement_history", "Is the latest round like those before?"),
+    SAME_POLICY: ("agreement_history", "Is every admitted round admitted by today's policy?"),
     EVERY_ROUND_JUDGED: (
         "reassessment",
         "Was every stored round judged again, and released if it is admitted now?",
@@ -134,9 +142,14 @@ def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:
 
 
 def history_results(
-    rounds: pd.DataFrame, unused: Mapping[str, str], late: str, chart: Sequence[Charted]
+    rounds: pd.DataFrame,
+    policy: Policy,
+    unused: Mapping[str, str],
+    late: str,
+    chart: Sequence[Charted],
 ) -> Iterator[dg.AssetCheckResult]:
-    """Warnings: rounds are not admitted, the next is overdue, the latest is unlike those before.
+    """Warnings: rounds are not admitted or not by today's policy, the next is overdue, the latest
+    is unlike those before.
 
     The first names the unused waivers too.
     """
@@ -145,6 +158,8 @@ def history_results(
     yield _result(NO_ROUND_HELD, not found, said, metadata={"health": health(rounds, late)})
     yield _result(IN_TIME, not late, _answer(not late, [late] if late else []))
     yield like_before(chart)
+    changed = policy_changed(rounds, policy)
+    yield _result(SAME_POLICY, not changed, _answer(not changed, [changed] if changed else []))
 
 
 def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:

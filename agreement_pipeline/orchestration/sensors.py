@@ -296,10 +296,11 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
 
 
 def shown_state(project: Project, due: Iterable[Delivery]) -> str:
-    """A digest of what the table shows: the log, what is not judged, and if a round is overdue."""
+    """A digest of what the table shows: the log, the policy, what is not judged or overdue."""
     waiting = [f"{each.round} {each.digest}" for each in due]
     late = "late" if overdue(project, time.time()) else ""
-    return hashlib.sha256("\n".join([project.store.log.head, *waiting, late]).encode()).hexdigest()
+    said = [project.store.log.head, project.policy.digest, *waiting, late]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
 
 def _shown(instance: dg.DagsterInstance, table: dg.AssetKey) -> str | None:

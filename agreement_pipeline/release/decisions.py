@@ -382,10 +382,22 @@ class Reassessed:
     @property
     def changed(self) -> bool:
         """True if the decision is another one than before, or a release was withdrawn."""
-        if self.judged is None:
-            return False
-        now = "admitted" if self.judged.decision.admitted else "held"
-        return self.withdrawn or self.before != now
+        return self.judged is not None and (self.withdrawn or self.before != self.row["now"])
+
+    @property
+    def row(self) -> dict[str, str]:
+        """What became of it, in words: the decision before and now, why, and of the release."""
+        now, why = "not judged" if self.error else self.before, self.error
+        if self.judged is not None:
+            now = "admitted" if self.judged.decision.admitted else "held"
+            why = "; ".join(self.judged.decision.reasons)
+        return {
+            "round": self.round,
+            "before": self.before or "not decided",
+            "now": now,
+            "why": why,
+            "release": "withdrawn" if self.withdrawn else "",
+        }
 
 
 def reassess(

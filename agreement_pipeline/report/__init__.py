@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         event_table as event_table,
         health as health,
         not_admitted as not_admitted,
+        policy_changed as policy_changed,
         round_table as round_table,
         round_text as round_text,
         rows_by_round as rows_by_round,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.report.tables import value_of, without_numbers
-from agreement_pipeline.text import in_words, interval, listed
+from agreement_pipeline.text import counted, in_words, interval, joined, listed
 
 if TYPE_CHECKING:
+    from agreement_pipeline.policy import Policy
     from agreement_pipeline.store import Store
 
 COLUMNS = (
@@ -26,6 +27,8 @@ COLUMNS = (
     "verdict",
     "reason",
     "broken",
+    "policy",
+    "policy_digest",
 )
 NUMBERS = ("value", "low", "high", "confidence_level")
 NOT_JUDGED, NONE = "not judged", "none"
@@ -41,6 +44,7 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
     - A round is *pending* if what was ingested last was not decided.
     - The contract's checks that hold a round stand in `broken`.
     - A release is *superseded* if its round has a newer version.
+    - The policy that decided stands in `policy`, with its version.
     - A round that is `due` was delivered but is not in the store as it came. It is *not judged*,
       for the reason that `due` gives. The decision on its earlier bytes stays in the table.
     """
@@ -98,12 +102,14 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],
         "broken": "; ".join(broken),
+        "policy": f"{decision['policy']['policy']}, version {decision['policy']['version']}",
+        "policy_digest": decision["policy_digest"],
     }
     said = ("measure", "scope", "value", "low", "high", "verdict")
     return [
         {
             **of_decision,
-            "confidence_level": decision["policy"]["confidence_level"],
+            "confidence_level": decision["policy"].get("confidence_level"),
             **{name: verdict[name] for name in said},
             "reason": "; ".join([*broken, verdict["reason"]]),
         }
@@ -212,10 +218,27 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
-    """Each round with its decision, why it was made, and its release. The last round first."""
-    by_round = rounds.groupby(["round", "decision", "release"], sort=False)
-    said = [(name, decision, _why(rows), release) for (name, decision, release), rows in by_round]
-    return pd.DataFrame(said[::-1], columns=["round", "decision", "why", "release"], dtype=object)
+    """Each round with its decision, why, its release and the policy. The last round comes first."""
+    by_round = rounds.groupby(["round", "decision", "release", "policy"], sort=False)
+    said = [(*by[:2], _why(rows), *by[2:]) for by, rows in by_round]
+    columns = ["round", "decision", "why", "release", "policy"]
+    return pd.DataFrame(said[::-1], columns=columns, dtype=object)
+
+
+def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:
+    """Which admitted rounds rest on another policy than today's, in words; empty if none does."""
+    admitted = rounds[rounds["decision"].str.startswith("admitted")]
+    other = admitted[admitted["policy_digest"] != policy.digest].drop_duplicates("round")
+    if other.empty:
+        return ""
+    names = joined(
+        f"{name} ({by})" for name, by in zip(other["round"], other["policy"], strict=True)
+    )
+    return (
+        f"{counted(len(other), 'admitted round')} {'rests' if len(other) == 1 else 'rest'} on "
+        f"another policy than today's {policy.policy}, version {policy.version}: {names}. "
+        "The next reassessment judges them by today's."
+    )
 
 
 def _why(rows: pd.DataFrame) -> str:

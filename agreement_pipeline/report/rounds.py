@@ -25,7 +25,7 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.report.glance import glance
-from agreement_pipeline.report.history import decisions, health, round_counts
+from agreement_pipeline.report.history import decisions, health, policy_changed, round_counts
 from agreement_pipeline.report.judged import (
     Before,
     JudgedProject,
@@ -111,6 +111,7 @@ def history(
         "decisions": decisions(latest),
         "shown": more,
         "health": health(rounds, late),
+        "policy_changed": policy_changed(rounds, policy) or None,
         **round_counts(rounds),
         "larger_plot": larger,
         "rules": _numbers(latest),
@@ -145,12 +146,14 @@ def rounds(judged: JudgedProject) -> Answer:
             Cell(row["decision"], tone=NAMES_OF_TONES.get(row["decision"], "unknown")),
             row["why"],
             row["release"],
+            row["policy"],
         ]
         for row in found[:MOST_ROWS]
     ]
-    columns = ("round", "decision", "why", "release")
+    columns = ("round", "decision", "why", "release", "policy")
     table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(found))
-    return Answer(_said(found[::-1]), tables=(table,))
+    changed = policy_changed(judged.rounds, judged.policy)
+    return Answer((*_said(found[::-1]), *([changed] if changed else [])), tables=(table,))
 
 
 def state_grid(states: Sequence[ProjectState]) -> Grid:
@@ -260,7 +263,8 @@ def charted(
     was made before, of the same rounds or fewer.
     """
     read = rounds[(rounds["measure"] == headline(policy)) & (rounds["scope"] == "round")]
-    readable = read.dropna(subset=["value", "low", "high"]).drop_duplicates("round", keep="last")
+    needed = ["value", "low", "high", "confidence_level"]
+    readable = read.dropna(subset=needed).drop_duplicates("round", keep="last")
     rows = sorted(readable.to_dict("records"), key=lambda row: natural(str(row["round"])))
     readings = (_reading(row) for row in rows if row["low"] < row["high"])
     bounds = registered(headline(policy) or USUAL).bounds

@@ -24,8 +24,8 @@ from agreement_pipeline.store.store import SALT, Store, storage_at, table_of, ta
 
 RELEASES, ORIGINALS = "releases", "originals"
 MANIFEST, POLICY = "manifest.json", "policy.json"
-Terms = dict[str, tuple[str, str, int]]
-UNNAMED = "", "not named", 1
+Terms = dict[str, tuple[str, dict[str, Any]]]
+UNNAMED: tuple[str, dict[str, Any]] = "", {"policy": "not named", "version": 1}
 """The terms of a decision that no release tells by name."""
 
 
@@ -89,7 +89,7 @@ class Older:
                 )
 
     def terms(self) -> Terms:
-        """The project, and the policy's name and version, by the digests of policies.
+        """The project, and the policy, by the digests of policies.
 
         They stand in the releases.
         """
@@ -101,8 +101,7 @@ class Older:
                     json.loads(self.storage.read(f"{RELEASES}/{folder}/{each}") or b"{}")
                     for each in (MANIFEST, POLICY)
                 )
-                policy = said["policy"]["policy"], said["policy"]["version"]
-                found[manifest["policy_digest"]] = manifest["project"], *policy
+                found[manifest["policy_digest"]] = manifest["project"], said["policy"]
         return found
 
     def _edited(self, number: int) -> StoreError:
@@ -180,7 +179,7 @@ def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str
             "ratings_digest": digest,
             "settings_digest": "",
             "version": older.versions[name].index(digest) + 1,
-            "policy": _named(*terms.get(said["policy_digest"], UNNAMED)[1:], said),
+            "policy": _named(terms.get(said["policy_digest"], UNNAMED)[1], said),
             "waivers": [{**each, "ratings_digest": digest} for each in said["waivers"]],
         }
     elif event == "released":
@@ -188,6 +187,6 @@ def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str
     return said, tables
 
 
-def _named(policy: str, version: int, decided: Entry) -> dict[str, Any]:
+def _named(policy: dict[str, Any], decided: Entry) -> dict[str, Any]:
     """A policy as a decision names it: with the code that read it, since its digest was another."""
-    return {"policy": f"{policy} of {decided['code_version']}", "version": version}
+    return {**policy, "policy": f"{policy['policy']} of {decided['code_version']}"}

@@ -18,6 +18,7 @@ IN_ORDER = [
     "report",
     "plan",
     "history",
+    "reassess",
     "disputed",
     "to-date",
     "verify",

@@ -457,3 +457,23 @@ def test_a_project_without_pages_has_no_asset_and_no_link(line):
         spec.key.path[-1] for spec in project_definitions(line.settings).resolve_all_asset_specs()
     }
     assert link(line.project, "w1.html") == {}
+
+
+def test_a_check_names_the_rounds_that_another_policy_admitted(line):
+    line.deliver("w1", GOOD)
+    assert line.run("w1").success
+    line.write_policy({**POLICY, "version": 2, "n_resamples": 1001})
+    definitions = project_definitions(line.settings)
+    result = definitions.resolve_job_def("reviews_history").execute_in_process(
+        instance=line.instance
+    )
+    answers = {each.check_name: each for each in result.get_asset_check_evaluations()}
+    assert not answers["by_todays_policy"].passed
+    assert "w1 (strict, version 1)" in answers["by_todays_policy"].description
+
+    line.run("w1")
+    result = definitions.resolve_job_def("reviews_history").execute_in_process(
+        instance=line.instance
+    )
+    answers = {each.check_name: each for each in result.get_asset_check_evaluations()}
+    assert answers["by_todays_policy"].passed

@@ -77,6 +77,7 @@ def test_an_image_is_small_and_stands_by_itself():
 def test_why_a_measure_is_not_evaluated_stands_beside_the_round():
     """The contract's finding stands before it, once."""
     row = {"decision": "held", "release": "none", "value": None, "low": None, "high": None}
+    row["policy"] = "p 1"
     verdict = {"measure": "self_agreement", "verdict": "not_evaluated", "broken": "two files"}
     why = "self_agreement: undefined, since no rater met an item twice"
     rounds = pd.DataFrame([{"round": "w1", **row, **verdict, "reason": f"two files; {why}"}])

@@ -228,6 +228,7 @@ def row_of(name, decision, release, measure, verdict, *numbers):
     limits = dict(zip(("value", "low", "high"), numbers or [float("nan")] * 3, strict=True))
     said = {"round": name, "decision": decision, "release": release, "measure": measure}
     said |= {"scope": "round", "confidence_level": 0.95, "broken": ""}
+    said |= {"policy": f"{POLICY.policy}, version {POLICY.version}", "policy_digest": POLICY.digest}
     return {**said, **limits, "verdict": verdict, "reason": f"{measure}: {verdict}"}
 
 

@@ -14,6 +14,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseInvalidError, StoreError
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.release import judge_round, release_round, tables
+from agreement_pipeline.report import charted, round_table
 from agreement_pipeline.store import migrate, names_in
 from agreement_pipeline.store.log import Line
 from tests.killing import killed
@@ -192,3 +193,12 @@ def test_a_log_of_more_than_one_segment_is_carried_over(older, tmp_path):
     history = Store(tmp_path / "new").history()
     assert len(history) == 80
     assert history[70]["releases"] == ["forum-3/71"]
+
+
+@pytest.mark.parametrize(("commit", "name"), EACH)
+def test_its_rounds_are_shown_as_those_of_other_stores(commit, name, carried):
+    rounds = round_table(Store(carried / commit / name))
+    then = said(commit, name)["decisions"]
+    shown = rounds.drop_duplicates("round").set_index("round")["decision"].to_dict()
+    assert shown == {one: decisions[-1]["decision"] for one, decisions in then.items()}
+    assert len(charted(rounds, POLICY)) > 0

@@ -1,0 +1,45 @@
+"""The command `reassess`."""
+
+from pathlib import Path
+
+import click
+
+from agreement_pipeline.cli.options import FILE, command
+from agreement_pipeline.cli.output import say, terminal_width
+from agreement_pipeline.contract import load_lightly
+
+UNJUDGED = 2
+
+
+@command("agreement-pipeline reassess configs/projects/moderation.yaml")
+@click.argument("file", type=FILE, help="A project's YAML file.")
+def reassess(file: Path) -> int:
+    """Judge every stored round of a project again where something changed since.
+
+    Ratings, policy, contract, waivers, settings and code are compared. A release that is no longer
+    admitted is withdrawn. The asset reassessment does the same, and releases what is admitted now.
+
+    The exit status is 2 if a round could not be judged.
+    """
+    from agreement_pipeline.projects import Project, load_project
+    from agreement_pipeline.release import reassess as judge_again
+    from agreement_pipeline.report import aligned, printable
+
+    project = Project(load_project(file))
+    load_lightly()
+    looked_at = list(
+        judge_again(
+            project.store,
+            project.policy,
+            project.contract,
+            waivers=project.waivers,
+            settings_digest=project.settings.reading_digest,
+        )
+    )
+    rows = [each.row for each in looked_at if each.changed or each.error]
+    anew = sum(each.judged is not None for each in looked_at)
+    say(f"{len(looked_at)} rounds looked at, {anew} decided anew, {len(rows)} changed or failed.")
+    if rows:
+        cells = [[printable(text) for text in row.values()] for row in rows]
+        say(aligned([*rows[0]], cells, wrapped="why", width=terminal_width()))
+    return UNJUDGED if any(each.error for each in looked_at) else 0
