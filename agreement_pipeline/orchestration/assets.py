@@ -232,6 +232,7 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
             why = _released_and_shown(host, context, each, each.judged)
         if why:
             failed[each.round] = why
+        del each  # so the next round is judged without the ratings of this one in memory
     yield dg.MaterializeResult(
         check_results=[checks.reassessed(failed)],
         metadata={

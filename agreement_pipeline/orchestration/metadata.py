@@ -43,8 +43,19 @@ SIGNS = re.compile(r"[\\`*_\[\]()#!|]")
 PLACES = 4
 """The digits of a number under 1, and the decimals of any other."""
 
-ABOUT = ("round", "measure", "of", "rule", "rater", "scope", "stratum", "classifier", "check")
-READINGS = ("decision", "verdict", "reading", "reads", "place", "passed", "now")
+ABOUT = (
+    "project",
+    "round",
+    "measure",
+    "of",
+    "rule",
+    "rater",
+    "scope",
+    "stratum",
+    "classifier",
+    "check",
+)
+READINGS = ("state", "decision", "verdict", "reading", "reads", "place", "passed", "now")
 PATTERNS, FIRST_ROWS = "most_common", "first_rows"
 """The tables with columns that the data name."""
 OF_CATEGORY, OF_DATA = "How many raters gave this category.", "What was delivered under this name."
@@ -72,6 +83,11 @@ COLUMNS = {
     "found": "What the check found, in words.",
     "observed": "The numbers that the check found.",
     "file": "The file.",
+    "project": "The project.",
+    "state": "Whether somebody must look at the project.",
+    "held": "The rounds that are held.",
+    "waiting": "The rounds that wait for a decision.",
+    "last round": "The round that came last, and its decision.",
     "digest": "SHA-256 of all that a decision depends on there.",
     # of agreement
     "measure": "The measure of agreement.",
@@ -260,7 +276,8 @@ def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
         for row in frame.head(MAX_ROWS).to_dict("records")
     ]
     kinds = {str(column): "string" for column in (frame if records else ["nothing"])}
-    schema = _schema(kinds, PATTERN if name == PATTERNS else COLUMNS, OF_CATEGORY)
+    of_data = name == PATTERNS
+    schema = _schema(kinds, PATTERN, OF_CATEGORY) if of_data else _schema(kinds, COLUMNS)
     shown = f"the first {MAX_ROWS} of {len(frame)} rows are shown"
     return {
         name: dg.MetadataValue.table(records, schema=schema),
@@ -303,7 +320,9 @@ def _readable(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[:, order]
 
 
-def _schema(kinds: Mapping[str, str], known: Mapping[str, str], other: str) -> dg.TableSchema:
+def _schema(
+    kinds: Mapping[str, str], known: Mapping[str, str], other: str | None = None
+) -> dg.TableSchema:
     """The columns with their kinds, and what stands in each."""
     return dg.TableSchema(
         [

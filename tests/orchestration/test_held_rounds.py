@@ -198,8 +198,8 @@ def test_a_file_that_changed_while_it_was_read_may_be_sound_later(line, monkeypa
     line.deliver("w1", GOOD)
     at = Steady.at
 
-    def at_and_change(path):
-        found = at(path)
+    def at_and_change(path, *how, **more):
+        found = at(path, *how, **more)
         os.utime(path, ns=(1, found.changed + 1))
         return found
 

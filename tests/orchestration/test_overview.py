@@ -28,7 +28,9 @@ def shown(instance) -> tuple[list[dict], dg.AssetCheckEvaluation]:
     result = job.execute_in_process(instance=instance)
     [made] = result.asset_materializations_for_node("all_projects")
     [answer] = result.get_asset_check_evaluations()
-    return [dict(row.data) for row in made.metadata["projects"].records], answer
+    table = made.metadata["projects"]
+    assert all(column.description for column in table.schema.columns)
+    return [dict(row.data) for row in table.records], answer
 
 
 def test_each_project_has_a_row_and_those_that_need_somebody_come_first(code_location, instance):

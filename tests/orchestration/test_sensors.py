@@ -1,5 +1,7 @@
 import os
 import time
+import weakref
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -10,6 +12,7 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration import assets, metadata, project_definitions
 from agreement_pipeline.orchestration.sensors import tags_of
 from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.release import Reassessed
 from agreement_pipeline.store import Store
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import withdraw
@@ -427,6 +430,29 @@ def test_a_round_that_cannot_be_released_ends_nothing(line, monkeypatch):
     assert not result.success
     assert [path.parent.name for path in line.released()] == ["w2"]
     assert shown_on(result, "acceptability", "admitted") == {"w1": True, "w2": True}
+
+
+def test_the_ratings_of_a_round_are_let_go_before_the_next_is_judged(line, monkeypatch):
+    for name in ("w1", "w2", "w3"):
+        line.deliver(name, ratings_frame(0.99))
+        line.run(name)
+    line.write_policy({**POLICY, "version": 2})
+    judge_again, seen, alive = assets.reassess, [], []
+
+    def watched(*terms: object, **more: object) -> Iterator[Reassessed]:
+        found = judge_again(*terms, **more)
+
+        def following() -> Reassessed | None:
+            alive.append(sum(each() is not None for each in seen))
+            each = next(found, None)
+            seen.extend([] if each is None else [weakref.ref(each)])
+            return each
+
+        return iter(following, None)
+
+    monkeypatch.setattr(assets, "reassess", watched)
+    assert reassessed(line, line.instance).success
+    assert alive == [0, 0, 0, 0]
 
 
 def test_before_the_first_round_the_schedule_has_nothing_to_do(line):
