@@ -63,7 +63,7 @@ SITUATIONS = (
     Situation("one with 20 % of errors, others 10 %: named", is_named, "80 or more", {0: 0.2}),
     Situation("one with 12 % of errors, others 10 %: named", is_named, "at most 1", {0: 0.12}),
     Situation("two camps: both are said, nobody named", the_camps, "90 or more", {}, camps=True),
-    Situation("20 % and 10 %, of 200 items: named", is_named, "", {0: 0.2}, n_items=200),
+    Situation("20 % and 10 %, of 200 items: named", is_named, "none", {0: 0.2}, n_items=200),
     Situation("12 % and 10 %, of 200 items: named", is_named, "at most 2", {0: 0.12}, n_items=200),
 )
 

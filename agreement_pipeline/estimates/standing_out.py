@@ -44,7 +44,8 @@ LEAST = 0.065
 """A smaller difference is no cause, whatever the number of items.
 
 So of 300 items, a rater with 12 % of errors beside four with 10 % is named in under 1 % of rounds.
-One with 20 % is named in four of five. No larger value does both.
+One with 20 % is named in four of five. Less would name the first more often, and more the second
+less often.
 """
 MOST_IN_CAMPS = 60
 """A larger panel is a crowd, in which no camps are looked for."""
