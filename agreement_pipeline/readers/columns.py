@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Annotated, Literal
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.mistakes import Value, one_of, refuse_mistakes, whole
+from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
 from agreement_pipeline.text import called, counted, listed
 
 Layout = Literal["long", "wide"]
@@ -95,7 +95,7 @@ class Columns:
     raters: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     encoding: Annotated[str, Value("an encoding of text, such as cp1252", is_encoding)] = "utf-8"
-    decimal: Annotated[str, one_of((".", ","))] = "."
+    decimal: Annotated[str, Value("a point or a comma", (".", ",").__contains__)] = "."
     sheet: str | None = None
     header_row: Annotated[int, Value("a whole number from 1", whole(1))] = 1
 
@@ -133,7 +133,7 @@ class Columns:
         if wrong := [name for name in self.written if name not in but]:
             raise ProjectError(
                 f"{source}: found {listed(wrong)} for {what}; expected "
-                f"{listed(but) if but else 'none of them'}. Leave it out."
+                f"{listed(but)} at most. Leave it out."
             )
 
 

@@ -25,10 +25,10 @@ NAME_IT = (
 """What else helps with a table of text in another encoding."""
 START = 65_536
 """How many bytes tell what a file is."""
-FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
+FileKind = Literal["json", "xml", "parquet", "arrow", "workbook", "text"]
 MAGIC: dict[bytes, FileKind] = {
     b"PAR1": "parquet",
-    b"PK\x03\x04": "excel",
+    b"PK\x03\x04": "workbook",
     b"\xff\xff\xff\xff": "arrow",
 }
 DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
@@ -36,7 +36,8 @@ DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
 MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 BLOCK_BYTES = 1_000_000
 ZIP = b"PK\x03\x04"
-WORKBOOK = "[Content_Types].xml"
+WORKBOOKS = ({"[Content_Types].xml"}, {"mimetype", "content.xml"})
+"""The files that are in a workbook of Excel, and in one of OpenDocument."""
 COMPRESSED = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst")}
 """How a compressed file begins: the name of its form, and how its name ends."""
 AT_ONCE = 1 << 20
@@ -254,7 +255,8 @@ def packed_as(path: Path) -> str | None:
     if is_zipfile(path):
         try:
             with ZipFile(path) as packed:
-                return None if WORKBOOK in packed.namelist() else "ZIP"
+                names = {*packed.namelist()}
+                return None if any(each <= names for each in WORKBOOKS) else "ZIP"
         except DAMAGED as error:
             raise RatingsError(
                 f"{path.name}: found a damaged ZIP file or workbook ({error}); expected a whole "

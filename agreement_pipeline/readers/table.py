@@ -3,21 +3,19 @@
 A long table has one row a rating, and a wide one has one column a rater.
 """
 
-import json
 import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session, is_spark_frame
-from agreement_pipeline.errors import MissingExtraError, ProjectError, RatingsError
+from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import (
     LIMITS,
@@ -63,7 +61,7 @@ KINDS = {
 """What a file is that ends so. Of another file, its content says it."""
 SAID_OF = {
     "text": ("delimited text", "encoding", "decimal", "header_row"),
-    "excel": ("a workbook", "decimal", "sheet", "header_row"),
+    "workbook": ("a workbook", "decimal", "sheet", "header_row"),
 }
 OF_OTHERS = ("a table that is neither text nor a workbook", "decimal")
 """What can be said of how a table of each kind is written."""
@@ -192,8 +190,10 @@ def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
 
         file = ParquetTable(path, limits)
         return Table(path.name, file.schema.names, file.batches, file.seen, named=file.named)
-    if kind == "excel":
-        return arrow_table(_sheet(path, limits, columns), path.name, limits, first=first)
+    if kind == "workbook":
+        from agreement_pipeline.readers.workbooks import sheet_of
+
+        return arrow_table(sheet_of(path, limits, columns), path.name, limits, first=first)
     from agreement_pipeline.readers.json_files import JsonLines
 
     lines = JsonLines(path, limits)
@@ -258,41 +258,6 @@ def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
             each = np.atleast_1d(cell).tolist() if isinstance(cell, np.ndarray) else cell
             cells[at] = _single_value(each, lists, f"{FRAME}: row {at + 1}, column {values.name!r}")
     return type(values)(cells, index=values.index, dtype=object, name=values.name)
-
-
-def _sheet(path: Path, limits: Limits, columns: Columns) -> pa.Table:
-    """A sheet of an Excel workbook, as text. Only one that is alone needs no name."""
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise MissingExtraError.of(f"{path.name}, an Excel file", "openpyxl", "excel") from None
-    try:
-        book = load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:
-        raise RatingsError(
-            f"{path.name}: found no Excel workbook ({error}); expected a whole one. "
-            "Save the table again, or as CSV."
-        ) from None
-    sheets, name = book.sheetnames, columns.sheet
-    if name not in sheets and (name is not None or len(sheets) > 1):
-        expected = "one, or the name of one" if name is None else f"{name!r} among them"
-        raise RatingsError(
-            f"{path.name}: found sheets {listed(sheets, 20)}; expected {expected}. "
-            f"Name the sheet of the ratings, as --sheet {quote(sheets[0])} (sheet: "
-            f"{json.dumps(sheets[0], ensure_ascii=False)} among the columns of a project)."
-        )
-    first = columns.header_row
-    rows = book[name or sheets[0]].iter_rows(min_row=first, values_only=True)
-    names = {at: str(name) for at, name in enumerate(next(rows, ())) if name is not None}
-    refuse_twice(list(names.values()), f"{path.name}: row {first}")
-    limits.refuse_beyond("columns", len(names), path.name, "columns")
-    cells: dict[int, list[str | None]] = {at: [] for at in names}
-    for number, row in enumerate(rows, 1):
-        limits.refuse_beyond("rows", number, path.name, "rows or more")
-        for at, column in cells.items():
-            value = row[at] if at < len(row) else None
-            column.append(None if value is None else category_text(value))
-    return pa.table({name: pa.array(cells[at], TEXT) for at, name in names.items()})
 
 
 def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None:
@@ -621,10 +586,10 @@ def _refuse_of_other_layout(asked: Asked) -> None:
 
 
 def _is_table(export: Export) -> bool:
-    """True for what has rows of single values: delimited text, JSON Lines, Parquet, Excel."""
+    """True for what has rows of single values: delimited text, JSON Lines, Parquet, workbooks."""
     if export.path.is_dir():
         return bool(export.files) and all(each.suffix.lower() in KINDS for each in export.files)
-    return export.kind in ("text", "json", "parquet", "excel")
+    return export.kind in ("text", "json", "parquet", "workbook")
 
 
 def is_data_set(export: Export) -> bool:

@@ -193,7 +193,7 @@ def test_a_file_that_cannot_be_so_is_refused(tmp_path):
     [
         ({"encoding": "latin-99"}, "encoding: found 'latin-99'; expected an encoding of text"),
         ({"encoding": "base64"}, "encoding: found 'base64'"),
-        ({"decimal": ";"}, "decimal: found ';'; expected one of ., ,"),
+        ({"decimal": ";"}, "decimal: found ';'; expected a point or a comma"),
         ({"header_row": 0}, "header_row: found 0; expected a whole number from 1"),
     ],
 )

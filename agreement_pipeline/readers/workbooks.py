@@ -1,0 +1,180 @@
+"""The sheets of workbooks: those of Excel by openpyxl, and those of OpenDocument (.ods)."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, repeat
+from pathlib import Path
+from shlex import quote
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
+
+import pyarrow as pa
+
+from agreement_pipeline.errors import MissingExtraError, RatingsError
+from agreement_pipeline.mistakes import shown
+from agreement_pipeline.ratings import Limits, category_text
+from agreement_pipeline.readers.columns import Columns, refuse_twice
+from agreement_pipeline.readers.files import DAMAGED
+from agreement_pipeline.text import listed
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+Cells = Mapping[int, object]
+"""The cells of a row by their place. Empty ones may be left out, or None."""
+Sheets = dict[str, Iterator[Cells]]
+CONTENT = "content.xml"
+OFFICE, OF_TABLE, OF_TEXT = (
+    f"{{urn:oasis:names:tc:opendocument:xmlns:{name}:1.0}}" for name in ("office", "table", "text")
+)
+CELLS = (f"{OF_TABLE}table-cell", f"{OF_TABLE}covered-table-cell")
+MARKS = {f"{OF_TEXT}s": " ", f"{OF_TEXT}tab": "\t", f"{OF_TEXT}line-break": "\n"}
+MOST_REPEATED, MOST_ROWS = 1_000, 1 << 20
+"""How often one element may repeat a cell, a row or a blank of OpenDocument, and a blank row."""
+
+
+def sheet_of(path: Path, limits: Limits, columns: Columns) -> pa.Table:
+    """A sheet of a workbook, as text. Only one that is alone needs no name.
+
+    Raises
+    ------
+    RatingsError
+        The workbook is damaged or too large, or has no such sheet.
+    MissingExtraError
+        It is of Excel, and openpyxl is not installed.
+    """
+    sheets = _of_open_document(path, limits) or _of_excel(path)
+    named = columns.sheet
+    if named not in sheets and (named is not None or len(sheets) > 1):
+        expected = "one, or the name of one" if named is None else f"{named!r} among them"
+        first = next(iter(sheets))
+        raise RatingsError(
+            f"{path.name}: found sheets {listed(sheets, 20)}; expected {expected}. "
+            f"Name the sheet of the ratings, as --sheet {quote(first)} (sheet: "
+            f"{json.dumps(first, ensure_ascii=False)} among the columns of a project)."
+        )
+    above = columns.header_row - 1
+    rows = islice(sheets[next(iter(sheets)) if named is None else named], above, None)
+    names = {at: str(name) for at, name in next(rows, {}).items() if name is not None}
+    refuse_twice(list(names.values()), f"{path.name}: row {columns.header_row}")
+    limits.refuse_beyond("columns", len(names), path.name, "columns")
+    cells: dict[int, list[str | None]] = {at: [] for at in names}
+    for number, row in enumerate(rows, 1):
+        limits.refuse_beyond("rows", number, path.name, "rows or more")
+        for at, column in cells.items():
+            value = row.get(at)
+            column.append(None if value is None else category_text(value))
+    return pa.table({name: pa.array(cells[at], pa.large_string()) for at, name in names.items()})
+
+
+def _of_excel(path: Path) -> Sheets:
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise MissingExtraError.of(f"{path.name}, an Excel file", "openpyxl", "excel") from None
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:
+        raise RatingsError(
+            f"{path.name}: found no Excel workbook ({error}); expected a whole one. "
+            "Save the table again, or as CSV."
+        ) from None
+    return {name: _in_place(book[name]) for name in book.sheetnames}
+
+
+def _in_place(sheet: Any) -> Iterator[Cells]:
+    return (dict(enumerate(row)) for row in sheet.iter_rows(values_only=True))
+
+
+def _of_open_document(path: Path, limits: Limits) -> Sheets:
+    """The sheets of a workbook of OpenDocument. None if it is no such workbook."""
+    from agreement_pipeline.readers.tools.images import elements
+
+    sheets: Sheets = {}
+    try:
+        with ZipFile(path) as packed, TemporaryDirectory() as folder:
+            if CONTENT not in packed.namelist():
+                return {}
+            size = packed.getinfo(CONTENT).file_size
+            limits.refuse_beyond("file_bytes", size, path.name, "bytes once unpacked")
+            rows = list[tuple[int, Cells]]()
+            for element in elements(Path(packed.extract(CONTENT, folder)), path.name):
+                if element.tag in MARKS:
+                    times = _times(element, f"{OF_TEXT}c", path.name)
+                    element.text = MARKS[element.tag] * min(times, MOST_REPEATED)
+                elif element.tag == f"{OF_TABLE}table-row":
+                    rows.append(_row(element, path.name))
+                    element.clear()
+                elif element.tag == f"{OF_TABLE}table":
+                    sheets[element.get(f"{OF_TABLE}name", "")] = _each(rows)
+                    rows = []
+    except DAMAGED as error:
+        raise RatingsError(
+            f"{path.name}: found a damaged workbook ({error}); expected a whole one. "
+            "Save the table again, or as CSV."
+        ) from None
+    if not sheets:
+        raise RatingsError(
+            f"{path.name}: found no sheet; expected one at least. Save the table as CSV."
+        )
+    return sheets
+
+
+def _each(rows: Iterable[tuple[int, Cells]]) -> Iterator[Cells]:
+    """Each row as often as it stands there. Blank rows at the end are none."""
+    blank = 0
+    for times, cells in rows:
+        if cells:
+            yield from repeat({}, min(blank, MOST_ROWS))
+            yield from repeat(cells, times)
+            blank = 0
+        else:
+            blank += times
+
+
+def _row(element: "Element", source: str) -> tuple[int, Cells]:
+    """How often a row stands there, and its cells."""
+    cells, at = dict[int, object](), 0
+    for cell in element:
+        if cell.tag in CELLS:
+            times, value = _times(cell, f"{OF_TABLE}number-columns-repeated", source), _value(cell)
+            if value is not None:
+                _refuse_repeated(times, source)
+                cells |= dict.fromkeys(range(at, at + times), value)
+            at += times
+    times = _times(element, f"{OF_TABLE}number-rows-repeated", source)
+    if cells:
+        _refuse_repeated(times, source)
+    return times, cells
+
+
+def _refuse_repeated(times: int, source: str) -> None:
+    if times > MOST_REPEATED:
+        raise RatingsError(
+            f"{source}: found {times} equal rows or cells beside each other; expected "
+            f"{MOST_REPEATED} at most. Check that the export is the right one."
+        )
+
+
+def _times(element: "Element", name: str, source: str) -> int:
+    written = element.get(name, "1")
+    if not (written.isascii() and written.isdecimal() and len(written) < 9):
+        raise RatingsError(
+            f"{source}: found {shown(written)} as a number of repetitions; expected a whole "
+            "number. Save the table again, or as CSV."
+        )
+    return int(written)
+
+
+def _value(cell: "Element") -> object:
+    """A number or a date as it is written, a truth value, or text. None if a cell is empty."""
+    kind = cell.get(f"{OFFICE}value-type")
+    if kind in ("float", "percentage", "currency"):
+        return cell.get(f"{OFFICE}value")
+    if kind == "boolean":
+        return cell.get(f"{OFFICE}boolean-value") == "true"
+    if kind in ("date", "time"):
+        return cell.get(f"{OFFICE}{kind}-value")
+    lines = ["".join(each.itertext()) for each in cell if each.tag == f"{OF_TEXT}p"]
+    return "\n".join(lines) or None

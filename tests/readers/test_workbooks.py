@@ -1,0 +1,154 @@
+"""Sheets of workbooks: those of OpenDocument say what those of Excel say."""
+
+from zipfile import ZipFile
+
+import pytest
+from openpyxl import Workbook
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers import Columns, Limits, read
+
+NAMES = ("urn:oasis:names:tc:opendocument:xmlns:{}:1.0", ("office", "table", "text"))
+SPACES = " ".join(f'xmlns:{each}="{NAMES[0].format(each)}"' for each in NAMES[1])
+BLANK = (
+    '<table:table-row table:number-rows-repeated="1048000"><table:table-cell/></table:table-row>'
+)
+
+
+def text(words):
+    return (
+        f'<table:table-cell office:value-type="string"><text:p>{words}</text:p></table:table-cell>'
+    )
+
+
+def number(value, times=1):
+    return (
+        f'<table:table-cell office:value-type="float" office:value="{value}" '
+        f'table:number-columns-repeated="{times}"><text:p>shown</text:p></table:table-cell>'
+    )
+
+
+def row(*cells, times=1):
+    repeated = f' table:number-rows-repeated="{times}"' if times > 1 else ""
+    far = '<table:table-cell table:number-columns-repeated="16000"/>'
+    return f"<table:table-row{repeated}>{''.join(cells)}{far}</table:table-row>"
+
+
+HEADER = row(*map(text, ("item", "rater", "label")))
+RATED = [row(number(1), text("ana"), text("x")), row(number(1), text("ben"), text("y"))]
+
+
+def document(path, body, *, head=""):
+    sheets = f"<office:document-content {SPACES}><office:body><office:spreadsheet>{body}"
+    end = "</office:spreadsheet></office:body></office:document-content>"
+    with ZipFile(path, "w") as packed:
+        packed.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        packed.writestr("content.xml", f"{head}{sheets}{end}")
+    return path
+
+
+def sheet(*rows, name="Sheet1"):
+    return f'<table:table table:name="{name}">{"".join(rows)}</table:table>'
+
+
+def said(path, columns=None):
+    ratings = read(path, columns or Columns())
+    return sorted(
+        ratings.to_pandas()[["item", "rater", "label"]].itertuples(index=False, name=None)
+    )
+
+
+def test_a_sheet_of_open_document_is_read_as_one_of_excel(tmp_path):
+    rows = [("item", "rater", "label"), (1, "ana", "x  y"), (2.5, "ben", True), (None, None, None)]
+    book = Workbook()
+    for each in rows:
+        book.active.append(each)
+    book.save(tmp_path / "r.xlsx")
+    boolean = '<table:table-cell office:value-type="boolean" office:boolean-value="true"/>'
+    body = sheet(
+        HEADER,
+        row(number(1), text("ana"), text('x<text:s text:c="2"/><text:span>y</text:span>')),
+        row(number(2.5), text("ben"), boolean),
+        BLANK,
+    )
+    path = document(tmp_path / "r.ods", body)
+    columns = Columns()
+    usual = read(tmp_path / "r.xlsx", columns, usable=False)
+    assert read(path, columns, usable=False).digest == usual.digest
+
+
+def test_a_sheet_is_chosen_by_name_and_the_header_may_stand_in_a_later_row(tmp_path):
+    body = sheet(row(text("about")), name="About") + sheet(
+        row(text("Ratings")), row(times=2), HEADER, *RATED, BLANK, name="May &amp; June"
+    )
+    path = document(tmp_path / "r.ods", body)
+    columns = Columns(sheet="May & June", header_row=4)
+    assert said(path, columns) == [("1", "ana", "x"), ("1", "ben", "y")]
+    with pytest.raises(RatingsError, match=r"found sheets \['About', 'May & June'\]; expected one"):
+        read(path)
+    with pytest.raises(RatingsError, match="expected 'June' among them"):
+        read(path, Columns(sheet="June"))
+
+
+def test_repeated_cells_rows_and_blanks_keep_their_places(tmp_path):
+    empty = '<table:table-cell table:number-columns-repeated="2"/>'
+    header = row(text("item"), empty, text("rater"), text("label"), text("other"))
+    body = sheet(
+        header,
+        row(number(1), empty, text("ana"), number(3, times=2)),
+        row(times=3),
+        row(number(1), empty, text("ben"), number(4)),
+    )
+    assert said(document(tmp_path / "r.ods", body)) == [("1", "ana", "3"), ("1", "ben", "4")]
+    path = document(tmp_path / "r.ods", sheet(HEADER, *RATED, row(text("i"), times=2)))
+    assert len(read(path)) == 2
+    path = document(tmp_path / "r.ods", sheet(HEADER, row(times=3), row(number(1), text("ana"))))
+    with pytest.raises(RatingsError, match="found no label in any row"):
+        read(path)
+    path = document(
+        tmp_path / "r.ods", sheet(HEADER, *RATED, row(times=2), row(text(""), text("c"), text("x")))
+    )
+    with pytest.raises(RatingsError, match=r"r.ods: row 6, column 'item': found no item"):
+        read(path)
+
+
+def test_a_note_on_a_cell_is_no_text_of_it(tmp_path):
+    note = "<office:annotation><text:p>why?</text:p></office:annotation>"
+    noted = f"<table:table-cell>{note}<text:p>x</text:p></table:table-cell>"
+    path = document(tmp_path / "r.ods", sheet(HEADER, row(number(1), text("a"), noted), RATED[1]))
+    assert said(path)[0] == ("1", "a", "x")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("", "found no sheet"),
+        (sheet(HEADER, row(number(1), text("a"), text("x"), times=2000)), "found 2000 equal rows"),
+        (sheet(HEADER, row(number(1, times=20_000))), "found 20000 equal rows or cells"),
+        (sheet(HEADER, row(number(1, times="many"))), "found 'many' as a number of repetitions"),
+        (sheet(HEADER, row(text('<text:s text:c="-1"/>'))), "found '-1' as a number of rep"),
+        (sheet(HEADER)[:-9], "not readable as XML"),
+        (sheet(), "found no"),
+        (sheet(HEADER), "found no row of data"),
+    ],
+    ids=["none", "rows", "cells", "many", "spaces", "cut", "empty", "header"],
+)
+def test_what_is_no_sheet_is_refused(tmp_path, body, words):
+    with pytest.raises(RatingsError, match=words):
+        read(document(tmp_path / "r.ods", body))
+
+
+def test_a_hostile_workbook_is_refused(tmp_path):
+    head = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]>'
+    with pytest.raises(RatingsError, match="found a DOCTYPE"):
+        read(document(tmp_path / "r.ods", sheet(HEADER, *RATED), head=head))
+    path = document(tmp_path / "r.ods", sheet(HEADER, *RATED) + " " * 10_000)
+    with pytest.raises(RatingsError, match=r"bytes( once unpacked)?; expected at most 2000"):
+        read(path, limits=Limits(file_bytes=2_000))
+    deep = "<text:span>" * 20_000 + "</text:span>" * 20_000
+    path = document(tmp_path / "r.ods", sheet(HEADER, row(number(1), text("a"), text(deep))))
+    with pytest.raises(RatingsError, match="found"):
+        read(path)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(RatingsError, match="without its end"):
+        read(path)
