@@ -429,10 +429,14 @@ class Birth:
             self._refuse(test, "label", f"{among}. Correct the label or add it to the scale.", off)
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
-        found = self.cells.found(test, "label")
-        is_comma = isinstance(found[0], str) and DECIMAL_COMMA.fullmatch(found[0].strip())
-        also = HOW_OF_COMMAS if is_comma else ""
-        self._refuse(test, "label", f"{expected}{also}", called("label", found))
+        found = called("label", self.cells.found(test, "label"))
+        self._refuse(test, "label", f"{expected}{self._of_commas(test, 'label')}", found)
+
+    def _of_commas(self, test: str, name: str) -> str:
+        """What helps if the first cell that meets a test has a decimal comma."""
+        first = self.cells.found(test, name)[0]
+        is_comma = isinstance(first, str) and DECIMAL_COMMA.fullmatch(first.strip())
+        return HOW_OF_COMMAS if is_comma else ""
 
     def _code(self, label: object) -> int:
         """The place of a label among the categories. -1 if it is none."""
@@ -510,11 +514,12 @@ class Birth:
             self._refuse_whole("occurrence", MOST_OCCURRENCES, test, step)
         self._check_flags("earlier", LABELLED)
         if self._facts.get("confidence"):
+            test = self._tests["confidence"]
             self._refuse(
-                self._tests["confidence"],
+                test,
                 "confidence",
                 "a number from 0 to 1, or nothing. Divide by the highest confidence that could be "
-                "stated, or leave the column out.",
+                f"stated, or leave the column out.{self._of_commas(test, 'confidence')}",
             )
         if self._facts.get("timestamp"):
             step = "Correct it, or leave the cell empty."

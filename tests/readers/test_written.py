@@ -98,6 +98,11 @@ def test_what_a_wrong_file_gives_names_the_option(tmp_path):
         read(path, level="interval")
     with pytest.raises(RatingsError, match=r"found labels .*'4,52'.*--decimal ,"):
         read(path, scale=Scale((4.52, 4, 0.5, 1000), "interval"))
+    path.write_text(
+        csv([("i", "a", "1", "0,5"), ("i", "b", "2", "1")], names=(*NAMES, "confidence"))
+    )
+    with pytest.raises(RatingsError, match=r"column 'confidence'.*--decimal ,"):
+        read(path)
     path.write_text("Ratings;May\n" + csv())
     with pytest.raises(RatingsError, match=r"name the row of the header"):
         read(path)
