@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from html import escape
 from typing import Any, Literal
+from urllib.parse import quote
 
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import Scope
@@ -42,6 +43,8 @@ class Notice:
         True if a release of the round is withdrawn.
     who
         Who differs, in a sentence. Empty if nobody was asked, or disagreement does not hold it.
+    steps
+        The page or the command that says what to do now. Empty if there is none.
     """
 
     project: str
@@ -51,6 +54,7 @@ class Notice:
     state: str
     withdrawn: bool = False
     who: str = ""
+    steps: str = ""
 
     @property
     def text(self) -> str:
@@ -59,7 +63,9 @@ class Notice:
         who = f"{self.who} " if self.who else ""
         release = " and its release is withdrawn" if self.withdrawn else ""
         said = f"{self.project}: {subject} is {self.what}{release}: {who}{'; '.join(self.why)}"
-        return said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 1]}…"
+        steps = f". What to do now: {self.steps}" if self.steps else ""
+        most = MOST_SAID - len(steps)
+        return f"{said if len(said) <= most else f'{said[: most - 1]}…'}{steps}"
 
     def body(self, form: Form) -> dict[str, Any]:
         """The notice as a webhook takes it: as plain facts, or as Slack's text."""
@@ -72,6 +78,7 @@ class Notice:
             "what": self.what,
             "why": list(self.why),
             "who_differs": self.who,
+            "what_to_do": self.steps,
             "release_withdrawn": self.withdrawn,
             "text": self.text,
         }
@@ -137,9 +144,18 @@ def _held(project: Project, head: str) -> tuple[Notice, ...]:
             tuple(entry.get("reasons", ())),
             _state(entry),
             withdrawn,
+            steps=_steps(project, entry["round"]),
         )
         for entry, withdrawn in sorted(held, key=lambda each: each[0]["number"])
     )
+
+
+def _steps(project: Project, round_name: str) -> str:
+    """The page of a round, if it is served; else the command that prints it."""
+    url = project.settings.pages_url
+    if project.settings.pages and url:
+        return f"{url.rstrip('/')}/{quote(round_name)}.html"
+    return f"agreement-pipeline report configs/projects/{project.name}.yaml {round_name}"
 
 
 def _who_differs(store: Store, notice: Notice) -> str:

@@ -142,6 +142,7 @@ def test_a_message_has_the_round_and_why_in_both_forms(told, webhook):
     Daemon(told).tick()
     (path, plain), (_, slack) = webhook.got
     why = "raters <!channel> & co <http://x|here>"
+    steps = "agreement-pipeline report configs/projects/reviews.yaml w1"
     assert path == f"/services/{SECRET}"
     assert plain == {
         "project": "reviews",
@@ -149,12 +150,24 @@ def test_a_message_has_the_round_and_why_in_both_forms(told, webhook):
         "what": "held",
         "why": [why],
         "who_differs": "",
+        "what_to_do": steps,
         "release_withdrawn": False,
-        "text": f"reviews: round w1 is held: {why}",
+        "text": f"reviews: round w1 is held: {why}. What to do now: {steps}",
     }
     assert slack == {
-        "text": "reviews: round w1 is held: raters &lt;!channel&gt; &amp; co &lt;http://x|here&gt;"
+        "text": "reviews: round w1 is held: raters &lt;!channel&gt; &amp; co &lt;http://x|here&gt;. "
+        f"What to do now: {steps}"
     }
+
+
+def test_a_message_leads_to_the_page_of_a_round_that_is_served(told, webhook):
+    pages = {"pages": "pages", "pages_url": "https://pages.example/reviews/"}
+    told.settings = told.settings.model_copy(update=pages)
+    hold(told, "w1", "x" * 3000)
+    Daemon(told).tick()
+    ((_, plain),) = webhook.got
+    assert plain["text"].endswith("x…. What to do now: https://pages.example/reviews/w1.html")
+    assert len(plain["text"]) == 2000
 
 
 def test_the_team_hears_again_if_the_round_changes_and_not_if_it_is_judged_again(told, webhook):
