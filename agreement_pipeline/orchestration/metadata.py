@@ -70,12 +70,6 @@ COLUMNS = {
     "why": "The reason, in words.",
     "release": "What became of the training data of the round.",
     "policy": "The policy that decided, and its version.",
-    # of projects
-    "project": "The project.",
-    "state": "What needs somebody, in a few words.",
-    "held": "The rounds that are held.",
-    "waiting": "What was delivered and has no decision.",
-    "last round": "The last round and its decision.",
     "before": "The decision until now.",
     "now": "The new decision.",
     "check": "The check of the data contract.",

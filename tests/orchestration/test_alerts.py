@@ -155,8 +155,8 @@ def test_a_message_has_the_round_and_why_in_both_forms(told, webhook):
         "text": f"reviews: round w1 is held: {why}. What to do now: {steps}",
     }
     assert slack == {
-        "text": "reviews: round w1 is held: raters &lt;!channel&gt; &amp; co &lt;http://x|here&gt;. "
-        f"What to do now: {steps}"
+        "text": "reviews: round w1 is held: raters &lt;!channel&gt; &amp; co "
+        f"&lt;http://x|here&gt;. What to do now: {steps}"
     }
 
 
