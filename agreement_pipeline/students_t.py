@@ -27,6 +27,8 @@ def lower_tail(t: float, df: int) -> float:
     >>> round(lower_tail(-1.699, 29), 4)
     0.05
     """
+    if math.isnan(t):
+        raise ValueError("lower_tail: found NaN; expected a number.")
     beyond = _tail(min(abs(t), LARGEST), df) if not math.isinf(t) else 0.0
     return beyond if t < 0 else 1 - beyond
 

@@ -263,5 +263,5 @@ def test_a_page_that_the_package_names_is_there():
         for path in package.rglob("*.py")
         for page in re.findall(r"docs/[\w/-]+\.md", path.read_text(encoding="utf-8"))
     }
-    assert len(named) > 5
+    assert len(named) > 1  # what users read names topics: tests/cli/test_guide.py
     assert {page for page in named if not (DOCS.parent / page).exists()} == set()

@@ -1,5 +1,7 @@
 """Student's distribution agrees with its definition, computed by mpmath with 40 digits."""
 
+import math
+
 import mpmath
 import pytest
 
@@ -54,3 +56,8 @@ def test_the_quantile_is_that_of_a_printed_table(p, df, table):
 @pytest.mark.parametrize("df", [1, 4, 1000])
 def test_the_median_is_0(df):
     assert quantile(0.5, df) == pytest.approx(0.0, abs=1e-15)
+
+
+def test_what_is_no_number_has_no_tail():
+    with pytest.raises(ValueError, match="found NaN"):
+        lower_tail(math.nan, 9)

@@ -34,6 +34,7 @@ PURPOSES = {
     "disputed": "Write the disputed items of a round as tasks for a labelling tool.",
     "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",
+    "guide": "Print a page of the guide, or the list of pages.",
     "store": "Carry a store of an older version over into a new one.",
 }
 COMPLETION = """\b
@@ -91,7 +92,7 @@ def program() -> None:
 
     The exit status is 0 if all is well. It is 1 if a round is held. It is 2 if nothing
     could be judged, and 70 if the program failed. A refused release has a status of its
-    own: see docs/reasons.md.
+    own: see `guide reasons`.
     """
 
 

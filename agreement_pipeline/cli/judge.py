@@ -13,8 +13,8 @@ from agreement_pipeline.cli.options import (
     TABLE_HELP,
     as_written,
     command,
+    format_option,
     option,
-    output_option,
     policy_option,
     read_table,
     table_options,
@@ -24,7 +24,15 @@ from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.policy import Decision, Policy, Waivers, load_policy, load_waiver
 from agreement_pipeline.policy import judge as judge_ratings
 from agreement_pipeline.ratings import described, lookalikes
-from agreement_pipeline.report import Round, printable, steps_as_text, who_rated
+from agreement_pipeline.report import (
+    Round,
+    decision_word,
+    markdown_text,
+    printable,
+    rule_rows,
+    steps_as_text,
+    who_rated,
+)
 
 HELD, MOST_WARNINGS = 1, 10
 
@@ -42,7 +50,7 @@ HELD, MOST_WARNINGS = 1, 10
     multiple=True,
     help="YAML file of a waiver. Repeat for more.",
 )
-@output_option
+@format_option("table", "json", "markdown")
 @click.pass_context
 def judge(
     ctx: click.Context,
@@ -68,8 +76,37 @@ def judge(
     else:
         table = as_written(ctx, file)
         found = Round(ratings, under, decision, name=table, policy_name=str(policy))
-        say("\n  ".join(map(printable, _in_words(found))))
+        in_words = _in_markdown if output == "markdown" else _in_text
+        say(in_words(found, str(file)))
     return 0 if decision.admitted else HELD
+
+
+def _in_text(found: Round, _: str) -> str:
+    return "\n  ".join(map(printable, _in_words(found)))
+
+
+def _in_markdown(found: Round, called: str) -> str:
+    """The decision as a summary of a step in a pipeline shows it."""
+    decision, who = found.decision, found.who_differs
+    word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
+    said = [*decision.reasons, *([who] if who else []), who_rated(found.ratings)]
+    rules = rule_rows(decision)
+    head = list(rules.columns)
+    cells = [head, ["---"] * len(head), *rules.astype(str).to_numpy().tolist()]
+    return "\n".join(
+        [
+            f"### {word}: {markdown_text(called)}",
+            "",
+            *(f"- {markdown_text(each)}" for each in said),
+            "",
+            *(f"| {' | '.join(map(markdown_text, row))} |" for row in cells),
+            *(["", "What to do now:", ""] if found.steps else []),
+            *(
+                f"{nth}. {markdown_text(f'{step.what} {step.why}')} `{printable(step.by)}`"
+                for nth, step in enumerate(found.steps, 1)
+            ),
+        ]
+    )
 
 
 def _in_words(found: Round) -> Iterator[str]:

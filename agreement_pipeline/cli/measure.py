@@ -92,7 +92,7 @@ HEADLINES = ("round", "classifier", "stratum")
     type=OneOf(tuple(METHODS)),
     metavar="NAME",
     default=DEFAULT_METHOD,
-    help=f"How limits are found: {', '.join(METHODS)}. See docs/proofs/intervals.md.",
+    help=f"How limits are found: {', '.join(METHODS)}. See `guide intervals`.",
 )
 @output_option
 def measure(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
@@ -17,7 +18,8 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 from click.types import FuncParamType
 
-from agreement_pipeline.cli.output import say_aside
+from agreement_pipeline.cli.output import as_json, say, say_aside
+from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT, measure_named
@@ -80,12 +82,20 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = ctx
+            if ("--format", "json") in pairwise(args):
+                say(as_json({"code": "usage", "why": error.format_message()}))
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. If it takes long, a terminal says so."""
-        with progress(str(ctx.info_name)):
-            return super().invoke(ctx)
+        try:
+            with progress(str(ctx.info_name)):
+                return super().invoke(ctx)
+        except EXPECTED as error:
+            if ctx.params.get("output") == "json":
+                code = getattr(error, "code", "of_the_machine")
+                say(as_json({"code": code, "why": in_a_sentence(error)}))
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings, in the order of the command."""
@@ -350,7 +360,7 @@ table_options = together(
         group=INPUT,
         metavar="NAME",
         show_default="found by the content",
-        help="The format of the export, as docs/guide/tools.md names it.",
+        help="The format of the export, as `guide tools` names it.",
     ),
     option(
         "--where",
@@ -385,7 +395,7 @@ table_options = together(
         group=INPUT,
         type=ReadBy("kind,key=value,…", _units),
         show_default="labels are categories",
-        help="Label objects, such as spans or boxes,at_least=0.7. See docs/guide/units.md.",
+        help="Label objects, such as spans or boxes,at_least=0.7. See `guide units`.",
     ),
     option(
         "--all-rounds",
@@ -459,7 +469,7 @@ engine_options = together(
         type=OneOf(CHOICES),
         metavar="NAME",
         default="auto",
-        help="Where ratings are counted: auto, duckdb or spark. See docs/proofs/scale.md.",
+        help="Where ratings are counted: auto, duckdb or spark. See `guide scale`.",
     ),
     option(
         "--memory-limit",
@@ -485,14 +495,21 @@ interval_options = together(
         help="Resamples of an interval.",
     ),
 )
-output_option = option(
-    "--format",
-    "output",
-    group=OUTPUT,
-    type=OneOf(("table", "json")),
-    default="table",
-    help="How to print what was found.",
-)
+
+
+def format_option(*forms: str) -> Callable[[F], F]:
+    """Add the option that says how to print what was found. The first form is usual."""
+    return option(
+        "--format",
+        "output",
+        group=OUTPUT,
+        type=OneOf(forms),
+        default=forms[0],
+        help="How to print what was found.",
+    )
+
+
+output_option = format_option("table", "json")
 policy_option = option(
     "--policy",
     group=POLICY,

@@ -92,7 +92,7 @@ def verify(
     """Check a release from its own bytes.
 
     The exit status is 0 if the release is verified. Each reason to refuse a release has its
-    own status: see docs/reasons.md.
+    own status: see `guide reasons`.
     """
     from agreement_pipeline.release import open_release, superseded
     from agreement_pipeline.store import Store

@@ -366,7 +366,7 @@ def registered(name: str) -> Measure:
     record = measure_named(name) if isinstance(name, str) else None
     if record is None:
         elsewhere = ALSO_CALLED.get(str(name))
-        hint = meant(elsewhere or name, MEASURES, "docs/measures.md lists them.")
+        hint = meant(elsewhere or name, MEASURES, "`agreement-pipeline guide measures` lists them.")
         raise PolicyError(
             f"measure: found {name!r}; "
             f"expected one of the {len(MEASURES)} registered measures. {hint}"

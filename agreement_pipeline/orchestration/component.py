@@ -43,7 +43,7 @@ def descriptions(described: type) -> dict[str, str]:
     return {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
 
 
-YAML = """# Every key: docs/guide/project.md, or the page of this component in `dg docs`.
+YAML = """# Every key: agreement-pipeline guide project, or the page of this component in `dg docs`.
 type: {type}
 
 attributes:

@@ -1,8 +1,6 @@
 """The sections of a report as Dagster metadata. The UI plots numbers and shows tables in place."""
 
-import html
 import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,12 +20,13 @@ from agreement_pipeline.report import (
     Round,
     Section,
     decision_word,
+    markdown_text,
     printable,
     rule_rows,
     verdict_grid,
     who_rated,
 )
-from agreement_pipeline.text import DIGITS, unlinked
+from agreement_pipeline.text import DIGITS
 
 MAX_ROWS = 40
 """The rows of a table, and the texts of a list, that are shown."""
@@ -37,9 +36,6 @@ IN_PLACE = 999
 
 INDEX = "index.html"
 NOT_KNOWN = "not_known"
-SIGNS = re.compile(r"[\\`*_\[\]()#!|]")
-"""What Markdown reads as more than a sign."""
-
 PLACES = 4
 """The digits of a number under 1, and the decimals of any other."""
 
@@ -333,12 +329,6 @@ def in_cell(value: Any) -> str:
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
     return str(number(value) if isinstance(value, float) else value)
-
-
-def markdown_text(text: str) -> str:
-    """Text from the data, on one line, escaped so that nothing in it is Markdown or a link."""
-    escaped = html.escape(unlinked(printable(text)), quote=False)
-    return SIGNS.sub(r"\\\g<0>", escaped)
 
 
 def page_of(round_name: str) -> str:

@@ -68,7 +68,7 @@ ABOUT_THESE = ("strata", "gold")
 METHOD = Value(
     " or ".join(DECIDING),
     lambda name: name in DECIDING,
-    "Limits of other methods failed too often in a study: see docs/proofs/coverage.md.",
+    "Limits of other methods failed too often in a study: see agreement-pipeline guide coverage.",
 )
 AT_ANY_TIME = Value(
     f"a whole number of items (or clusters) from {FEWEST_ITEMS} to {MOST_ITEMS}",

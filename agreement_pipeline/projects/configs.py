@@ -68,7 +68,7 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
         found = listed(there) if there else "no file" if folder.is_dir() else "no such folder"
         raise ProjectError(
             f"{folder}: found {found}; expected a project's YAML file. "
-            "Write one, see docs/guide/project.md."
+            "Write one: see agreement-pipeline guide project."
         )
     projects = [path.stem for path in files]
     for name, waiver in written_waivers(folder.parent).items():

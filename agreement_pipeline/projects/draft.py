@@ -30,7 +30,7 @@ from agreement_pipeline.readers import (
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
 
-GUIDE = "docs/guide/project.md"
+GUIDE = "agreement-pipeline guide project"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 OF_LONG = ("rater", "label")
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
@@ -44,7 +44,7 @@ ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(i
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 FEW, MOST, NONE = 10, 30, "|"
-POLICY = """# The rules that judge {name}. docs/guide/policy.md explains every key.
+POLICY = """# The rules that judge {name}. agreement-pipeline guide policy explains every key.
 policy: {name}
 version: 1
 description: The usual cut-offs. Please write what a wrong label costs.
@@ -158,9 +158,7 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
         usual = asdict(UnitSettings(units.kind))
         own = {key: value for key, value in asdict(units).items() if value != usual[key]}
         settings = "".join(f", {key}: {_in_yaml(value)}" for key, value in own.items())
-        yield (
-            f"units: {{kind: {units.kind}{settings}}}  # docs/guide/units.md says what a unit is"
-        )
+        yield (f"units: {{kind: {units.kind}{settings}}}  # agreement-pipeline guide units")
     if question.units and "none" in reader.lacks and "requires" not in seen.said:
         yield "requires: []  # every item of the file was opened by its rater: please check"
     scale = seen.said.get("scale", {})
@@ -246,7 +244,8 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping
     if not questions:
         raise RatingsError(
             f"{path.name}: found no question with answers that are read; expected choices, a "
-            "rating, a number, or objects that docs/guide/units.md lists. Export one of them."
+            "rating, a number, or objects that `agreement-pipeline guide units` lists. "
+            "Export one of them."
         )
     table = answers(path, None, fields)
     named = [name for name in fields if name in table and name not in ("item", "rater")]

@@ -499,7 +499,8 @@ class Tool(Reader):
             if not self.kinds:
                 raise RatingsError(
                     f"{export.name}: found a format whose {kind} are not read; expected one of "
-                    "those that docs/guide/units.md lists. Export the objects in one of them."
+                    "those that `agreement-pipeline guide units` lists. "
+                    "Export the objects in one of them."
                 )
             yield from self.finds(export, kind)
             return

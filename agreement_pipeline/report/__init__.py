@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         aligned as aligned,
         difference_rows as difference_rows,
         estimate_rows as estimate_rows,
+        markdown_text as markdown_text,
         plan_rows as plan_rows,
         printable as printable,
         rule_rows as rule_rows,

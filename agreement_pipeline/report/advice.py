@@ -94,7 +94,7 @@ class Round(NamedTuple):
         shares = _hundredths(counts) if counts else []
         in_clusters = "cluster" in self.ratings.has
         if counts is None or in_clusters or not 2 <= len(shares) <= MOST_ASSUMED:
-            return "docs/guide/planning.md"
+            return "agreement-pipeline guide planning"
         use = counts.pairable
         mean = np.average(counts.sizes[use], weights=counts.weights[use]) if use.any() else 2
         assumed = f"--prevalence {','.join(shares)} --labels-an-item {round(float(mean))}"
@@ -241,7 +241,9 @@ def _steps(held: Round) -> Iterator[Step]:
             yield from _against(verdict, kind, held)
     if decision.codes == ("no_rule",):
         yield Step(
-            "Give the policy a rule.", f"It needs {HELPS['no_rule']}.", "docs/guide/policy.md"
+            "Give the policy a rule.",
+            f"It needs {HELPS['no_rule']}.",
+            "agreement-pipeline guide policy",
         )
 
 
@@ -286,7 +288,7 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
                 f"Draw more items of other categories than {found.prevailing[0]}; agreement is "
                 "then that of the new mix."
             )
-            by = "docs/guide/planning.md"
+            by = "agreement-pipeline guide planning"
         why = f"{drawn} Labels given again on the same items do not show agreement."
         yield Step("Then label fresh items.", why, by)
     elif kind == "again":
@@ -297,7 +299,7 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
             "Let raters meet some items again.",
             f"Bring back about {n} pairs in all, to {who}: unannounced, a day or more later. "
             "Number the meetings in a column occurrence.",
-            "docs/guide/replicates.md",
+            "agreement-pipeline guide replicates",
         )
     elif kind in ("tentative", "inconclusive", "not_together", "too_few_items"):
         more = more_items(found, rule.reliable) if found else None
@@ -313,4 +315,8 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         plan = held.plan(expected, like_this=like_this)
         yield Step(f"Label {many}, drawn as these were.", why, plan)
     else:
-        yield Step(f"See to {rule.measure}.", f"What helps: {HELPS[kind]}.", "docs/reasons.md")
+        yield Step(
+            f"See to {rule.measure}.",
+            f"What helps: {HELPS[kind]}.",
+            "agreement-pipeline guide reasons",
+        )

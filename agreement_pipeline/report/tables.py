@@ -1,5 +1,6 @@
 """Results as rows of text, and rows as aligned columns."""
 
+import html
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.report.figure import cut
-from agreement_pipeline.text import PERCENT, TABLE, in_words, interval, number, tenths
+from agreement_pipeline.text import PERCENT, TABLE, in_words, interval, number, tenths, unlinked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +23,9 @@ READABLE, NARROWEST = 30, 9
 MOST_NAMED = 10
 LOWEST = re.compile(r" \(lowest: [^)]*\)")
 """What a reason says of the lowest category."""
+
+MARKDOWN = re.compile(r"[\\`*_\[\]()#!|]")
+"""What Markdown reads as more than a sign."""
 
 
 def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
@@ -217,3 +221,9 @@ def _lines(row: Sequence[str], wrapped: int | None, most: Sequence[int]) -> list
     cells[wrapped] = first
     empty = [""] * len(row)
     return [cells, *([*empty[:wrapped], part, *empty[wrapped + 1 :]] for part in rest)]
+
+
+def markdown_text(text: str) -> str:
+    """Text from the data, on one line, escaped so that nothing in it is Markdown or a link."""
+    escaped = html.escape(unlinked(printable(text)), quote=False)
+    return MARKDOWN.sub(r"\\\g<0>", escaped)

@@ -22,6 +22,7 @@ IN_ORDER = [
     "disputed",
     "to-date",
     "verify",
+    "guide",
     "store",
 ]
 NAMED = [[], *([name] for name in IN_ORDER)]

@@ -126,3 +126,24 @@ def test_each_command_that_helps_reads_the_table_as_judge_did(
     rounds = {"plan": ["--rounds", "100"], "report": []}
     for _, name, *words in said:
         assert main([name, *words, *rounds[name]]) == 0, words
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "why"),
+    [
+        ([], "ratings_refused", "found no such file"),
+        (["--policy", "gone.yaml"], "policy_unreadable", "gone.yaml"),
+        (["--nonsense"], "usage", "No such option"),
+    ],
+)
+def test_json_also_says_why_nothing_was_judged(tmp_path, capsys, more, code, why):
+    asked = ["judge", str(tmp_path / "labels.csv"), "--policy", "standard", "--format", "json"]
+    if more[:1] == ["--policy"]:
+        unanimous(tmp_path, 20).rename(tmp_path / "labels.csv")
+        asked = [*asked[:2], *asked[4:]]
+    assert main([*asked, *more]) == 2
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert found["code"] == code
+    assert why in found["why"]
+    assert said.err.startswith("error: ")

@@ -322,7 +322,7 @@ def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_or_u
     [
         ("fleis_kappa", "Did you mean 'fleiss_kappa'"),
         ("alpha", "Did you mean 'krippendorff_alpha'"),
-        ("zzz", "docs/measures.md lists them"),
+        ("zzz", "agreement-pipeline guide measures` lists them"),
         (["a"], "lists them"),
         (7, "lists them"),
     ],

@@ -8,11 +8,11 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.cli import main
 from agreement_pipeline.orchestration.checks import policy_results
-from agreement_pipeline.orchestration.metadata import decision_metadata, markdown_text
+from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.policy import Policy, Rule, judge
 from agreement_pipeline.ratings import Origin, lookalikes
 from agreement_pipeline.release.card import card
-from agreement_pipeline.report import Round
+from agreement_pipeline.report import Round, markdown_text
 from tests.fuzzing import RULES
 from tests.readers.texts import MARKUP
 

@@ -66,7 +66,7 @@ def test_without_replicates_nobody_is_named_and_the_step_is_to_bring_items_back(
     (step,) = held.steps
     assert step.what == "Let raters meet some items again."
     assert "about 62 pairs in all, to each rater" in step.why
-    assert step.by == "docs/guide/replicates.md"
+    assert step.by == "agreement-pipeline guide replicates"
 
 
 def standing_out_finds(ratings):
@@ -139,7 +139,7 @@ def test_if_one_category_prevails_more_of_the_others_are_drawn_and_that_is_anoth
     assert step.why.startswith(
         "Draw more items of other categories than safe; agreement is then that of the new mix. "
     )
-    assert step.by == "docs/guide/planning.md"
+    assert step.by == "agreement-pipeline guide planning"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,46 @@
+"""The command `guide`."""
+
+from pathlib import Path
+
+import click
+
+from agreement_pipeline.cli.options import command
+from agreement_pipeline.cli.output import say
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.report import aligned
+from agreement_pipeline.text import meant
+
+PACKAGE = Path(__file__).parents[1]
+
+
+@command("agreement-pipeline guide", "agreement-pipeline guide planning")
+@click.argument("topic", required=False, help="A page. By default, all are listed.")
+def guide(topic: str | None) -> int:
+    """Print a page of the guide, or the list of pages.
+
+    They come with the package, so this is what is true of the installed version.
+    """
+    pages = guide_pages()
+    if topic is None:
+        rows = [[name, page.read_text(encoding="utf-8").splitlines()[0]] for name, page in pages]
+        say(aligned(["topic", "page"], [[name, title.lstrip("# ")] for name, title in rows]))
+        return 0
+    found = dict(pages).get(topic)
+    if found is None:
+        every = "`agreement-pipeline guide` lists all."
+        raise AgreementError(
+            f"guide: found {topic!r}; expected a topic. {meant(topic, dict(pages), every)}"
+        )
+    say(found.read_text(encoding="utf-8").rstrip())
+    return 0
+
+
+def guide_pages() -> list[tuple[str, Path]]:
+    """The pages by topic: those in the package, or in the checkout around it."""
+    inside = PACKAGE / "docs"
+    docs = inside if inside.is_dir() else PACKAGE.parent / "docs"
+    return [
+        (page.stem, page)
+        for folder in ("", "guide", "proofs")
+        for page in sorted((docs / folder).glob("*.md"))
+    ]
