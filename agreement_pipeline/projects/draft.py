@@ -27,7 +27,8 @@ from agreement_pipeline.readers import (
     unnamed_columns,
     unpacked,
 )
-from agreement_pipeline.text import listed
+from agreement_pipeline.report import like_models
+from agreement_pipeline.text import joined, listed
 from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
@@ -228,8 +229,10 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     )
     if not questions:
         return _of_objects(path, reader, known, said)
-    models = tuple(sorted(table["rater"][table["kind"] == "model"].unique()))
+    is_model = table["kind"] == "model"
+    models = tuple(sorted(table["rater"][is_model].unique()))
     replicates = {} if "replicate_of" in said else _replicates(table, fields)
+    unsure += _probable_models(table["rater"][~is_model].unique(), said)
     return Seen(reader, questions, columns, said, replicates, models, unsure)
 
 
@@ -301,6 +304,9 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         f"column {column!r} is read as {name}"
         for name, column in unnamed_columns(header, columns).items()
     ]
+    rater = rows.text("rater")
+    raters = rows.relation.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows}")["rater"]
+    unsure += _probable_models(filter(None, raters.to_pylist()), said)
     name = "" if is_wide else columns.label
     again = next((each for each in header if REPLICATE.fullmatch(each)), None)
     replicates = {"replicate_of": again} if again and "replicate_of" not in said else {}
@@ -308,6 +314,17 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     named.pop("label", None)
     question = _question(name, labels, said)
     return Seen(reader, (question,), named, said, replicates, (), tuple(unsure))
+
+
+def _probable_models(raters: Iterable[str], said: Mapping[str, Any]) -> tuple[str, ...]:
+    """The question whether raters are models, if their names look so."""
+    found = [
+        name for name in like_models(sorted(raters)) if name not in said.get("classifiers", ())
+    ]
+    if not found:
+        return ()
+    named = ", ".join(map(_in_yaml, found))
+    return (f"is {joined(found)} a model? Then write classifiers: [{named}]",)
 
 
 def _columns_of(

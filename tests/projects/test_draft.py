@@ -144,3 +144,22 @@ def test_an_export_of_objects_gives_a_project_of_units(export, labels, tmp_path)
     assert said.scale.names == labels
     _, ratings = Project(said).delivered("round-1")
     assert ratings.raters == ("ana", "ben")
+
+
+@pytest.mark.parametrize("layout", ["long", "wide"])
+def test_a_name_that_looks_like_a_model_is_asked_about(tmp_path, layout):
+    rows = ["item,rater,label"]
+    said = {}
+    for item in range(9):
+        rows += [f"i{item},{rater},yes" for rater in ("ana", "ben", "gpt-4o")]
+    if layout == "wide":
+        rows = ["item,ana,ben,gpt-4o", *(f"i{item},yes,no,yes" for item in range(9))]
+        said = {"layout": "wide", "columns": {"raters": ["ana", "ben", "gpt-4o"]}}
+    (tmp_path / "w1.csv").write_text("\n".join(rows) + "\n")
+    question = 'Please check: is gpt-4o a model? Then write classifiers: ["gpt-4o"].'
+    asked = first_files(tmp_path / "w1.csv", "reviews", "inbox", said)
+    assert question in asked["projects/reviews.yaml"]
+    known = first_files(
+        tmp_path / "w1.csv", "reviews", "inbox", {**said, "classifiers": ["gpt-4o"]}
+    )
+    assert "is gpt-4o a model" not in known["projects/reviews.yaml"]
