@@ -17,7 +17,7 @@ def reassess(file: Path) -> int:
     """Judge every stored round of a project again where something changed since.
 
     Ratings, policy, contract, waivers, settings and code are compared. A release that is no longer
-    admitted is withdrawn. The asset reassessment does the same, and releases what is admitted now.
+    admitted is withdrawn. Nothing is released: the asset reassessment does that too.
 
     The exit status is 2 if a round could not be judged.
     """
@@ -27,19 +27,21 @@ def reassess(file: Path) -> int:
 
     project = Project(load_project(file))
     load_lightly()
-    looked_at = list(
-        judge_again(
-            project.store,
-            project.policy,
-            project.contract,
-            waivers=project.waivers,
-            settings_digest=project.settings.reading_digest,
-        )
+    looked_at = judge_again(
+        project.store,
+        project.policy,
+        project.contract,
+        waivers=project.waivers,
+        settings_digest=project.settings.reading_digest,
     )
-    rows = [each.row for each in looked_at if each.changed or each.error]
-    anew = sum(each.judged is not None for each in looked_at)
-    say(f"{len(looked_at)} rounds looked at, {anew} decided anew, {len(rows)} changed or failed.")
+    n, anew, failed = 0, 0, False
+    rows: list[dict[str, str]] = []
+    for each in looked_at:
+        n, anew, failed = n + 1, anew + (each.judged is not None), failed or bool(each.error)
+        rows += [each.row] if each.changed or each.error else []
+        del each  # so the next round is judged without the ratings of this one in memory
+    say(f"{n} rounds looked at, {anew} decided anew, {len(rows)} changed or failed.")
     if rows:
         cells = [[printable(text) for text in row.values()] for row in rows]
         say(aligned([*rows[0]], cells, wrapped="why", width=terminal_width()))
-    return UNJUDGED if any(each.error for each in looked_at) else 0
+    return UNJUDGED if failed else 0

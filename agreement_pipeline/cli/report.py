@@ -24,7 +24,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say, terminal_width
 from agreement_pipeline.contract import load_lightly
-from agreement_pipeline.errors import AgreementError, StoreError
+from agreement_pipeline.errors import EXPECTED, AgreementError, StoreError, in_a_sentence
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.text import listed
 
@@ -91,9 +91,9 @@ def report(
     project, it shows all rounds, or one round that is named. Of a folder of projects, it shows
     which rounds are held, waiting or overdue. Of a table, it needs a policy.
     """
-    several = sorted(file.glob("*.yaml"))
+    given = given_options(ctx, *OF_TABLES, POLICY) + (["--images"] if images else [])
+    several = [] if given else sorted(file.glob("*.yaml"))
     if several or file.suffix in PROJECT:
-        given = given_options(ctx, *OF_TABLES, POLICY) + (["--images"] if images else [])
         if given:
             raise AgreementError(
                 f"{file}: found a project with {listed(given)}; expected none of them, since the "
@@ -137,13 +137,15 @@ def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[
     if target is None or target.suffix:
         yield _shown(of_all, target)
         return
-    with_rounds = [each for each in projects if each.store.rounds()]
-    yield _shown(
-        partial(of_all, {each.name: f"{each.name}/{INDEX}" for each in with_rounds}), target / INDEX
-    )
     load_lightly()
-    for each in with_rounds:
-        yield from _pages(each, target / each.name, names, {"All projects": f"../{INDEX}"})
+    pages: dict[str, str] = {}
+    for each in projects:
+        try:
+            yield from _pages(each, target / each.name, names, {"All projects": f"../{INDEX}"})
+            pages[each.name] = f"{each.name}/{INDEX}"
+        except EXPECTED as error:
+            yield f"{each.name}: no page, since {in_a_sentence(error)}"
+    yield _shown(partial(of_all, pages), target / INDEX)
 
 
 def _of_project(

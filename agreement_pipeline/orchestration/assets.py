@@ -204,9 +204,9 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     """Every stored round, judged again where something changed since its last decision.
 
     Ratings, policy, contract, waivers, settings and code are compared by their digests. A release
-    that is no longer admitted is withdrawn, and a round that is admitted now is released. What
-    fails for one round ends nothing. A run that is ended in the middle is gone on with by the next
-    one. A round that is admitted and could not be released needs a run of its own.
+    that is no longer admitted is withdrawn, and a round that is admitted and has no release is
+    released. What fails for one round ends nothing. A run that is ended in the middle, or a release
+    that fails, is gone on with by the next run.
     """
     counts = {"rounds": 0, "decided_anew": 0, "withdrawn": 0}
     changed: list[dict[str, str]] = []
@@ -226,11 +226,9 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
         counts["rounds"] += 1
         counts["decided_anew"] += each.judged is not None
         counts["withdrawn"] += each.withdrawn
-        why = each.error
-        if each.judged is not None and each.changed:
+        if each.changed:
             changed.append(each.row)
-            why = _released_and_shown(host, context, each, each.judged)
-        if why:
+        if why := each.error or _released_and_shown(host, context, each):
             failed[each.round] = why
         del each  # so the next round is judged without the ratings of this one in memory
     yield dg.MaterializeResult(
@@ -282,30 +280,37 @@ def _told(project: Project, judged: Judged, withdrawn: bool) -> dict[str, Any]:
     return {**decision_metadata(found, page), "release_withdrawn": withdrawn}
 
 
-def _released_and_shown(
-    host: Host, context: dg.AssetExecutionContext, each: Reassessed, judged: Judged
-) -> str:
-    """Release a round that is admitted now, and show what changed as its own run would.
+def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Reassessed) -> str:
+    """Release an admitted round that has no release, and show what changed as its own run would.
 
     What failed, in words. Empty if nothing did.
     """
-    project, decision, failed, release = host.project, judged.decision, list[str](), None
-    if decision.admitted and each.before != "admitted":
+    failed, release = list[str](), None
+    if each.unreleased:
         try:
-            release = released(project, each.round)
+            release = released(host.project, each.round)
         except EXPECTED as error:
             failed.append(in_a_sentence(error))
-    told = _told(project, judged, each.withdrawn)
+    if each.judged is not None and each.changed:
+        failed += _shown_anew(host, context, each, each.judged)
+    if release is not None:
+        of_release, key = release_metadata(release), host.key("training_data")
+        _materialized(context, key, each.round, release.path.name, of_release)
+        _answered(context, key, each.round, checks.released())
+    return "; ".join(failed)
+
+
+def _shown_anew(
+    host: Host, context: dg.AssetExecutionContext, each: Reassessed, judged: Judged
+) -> list[str]:
+    """Show another decision than before as the run of the round itself would. What failed."""
+    told, decision = _told(host.project, judged, each.withdrawn), judged.decision
     _materialized(context, host.key("acceptability"), each.round, decision.digest, told)
     for result in checks.policy_results(judged.policy, decision):
         _answered(context, host.key("acceptability"), each.round, result)
     if not decision.admitted:
         _show_held(host, context, each.round, decision, each.withdrawn)
-    if release is not None:
-        of_release = release_metadata(release)
-        key = host.key("training_data")
-        _materialized(context, key, each.round, release.path.name, of_release)
-    return "; ".join([*failed, *([told[NOT_KNOWN]] if NOT_KNOWN in told else [])])
+    return [told[NOT_KNOWN]] if NOT_KNOWN in told else []
 
 
 def _materialized(

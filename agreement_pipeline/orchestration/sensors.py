@@ -282,10 +282,14 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
         job=job,
     )
     def history_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        instance, due = context.instance, project.due()
+        try:
+            due = project.due()
+            now = shown_state(project, due)
+        except AgreementError as error:
+            return dg.SkipReason(str(error))
+        instance = context.instance
         if not project.store.log.head and not any(n_runs(instance, each, ENDED) for each in due):
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
-        now = shown_state(project, due)
         if now in (context.cursor, _shown(instance, table)):
             return dg.SkipReason("nothing has changed since the last table of all rounds")
         if instance.get_runs_count(dg.RunsFilter(job_name=job.name, statuses=WAITING)):

@@ -22,6 +22,7 @@ from agreement_pipeline.report import (
     in_text,
     page_of_project,
     page_of_projects,
+    policy_changed,
     report_page,
     round_table,
     shares_of,
@@ -169,16 +170,23 @@ def _state(project: Project, now: float, page: str, names: bool) -> ProjectState
     if wrong := project.no_inbox():
         raise ProjectError(wrong)
     found = project.look()
-    waiting = [*found.refused, *(each.round for each in project.due(found=found))]
-    decided = decisions(table_of_rows(project.standings.now().rows)).to_dict("records")
-    held = [row["round"] for row in decided if not row["decision"].startswith("admitted")]
+    rounds = table_of_rows(project.standings.now().rows)
+    decided = decisions(rounds).to_dict("records")
+    held = [row["round"] for row in decided if row["decision"] == "held"]
+    due = {each.round for each in project.due(found=found)}
+    pending = [row["round"] for row in decided if row["decision"] == "pending"]
+    waiting = [*found.refused, *sorted({*due, *pending}, key=natural)]
     last, late = decided[0] if decided else None, overdue(project, now)
-    reasons = [*found.refused.values(), *(["delivered, and not judged yet"] if waiting else [])]
-    if held and last:
-        of = next(row for row in decided if row["round"] == held[0])
-        ratings = project.store.ratings(held[0])
-        known = {} if names else _pseudonyms(project, ratings)
-        reasons.insert(0, f"{held[0]}: {in_text(of['why'], names=known)}")
+    reasons = [
+        *(
+            _why(project, row["round"], row["why"], names)
+            for row in decided
+            if row["round"] in held[:1]
+        ),
+        *found.refused.values(),
+        *(["delivered, and not judged yet"] if waiting else []),
+        *filter(None, [policy_changed(rounds, project.policy)]),
+    ]
     return ProjectState(
         project.name,
         held,
@@ -188,6 +196,17 @@ def _state(project: Project, now: float, page: str, names: bool) -> ProjectState
         why="; ".join([*reasons[:1], *(late.why if late else ())]),
         page=page,
     )
+
+
+def _why(project: Project, round_name: str, why: str, names: bool) -> str:
+    """Why a round is held. Without names, raters have pseudonyms, or nothing is told of them."""
+    if names:
+        return f"{round_name}: {why}"
+    try:
+        known = _pseudonyms(project, project.store.ratings(round_name))
+    except EXPECTED as error:
+        return f"{round_name}: held; its ratings cannot be read: {in_a_sentence(error)}"
+    return f"{round_name}: {in_text(why, names=known)}"
 
 
 def _pseudonyms(project: Project, ratings: Ratings) -> Mapping[str, str]:

@@ -369,8 +369,10 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
 class Reassessed:
     """What became of a round when it was looked at again.
 
-    `before` is its last decision in a word. `judged` is None if that stands, or if the round could
-    not be judged. The `error` then says why. `withdrawn` says if a release was.
+    `before` is its last decision in a word; empty if none was taken on its present version.
+    `judged` is None if that stands, or if the round could not be judged. The `error` then says why.
+    `withdrawn` says if a release was. `unreleased` says that the round is admitted, and no release
+    of its own in force has its present version.
     """
 
     round: str
@@ -378,6 +380,7 @@ class Reassessed:
     judged: Judged | None = None
     withdrawn: bool = False
     error: str = ""
+    unreleased: bool = False
 
     @property
     def changed(self) -> bool:
@@ -443,7 +446,13 @@ def _reassessed(
     arrived = [RoundVersion.logged(each) for each in entries if each["event"] == "ingested"]
     decided = [each for each in entries if each["event"] == "decided"]
     last = decided[-1] if decided else {}
-    before = str(last.get("decision", ""))
+    present = arrived[-1].ratings_digest
+    before = str(last.get("decision", "")) if last.get("ratings_digest") == present else ""
+    alone = {
+        each["release"]
+        for each in entries
+        if each["event"] == "released" and each["rounds"] == {name: present}
+    }
     released = {
         (each["release"], each["rounds"][name])
         for each in entries
@@ -455,9 +464,11 @@ def _reassessed(
         if not torn and _stands(arrived, last, in_force, terms):
             # refuses a table that was edited since, though no digest in the log differs
             store.kept_table(arrived[-1])
-            return Reassessed(name, before)
+            unreleased = before == "admitted" and not alone - withdrawn
+            return Reassessed(name, before, unreleased=unreleased)
         judged, gone = decide(store, [name], terms)
-        return Reassessed(name, before, judged[0], gone)
+        unreleased = judged[0].decision.admitted and (gone or not alone - withdrawn)
+        return Reassessed(name, before, judged[0], gone, unreleased=unreleased)
     except EXPECTED as error:
         return Reassessed(name, before, error=in_a_sentence(error))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.report.tables import value_of, without_numbers
-from agreement_pipeline.text import counted, in_words, interval, joined, listed
+from agreement_pipeline.text import counted, in_words, interval, joined, listed, natural
 
 if TYPE_CHECKING:
     from agreement_pipeline.policy import Policy
@@ -76,7 +76,7 @@ def table_of_rows(
         if known[name]["decision"] != "pending"
     ]
     rows = [row for name in sorted(by_round) for row in by_round[name]] + not_judged
-    rows.sort(key=lambda row: str(row["round"]))
+    rows.sort(key=lambda row: natural(str(row["round"])))
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
 
 
@@ -219,7 +219,7 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
 
 def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
     """Each round with its decision, why, its release and the policy. The last round comes first."""
-    by_round = rounds.groupby(["round", "decision", "release", "policy"], sort=False)
+    by_round = rounds.groupby(["round", "decision", "release", "policy"], sort=False, dropna=False)
     said = [(*by[:2], _why(rows), *by[2:]) for by, rows in by_round]
     columns = ["round", "decision", "why", "release", "policy"]
     return pd.DataFrame(said[::-1], columns=columns, dtype=object)
