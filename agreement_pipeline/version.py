@@ -1,3 +1,5 @@
 """The version of this package: decisions and releases name it."""
 
 __version__ = "0.6.0.dev1"
+EARLIER = ("0.4.0", "0.5.0")
+"""The versions whose releases may come out otherwise today, so that a log must vouch for them."""

@@ -18,6 +18,8 @@ def store(action: str, old: str, new: str) -> int:
     """
     from agreement_pipeline.store import migrate
 
-    n = migrate(old, new)
+    n, waived = migrate(old, new)
     say(f"migrated: {n} entries of {old} are in {new}. Name it in the project: store: {new}")
+    for name, before, now in waived:
+        say(f"round {name}: a waiver is bound to ratings {before}. Write {now} into its file.")
     return 0

@@ -79,6 +79,8 @@ class Release:
         label.
     written_by
         The version of this package that wrote it.
+    decided
+        The decisions of an earlier version, which a log proves. None: they are derived.
     manifest_digest
         SHA-256 of the manifest, which lists the digest of every other file. The log has it. Empty
         until the files are made.
@@ -92,6 +94,7 @@ class Release:
     labels: PanelLabels
     manifest_digest: str = ""
     written_by: str = __version__
+    decided: Mapping[str, dict[str, Any]] | None = None
 
     @property
     def rounds(self) -> tuple[str, ...]:
@@ -106,6 +109,8 @@ class Release:
     @cached_property
     def decisions(self) -> dict[str, dict[str, Any]]:
         """The decision on each round, as `Decision.to_mapping` gives it."""
+        if self.decided is not None:
+            return dict(self.decided)
         return {each.round: each.assessment.decision.to_mapping() for each in self.members}
 
     @cached_property

@@ -25,7 +25,14 @@ from agreement_pipeline.policy import (
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
-from agreement_pipeline.store import DECIDING, RoundVersion, Store, are_texts, policy_name
+from agreement_pipeline.store import (
+    DECIDING,
+    UNKNOWN_SETTINGS,
+    RoundVersion,
+    Store,
+    are_texts,
+    policy_name,
+)
 from agreement_pipeline.version import __version__
 
 IN_THE_LOG = "the store's log has the reasons"
@@ -51,7 +58,12 @@ class Terms:
         return for_round(self.waivers, round_name, self.on)
 
     def read_otherwise(self, version: RoundVersion) -> bool:
-        """True if a version was read under other settings than rounds must have been."""
+        """True if a version was read under other settings than rounds must have been.
+
+        An older version of this package did not say under which, so nothing is held against it.
+        """
+        if version.settings_digest == UNKNOWN_SETTINGS:
+            return False
         return self.settings_digest not in (None, version.settings_digest)
 
 

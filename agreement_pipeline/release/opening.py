@@ -105,12 +105,13 @@ def open_release(
     ReleaseHeldError
         The release does not meet the demands.
     """
-    logged = _in_force(store)
-    release = _proved(path, logged)
+    release = verify_release(path, store=store)
     if require is not None:
         demands = Demands(require) if isinstance(require, Policy) else require
         demands.refuse_unmet(release)
-    if store is not None and release.manifest_digest not in logged:
+    if store is not None and release.manifest_digest not in {
+        entry["manifest_digest"] for entry in store.in_force()
+    }:
         raise ReleaseInvalidError(
             f"{release.path}: found no such release in force in the log of {store.root}; "
             "expected a release as it was let out, and not withdrawn. "
@@ -123,7 +124,7 @@ def open_release(
 def verify_release(path: Folder | str, *, store: Store | None = None) -> Release:
     """A release that has proved itself: everything in it is derived again from its annotations.
 
-    It does not prove who made the annotations: it is no signature. Of a release that another
+    It does not prove who made the annotations: it is no signature. Of a release that an earlier
     version of this package wrote, the log of its `store` may prove the bytes instead. Its training
     rows are derived in any case, and `held_today` says what today's code would hold.
 
@@ -132,17 +133,26 @@ def verify_release(path: Folder | str, *, store: Store | None = None) -> Release
     ReleaseInvalidError
         A file is missing, extra or changed, something comes out differently, or it was withdrawn.
     """
-    return _proved(path, _in_force(store))
-
-
-def _in_force(store: Store | None) -> set[str]:
-    """The digests of the manifests of a store's releases in force, by its log."""
-    return {entry["manifest_digest"] for entry in (store.in_force() if store else ())}
-
-
-def _proved(path: Folder | str, logged: set[str]) -> Release:
-    folder = folder_at(path)
+    folder, logged = folder_at(path), None if store is None else _let_out(store)
     return prove(read_folder(folder), folder, today(), logged)
+
+
+def _let_out(store: Store) -> set[str]:
+    """The manifests of the releases in force that followed a decision to admit their rounds."""
+    with store.reading():
+        history, withdrawn = store.history(), store.withdrawn()
+    admitted, found = set[tuple[str, str]](), set[str]()
+    for entry in history:
+        if entry["event"] == "decided":
+            decided = entry["round"], entry["ratings_digest"]
+            (admitted.add if entry["decision"] == "admitted" else admitted.discard)(decided)
+        elif (
+            entry["event"] == "released"
+            and entry["release"] not in withdrawn
+            and admitted.issuperset(entry["rounds"].items())
+        ):
+            found.add(entry["manifest_digest"])
+    return found
 
 
 def superseded(release: Release, store: Store) -> tuple[str, ...]:

@@ -56,22 +56,22 @@ from agreement_pipeline.release.tables import (
     labels_of,
 )
 from agreement_pipeline.store import Folder, check_round_name, digest_of
-from agreement_pipeline.version import __version__
+from agreement_pipeline.version import EARLIER, __version__
 
-NOTHING: Set[str] = frozenset()
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
 
 
 def prove(
-    data: Mapping[str, Content], path: Folder, on: date, logged: Set[str] = NOTHING
+    data: Mapping[str, Content], path: Folder, on: date, logged: Set[str] | None = None
 ) -> Release:
     """The release in these files, if all of it is the same when it is derived again.
 
     The decisions, the report, the training rows and the words are derived from the annotations. A
     waiver in the release must hold on the given day.
 
-    What another version of this package wrote may come out in other numbers and words. Then a log
-    must vouch for its bytes: `logged` has the manifests of the releases that are in force there.
+    What an earlier version of this package wrote may come out in other numbers and words. Then a
+    log must vouch for its bytes: `logged` has the manifests of the releases that are in force
+    there, and that followed an admitting decision. None: no log was asked.
     """
     manifest = json_in(data, MANIFEST, path)
     writers = manifest.get("written_by")
@@ -82,10 +82,17 @@ def prove(
             "release_not_derived",
         )
     release = _derived(data, manifest, path, on)
-    if release.written_by != __version__ and release.manifest_digest in logged:
-        _refuse_not_admitted_then(data, release)
-    elif manifest["schema"] == SCHEMA:
+    if release.written_by in EARLIER and release.manifest_digest in (logged or ()):
+        return _as_decided(data, release)
+    if manifest["schema"] == SCHEMA:
         _refuse_otherwise_derived(data, manifest, release)
+    elif logged is not None:
+        raise ReleaseInvalidError(
+            f"{path}: found a release of agreement_pipeline {release.written_by} that the log does "
+            "not have in force, byte for byte; expected one that it let out, since only the log "
+            "can prove it. Do not train on it; ask for the present release.",
+            "release_not_in_log",
+        )
     else:
         raise ReleaseInvalidError(
             f"{path}: found a release in the form {manifest['schema']}, which agreement_pipeline "
@@ -97,17 +104,19 @@ def prove(
     return release
 
 
-def _refuse_not_admitted_then(data: Mapping[str, Content], release: Release) -> None:
-    """Refuse a release whose bytes are proved, and whose own decisions do not admit its rounds."""
-    decisions = json_in(data, DECISION, release.path)
-    held = [
+def _as_decided(data: Mapping[str, Content], release: Release) -> Release:
+    """A release whose bytes a log proves, with its own decisions. These must admit its rounds."""
+    decided = json_in(data, DECISION, release.path)
+    admitted = {
         name
-        for name in release.rounds
-        if not isinstance(found := decisions.get(name), dict) or found.get("decision") != "admitted"
-    ]
-    if held or decisions.keys() != {*release.rounds}:
-        raise _not_admitted(release.path, f"rounds {held or [*decisions]} in {DECISION}")
+        for name, each in decided.items()
+        if isinstance(each, dict) and each.get("decision") == "admitted"
+    }
+    if admitted != {*release.rounds} or admitted != decided.keys():
+        found = sorted({*release.rounds, *decided} - admitted) or sorted(decided)
+        raise _not_admitted(release.path, f"rounds {found} in {DECISION}")
     _refuse_other_rows(data, release, logged=True)
+    return replace(release, decided=decided)
 
 
 def _refuse_otherwise_derived(

@@ -5,6 +5,7 @@ from agreement_pipeline.store.migration import migrate
 from agreement_pipeline.store.objects import Bucket, Listed
 from agreement_pipeline.store.storage import Folder, digest_at, digest_of, names_in
 from agreement_pipeline.store.store import (
+    UNKNOWN_SETTINGS,
     RoundVersion,
     Store,
     check_round_name,
@@ -14,6 +15,7 @@ from agreement_pipeline.store.store import (
 
 __all__ = [
     "DECIDING",
+    "UNKNOWN_SETTINGS",
     "Bucket",
     "Folder",
     "Listed",

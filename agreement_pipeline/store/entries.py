@@ -41,7 +41,7 @@ FACTS = {
     "migrated": ("entries", "head", "from_versions"),
 }
 WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
-OWN = ("number", "time", "event", "round", "previous", "index", "project")
+OWN = ("number", "time", "event", "round", "previous", "index", "project", "carried")
 HALF = re.compile(r"[\ud800-\udfff]")
 
 

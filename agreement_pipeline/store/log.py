@@ -46,6 +46,8 @@ from agreement_pipeline.text import counted, listed
 SIZE = 32
 ENTRIES, SEGMENTS, INDEX, OLD_SEALS = "log", "segments", "index", "seals"
 SEALS = f"{ENTRIES}/seals"
+CARRIED = "carried"
+"""The fact of an entry that comes from the log of an older version."""
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
 KEPT = re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 REMEMBERED = 100
@@ -229,6 +231,7 @@ class Log:
 
     storage: Storage
     project: str | None = None
+    carrying: bool = False
     _tail: Tail = field(init=False, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, repr=False)
     _segments: dict[str, tuple[Line, ...]] = field(default_factory=dict, repr=False)
@@ -323,6 +326,11 @@ class Log:
             self._follow(view, Line.of(data or b""))
         self._refuse_other_seals(view, seals)
         refuse_other_project(self.project, view.project, self._place)
+        if view.lines and view.lines[-1].entry.get(CARRIED) and not self.carrying:
+            raise StoreError(
+                f"{self._place}: found a store whose migration was stopped; expected one that is "
+                "whole. Run the same `agreement-pipeline store migrate` again: it goes on."
+            )
         return view
 
     @contextmanager
@@ -366,15 +374,24 @@ class Log:
             assert self._held is not None
             self._add(self._held, {"event": event, "round": round_name, **told})
 
-    def carry(self, said: Entry) -> None:
-        """Add an entry of another log, under its own time. Call only while it is held."""
+    def carry(self, number: int, said: Entry) -> None:
+        """Add an entry of another log as this number, under its own time. Call only while held.
+
+        Until another entry follows, nobody but who is carrying reads the log.
+        """
         assert self._held is not None
         if missing := lacking(said):
             raise StoreError(
                 f"log: found {said.get('event')} of {said.get('round')} without {missing}; "
                 "expected an entry that says what it is about. Restore the log from a backup."
             )
-        self._add(self._held, said)
+        if number != self._held.last + 1:
+            raise StoreError(
+                f"{self._place}: found {counted(self._held.last, 'entry')} where entry {number} "
+                "was to follow; expected nobody else to write here. Run this again.",
+                may_pass=True,
+            )
+        self._add(self._held, {**said, CARRIED: True})
 
     def _add(self, view: View, said: Entry) -> None:
         number = view.last + 1

@@ -10,23 +10,45 @@ the policy by name. Ratings had another digest. Their tables, originals and rele
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store.entries import Entry
-from agreement_pipeline.store.log import ENTRIES, NAME, OLD_SEALS, Line, seal_name
-from agreement_pipeline.store.storage import Folder, Storage, digest_of
-from agreement_pipeline.store.store import SALT, Store, storage_at, table_of, table_ratings
+from agreement_pipeline.store.log import ENTRIES, KEPT, NAME, OLD_SEALS, Line, seal_name
+from agreement_pipeline.store.storage import Folder, Storage, digest_of, kinds_in
+from agreement_pipeline.store.store import (
+    SALT,
+    UNKNOWN_SETTINGS,
+    Store,
+    storage_at,
+    table_of,
+    table_ratings,
+)
+from agreement_pipeline.text import listed
 
 RELEASES, ORIGINALS = "releases", "originals"
-MANIFEST, POLICY = "manifest.json", "policy.json"
+MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
+HERE = "log"
+"""Where the last entry says that it happened. No round can be called so."""
+
 Terms = dict[str, tuple[str, dict[str, Any]]]
 UNNAMED: tuple[str, dict[str, Any]] = "", {"policy": "not named", "version": 1}
 """The terms of a decision that no release tells by name."""
+
+
+class Migrated(NamedTuple):
+    """How many entries were carried over, and which waivers are bound to digests of before.
+
+    `waived` has the round, the digest that its ratings had, and the one that they have.
+    """
+
+    n_entries: int
+    waived: tuple[tuple[str, str, str], ...]
 
 
 @dataclass
@@ -39,8 +61,9 @@ class Older:
     versions: dict[str, list[str]] = field(default_factory=dict)
     """The digests of each round's versions, as they arrived."""
 
-    def lines(self) -> Iterator[Line]:
-        """The entries of its log. Each must follow from the one before, and have its seal.
+    @property
+    def lines(self) -> list[Line]:
+        """The entries of its log. Each must follow from the one before, and have its seal alone.
 
         Raises
         ------
@@ -48,24 +71,66 @@ class Older:
             An entry is absent or edited, or the log is not one of an older version.
         """
         there = sorted(name for name in self.storage.names(ENTRIES) if NAME.fullmatch(name))
-        seals = {*self.storage.names(OLD_SEALS)}
+        seals = set(filter(KEPT.fullmatch, self.storage.names(OLD_SEALS)))
         if not there or not seals:
             raise StoreError(
                 f"{self.storage.root}: found no log of an older version; expected entries in "
-                f"{ENTRIES} and seals in {OLD_SEALS}. A store of this version needs no migration."
+                f"{ENTRIES} and their seals in {OLD_SEALS}. Correct the place. A store whose seals "
+                "are in log/seals needs no migration."
             )
-        previous, read = "", self.storage.fetched(f"{ENTRIES}/{name}" for name in there)
+        found, read = list[Line](), self.storage.fetched(f"{ENTRIES}/{name}" for name in there)
         for number, data in enumerate(read.values(), 1):
             line = Line.of(data or b"")
-            said = line.entry
-            if (said.get("number"), said.get("previous")) != (number, previous):
+            follows = number, found[-1].digest if found else ""
+            if (line.entry.get("number"), line.entry.get("previous")) != follows:
                 raise self._edited(number)
-            if number < len(there) and seal_name(number, line.digest) not in seals:
-                raise self._edited(number)
-            previous = line.digest
-            yield line
-        if int(max(seals)[:8]) > len(there):
-            raise self._edited(len(there) + 1)
+            found.append(line)
+        wanted = [seal_name(number, line.digest) for number, line in enumerate(found, 1)]
+        if wrong := seals.symmetric_difference(wanted) - ({wanted[-1]} - seals):
+            raise self._edited(int(min(wrong)[:8]))
+        return found
+
+    def refuse_unread(self, entries: Sequence[Entry]) -> None:
+        """Refuse links and pipes, lost or edited originals, and notices that the log lacks."""
+        root = self.storage.root
+        kinds = kinds_in(root) if isinstance(root, Path) else ()
+        if others := [name for name, kind in kinds if kind == "other"]:
+            raise StoreError(
+                f"{root}: found {listed(others)}, links or things of another kind; expected "
+                "files and folders. Copy the store with what its links lead to."
+            )
+        withdrawn = {
+            called
+            for each in entries
+            if each["event"] == "withdrawn"
+            for called in each["releases"]
+        }
+        noticed = {
+            name.removesuffix(f"/{WITHDRAWN}")
+            for name in self.storage.names(RELEASES)
+            if name.endswith(f"/{WITHDRAWN}")
+        }
+        if lost := noticed - withdrawn:
+            raise StoreError(
+                f"{root}: found {listed(sorted(lost))} withdrawn by a notice, and in force by the "
+                "log; expected both to say the same. Judge its rounds once more with the version "
+                "that wrote the store."
+            )
+        for each in entries:
+            if each["event"] == "ingested" and self._original(each) != each["original_digest"]:
+                raise StoreError(
+                    f"{root}: found no original of round {each['round']}, or another one; expected "
+                    f"{each['source']} as it was delivered. Restore it from a backup."
+                )
+
+    def _original(self, ingested: Entry) -> str | None:
+        """The digest of the original of a round. None if there is none."""
+        place = f"{ORIGINALS}/{ingested['original_digest']}/{ingested['source']}"
+        if names := self.storage.names(place):
+            inside = {name: self.storage.copied(f"{place}/{name}") or b"" for name in names}
+            return digest_of(inside)
+        content = self.storage.copied(place)
+        return None if content is None else digest_of(content)
 
     def ratings(self, ingested: Entry) -> Ratings:
         """The ratings of a version of a round. Their table must have its digest."""
@@ -82,26 +147,28 @@ class Older:
         """Copy a file to another storage, byte by byte, unless it is there."""
         content = self.storage.copied(name)
         with to.locked():
-            if content is not None and not to.keep(name, content, secret=name == SALT):
+            if content is None or not to.keep(name, content, secret=name == SALT):
                 raise StoreError(
-                    f"{to.root / name}: found other bytes than in {self.storage.root}; expected "
-                    "the same, or nothing. Name another place for the new store."
+                    f"{to.root / name}: found other bytes than in {self.storage.root}, or nothing "
+                    "there; expected the same. Name another place for the new store."
                 )
 
-    def terms(self) -> Terms:
+    def terms(self, entries: Sequence[Entry]) -> Terms:
         """The project, and the policy, by the digests of policies.
 
-        They stand in the releases.
+        They stand in the releases that the log proves.
         """
         found: Terms = {}
-        for name in self.storage.names(RELEASES):
-            folder, _, file = name.rpartition("/")
-            if file == MANIFEST:
-                manifest, said = (
-                    json.loads(self.storage.read(f"{RELEASES}/{folder}/{each}") or b"{}")
-                    for each in (MANIFEST, POLICY)
-                )
-                found[manifest["policy_digest"]] = manifest["project"], said["policy"]
+        for each in entries:
+            if each["event"] == "released":
+                folder = f"{RELEASES}/{each['release']}"
+                written = self.storage.read(f"{folder}/{MANIFEST}") or b""
+                policy = self.storage.read(f"{folder}/{POLICY}") or b""
+                if digest_of(written) == each["manifest_digest"]:
+                    manifest = json.loads(written)
+                    if manifest["files"][POLICY]["sha256"] == digest_of(policy):
+                        said = manifest["project"], json.loads(policy)["policy"]
+                        found[manifest["policy_digest"]] = said
         return found
 
     def _edited(self, number: int) -> StoreError:
@@ -111,14 +178,15 @@ class Older:
         )
 
 
-def migrate(old: Folder | str, new: Folder | str) -> int:
-    """Carry a store of an older version over into a new one, and say how many entries it had.
+def migrate(old: Folder | str, new: Folder | str) -> Migrated:
+    """Carry a store of an older version over into a new one.
 
     The old store is only read. Originals, releases and the key of pseudonyms are copied byte by
     byte. Each table is written again as it is written today, so its ratings have today's digest.
     Entries keep their times. The last entry says that the store was migrated, and from what.
 
-    It may be stopped at any time. Run again, it checks what was carried over, and goes on.
+    It may be stopped at any time. Until it is done, nobody can use the new store. Run again, it
+    checks what was carried over, and goes on.
 
     Raises
     ------
@@ -126,37 +194,54 @@ def migrate(old: Folder | str, new: Folder | str) -> int:
         The old store is not whole, or the new one holds something else.
     """
     older = Older(storage_at(old))
-    lines, terms = [*older.lines()], older.terms()
-    made = Store(new, project=next((project for project, *_ in terms.values()), None))
+    lines = older.lines
+    entries = [line.entry for line in lines]
+    older.refuse_unread(entries)
+    terms = older.terms(entries)
+    made = Store(new, project=next((project for project, _ in terms.values()), None))
+    made.log.carrying = True
+    n_before = _carry_entries(older, made, entries, terms)
+    _copy_files(older, made.storage)
+    if n_before <= len(lines):
+        versions = sorted({each["code_version"] for each in entries if "code_version" in each})
+        told = {"entries": len(lines), "head": lines[-1].digest, "from_versions": versions}
+        made.record("migrated", HERE, **told)
+    waived = {
+        (each["round"], each["ratings_digest"], older.digests[each["ratings_digest"]])
+        for each in entries
+        if each.get("waivers")
+    }
+    return Migrated(len(lines), tuple(sorted(waived)))
+
+
+def _carry_entries(older: Older, made: Store, entries: Sequence[Entry], terms: Terms) -> int:
+    """Add the entries that are not there yet. How many there were."""
     before = made.history()
-    for nth, line in enumerate(lines):
-        said, tables = _as_today(older, line.entry, terms)
-        if nth >= len(before):
+    for number, entry in enumerate(entries, 1):
+        said, tables = _as_today(older, entry, terms)
+        if number > len(before):
             with made.locked():
                 for name, table in tables.items():
                     made.storage.keep(name, table)
-                made.log.carry(said)
-        elif {name: before[nth].get(name) for name in said} != said:
+                made.log.carry(number, said)
+        elif {name: before[number - 1].get(name) for name in said} != said:
             raise StoreError(
-                f"{made.root}: found entry {nth + 1}, which does not come from "
+                f"{made.root}: found entry {number}, which does not come from "
                 f"{older.storage.root}; expected no store, or one that an earlier migration began. "
                 "Name another place."
             )
+    return len(before)
+
+
+def _copy_files(older: Older, to: Storage) -> None:
+    """Copy the originals, the key of pseudonyms and the releases."""
     for name in older.storage.names(ORIGINALS):
-        older.copy(f"{ORIGINALS}/{name}", made.storage)
-    older.copy(SALT, made.storage)
+        older.copy(f"{ORIGINALS}/{name}", to)
+    if older.storage.read(SALT) is not None:
+        older.copy(SALT, to)
     # A manifest comes last, so no release can be opened before the notices of withdrawals.
     for name in sorted(older.storage.names(RELEASES), key=lambda name: name.endswith(MANIFEST)):
-        older.copy(f"{RELEASES}/{name}", made.storage)
-    versions = [line.entry["code_version"] for line in lines if "code_version" in line.entry]
-    if len(before) <= len(lines):
-        told = {
-            "entries": len(lines),
-            "head": lines[-1].digest,
-            "from_versions": sorted({*versions}),
-        }
-        made.record("migrated", "store", **told)
-    return len(lines)
+        older.copy(f"{RELEASES}/{name}", to)
 
 
 def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str, Content]]:
@@ -172,18 +257,22 @@ def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str
         older.digests[said["ratings_digest"]] = ratings.digest
         versions = older.versions.setdefault(name, [])
         versions += [ratings.digest] if ratings.digest not in versions else []
-        said |= {"ratings_digest": ratings.digest, "table_digest": digest, "settings_digest": ""}
+        said |= {
+            "ratings_digest": ratings.digest,
+            "table_digest": digest,
+            "settings_digest": UNKNOWN_SETTINGS,
+        }
     elif event == "decided":
         digest = older.digests[said["ratings_digest"]]
         said |= {
             "ratings_digest": digest,
-            "settings_digest": "",
+            "settings_digest": UNKNOWN_SETTINGS,
             "version": older.versions[name].index(digest) + 1,
             "policy": _named(terms.get(said["policy_digest"], UNNAMED)[1], said),
             "waivers": [{**each, "ratings_digest": digest} for each in said["waivers"]],
         }
     elif event == "released":
-        said["rounds"] = {each: older.digests[was] for each, was in said["rounds"].items()}
+        said["rounds"] = {each: older.digests.get(was, was) for each, was in said["rounds"].items()}
     return said, tables
 
 

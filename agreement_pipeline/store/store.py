@@ -51,6 +51,8 @@ DATASET = ".dataset"
 RESERVED = ("index", "log", "originals", "releases", "rounds", "salt", "segments")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SCALE, ORIGIN = b"agreement_pipeline.scale", b"agreement_pipeline.origin"
+UNKNOWN_SETTINGS = "not known"
+"""The digest of the settings of a round that an older version read, which kept none."""
 RESTORE = "expected what was ingested. Restore it, or remove it and ingest again."
 
 

@@ -1,6 +1,8 @@
 """Stores that older versions wrote are carried over, and lose nothing."""
 
 import json
+import os
+import shutil
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -14,8 +16,9 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseInvalidError, StoreError
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.release import judge_round, release_round, tables
+from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.report import charted, round_table
-from agreement_pipeline.store import migrate, names_in
+from agreement_pipeline.store import digest_of, migrate, migration, names_in
 from agreement_pipeline.store.log import Line
 from tests.killing import killed
 from tests.store.test_crashes import PRIMITIVES
@@ -90,8 +93,8 @@ def test_a_release_of_an_older_version_is_verified_by_the_log(commit, name, carr
 def test_its_rounds_are_judged_as_they_were(commit, name, carried, tmp_path):
     store = Store(copytree(carried / commit / name, tmp_path / "store"))
     for one, decisions in said(commit, name)["decisions"].items():
-        decision, withdrawn = judge_round(store, one, POLICY, Contract.default())
-        assert decision.to_mapping()["decision"] == decisions[-1]["decision"]
+        judged, withdrawn = judge_round(store, one, POLICY, Contract.default())
+        assert judged.decision.to_mapping()["decision"] == decisions[-1]["decision"]
         assert not withdrawn
     release = release_round(store, store.rounds()[0], POLICY, Contract.default(), project=PROJECT)
     assert verify_release(release.path).written_by == __version__
@@ -131,15 +134,24 @@ def test_bytes_that_the_log_does_not_have_are_not_verified(carried, tmp_path):
 
 def test_a_migration_that_is_killed_is_finished_by_the_next(tmp_path):
     old, whole = GOLDEN / OLDER[0] / "others", tmp_path / "whole"
-    assert migrate(old, whole) == 6
+    assert migrate(old, whole).n_entries == 6
     for n in sorted(Random(37).sample(range(1, 150), 10)):
         new = tmp_path / f"{n}"
         assert killed(partial(migrate, old, new), n, PRIMITIVES)
-        assert migrate(old, new) == 6
+        for log in list(new.glob("log/*.json"))[:1]:
+            assert log
+            with pytest.raises(StoreError, match="found a store whose migration was stopped"):
+                Store(new).in_force()
+        assert migrate(old, new).n_entries == 6
         assert files_of(new) == files_of(whole)
         assert [each["event"] for each in Store(new).history()].count("migrated") == 1
-        assert migrate(old, new) == 6
+        assert migrate(old, new).n_entries == 6
         assert len(Store(new).history()) == 7
+
+
+def edit_any(older, folder, name):
+    path = next((older / folder).rglob(name))
+    path.write_bytes(path.read_bytes() + b"\n")
 
 
 def edit(older, name, change):
@@ -150,10 +162,15 @@ def edit(older, name, change):
 @pytest.mark.parametrize(
     ("break_it", "why"),
     [
-        (lambda of: edit(of, "log/00000005.json", lambda b: b.replace(b"held", b"admitted")), "5"),
+        (lambda of: edit(of, "log/00000005.json", lambda b: b.replace(b"held", b"admitted")), "6"),
         (lambda of: (of / "log/00000004.json").unlink(), "4"),
-        (lambda of: (of / "log/00000012.json").unlink(), "13|12"),
+        (lambda of: (of / "log/00000012.json").unlink(), "12"),
         (lambda of: next((of / "seals").glob("00000003-*")).unlink(), "3"),
+        (
+            lambda of: edit(of, "log/00000012.json", lambda b: b.replace(b"forum-3/", b"nothing/")),
+            "12",
+        ),
+        (lambda of: (of / f"seals/00000011-{'0' * 64}").touch(), "11"),
     ],
 )
 def test_an_older_log_that_was_edited_is_not_carried_over(break_it, why, older, tmp_path):
@@ -161,6 +178,69 @@ def test_an_older_log_that_was_edited_is_not_carried_over(break_it, why, older, 
     with pytest.raises(StoreError, match=f"entry ({why}) absent, or not as it was written"):
         migrate(older, tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("break_it", "why"),
+    [
+        (lambda of: next((of / "originals").rglob("forum-1.csv")).unlink(), "found no original"),
+        (lambda of: edit_any(of, "originals", "forum-2.csv"), "found no original"),
+        (lambda of: (of / "releases/forum-1").symlink_to(of / "rounds"), "links or things"),
+        (lambda of: os.mkfifo(of / "originals/pipe"), "links or things"),
+    ],
+)
+def test_what_is_lost_or_no_file_is_not_carried_over(break_it, why, older, tmp_path):
+    shutil.rmtree(older / "releases/forum-1")
+    break_it(older)
+    with pytest.raises(StoreError, match=why):
+        migrate(older, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_notice_that_the_log_lacks_is_not_carried_over(older, tmp_path):
+    notice = next((older / "releases/forum-1").iterdir()) / "WITHDRAWN.json"
+    notice.write_text("{}")
+    with pytest.raises(StoreError, match="withdrawn by a notice, and in force by the log"):
+        migrate(older, tmp_path / "new")
+
+
+def test_a_release_that_the_log_does_not_prove_names_no_project(older, tmp_path):
+    forged = shutil.copytree(older / "releases/forum-1", older / "releases/zzz")
+    manifest = next(forged.iterdir()) / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"golden"', b'"other"'))
+    migrate(older, tmp_path / "new")
+    assert Store(tmp_path / "new").history()[-1]["project"] == "golden"
+
+
+def test_two_migrations_at_once_write_each_entry_once(tmp_path, monkeypatch):
+    old, new = GOLDEN / OLDER[0] / "others", tmp_path / "new"
+    real = migration._as_today
+
+    def meanwhile(*of):
+        monkeypatch.setattr(migration, "_as_today", real)
+        migrate(old, new)
+        return real(*of)
+
+    monkeypatch.setattr(migration, "_as_today", meanwhile)
+    with pytest.raises(StoreError, match="expected nobody else to write here"):
+        migrate(old, new)
+    assert len(Store(new).history()) == 7
+
+
+def test_a_release_without_an_admitting_decision_is_not_proved(carried, tmp_path):
+    """Whoever can write the log has to write a decision too, which everybody sees."""
+    store = Store(copytree(carried / OLDER[0] / "forum", tmp_path / "store"), project=PROJECT)
+    (entry,) = store.in_force()
+    path = store.root / "releases" / entry["release"]
+    manifest = json.loads((path / "manifest.json").read_bytes())
+    manifest["written_by"]["numpy"] = "1"
+    rounds = {"forum-1": store.present("forum-2").ratings_digest}
+    (path / "manifest.json").write_bytes(as_json(manifest))
+    digest = digest_of((path / "manifest.json").read_bytes())
+    store.record("released", "forum-1", release="forum-1/x", rounds=rounds, manifest_digest=digest)
+    with pytest.raises(ReleaseInvalidError) as refusal:
+        open_release(path, store=store)
+    assert refusal.value.code == "release_not_in_log"
 
 
 def test_a_table_that_was_edited_is_not_carried_over(older, tmp_path):
@@ -189,7 +269,7 @@ def test_a_log_of_more_than_one_segment_is_carried_over(older, tmp_path):
         last = Line.of((json.dumps(entry) + "\n").encode())
         (older / f"log/{number:08}.json").write_bytes(last.data)
         (older / f"seals/{number:08}-{last.digest}").write_bytes(b"")
-    assert migrate(older, tmp_path / "new") == 79
+    assert migrate(older, tmp_path / "new").n_entries == 79
     history = Store(tmp_path / "new").history()
     assert len(history) == 80
     assert history[70]["releases"] == ["forum-3/71"]
@@ -202,3 +282,12 @@ def test_its_rounds_are_shown_as_those_of_other_stores(commit, name, carried):
     shown = rounds.drop_duplicates("round").set_index("round")["decision"].to_dict()
     assert shown == {one: decisions[-1]["decision"] for one, decisions in then.items()}
     assert len(charted(rounds, POLICY)) > 0
+
+
+def test_settings_of_today_withdraw_nothing_that_was_read_before_they_were_kept(carried, tmp_path):
+    store = Store(copytree(carried / OLDER[0] / "others", tmp_path / "store"))
+    judged, withdrawn = judge_round(
+        store, "lab-1", POLICY, Contract.default(), settings_digest="a" * 64
+    )
+    assert judged.decision.admitted
+    assert not withdrawn
