@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from agreement_pipeline import estimates, policy, report
 from agreement_pipeline.counting import CountedRatings, CountsOfItems
+from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import Ratings
@@ -28,19 +29,30 @@ def _rated(given: Any) -> Any:
 
 
 def _named(given: Any) -> Any:
-    if isinstance(given, str):
-        return SHORT.get(given, given)
-    return given if given is None else [SHORT.get(name, name) for name in given]
+    return SHORT.get(given, given) if isinstance(given, str) else given
+
+
+def _several(given: Any) -> Any:
+    names = [given] if isinstance(given, str) else given
+    return names if names is None else [_named(name) for name in names]
 
 
 def _policy(given: Any) -> Any:
-    return policy.load_policy(given) if isinstance(given, str | Path) else given
+    if isinstance(given, str | Path):
+        return policy.load_policy(given)
+    if not isinstance(given, policy.Policy):
+        raise PolicyError(
+            f"policy: found {type(given).__name__}; expected a policy, its name or its file. "
+            "Name one, as 'standard'."
+        )
+    return given
 
 
 MEANT: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
     {
         **dict.fromkeys(("ratings", "other", "earlier"), _rated),
-        **dict.fromkeys(("measure", "measures"), _named),
+        "measure": _named,
+        "measures": _several,
         "policy": _policy,
     }
 )

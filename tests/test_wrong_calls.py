@@ -10,7 +10,7 @@ import pytest
 
 import agreement_pipeline as ap
 from agreement_pipeline import estimates, progress
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.policy import BUNDLED
 
 ROWS = [(item, rater, "ab"[item % 2]) for item in range(9) for rater in ("ana", "ben")]
@@ -114,3 +114,12 @@ def test_long_work_says_in_a_notebook_that_it_goes_on(monkeypatch):
     monkeypatch.setattr(sys, "stderr", StringIO())
     ap.measure(TABLE, "alpha", ap.Inference(n_resamples=200_000))
     assert sys.stderr.getvalue() == ""
+
+
+def test_one_measure_may_stand_for_several_and_a_decision_for_no_policy():
+    (found,) = ap.survey(TABLE, "alpha", scopes=("round",))
+    assert found.measure == "krippendorff_alpha"
+    with pytest.raises(
+        PolicyError, match="found Decision; expected a policy, its name or its file"
+    ):
+        ap.report_page(TABLE, ap.judge(TABLE, "standard"))

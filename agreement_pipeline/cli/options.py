@@ -338,7 +338,12 @@ table_options = together(
     option(
         "--header-row",
         group=INPUT,
-        type=number_of("n", "a whole number from 1", lambda n: n >= 1 and n.is_integer(), int),
+        type=number_of(
+            "n",
+            "a whole number from 1 to 1,048,576",
+            lambda n: 1 <= n <= 1 << 20 and n.is_integer(),
+            int,
+        ),
         default=Columns.header_row,
         help="Row of delimited text or a sheet that names the columns. Rows above are not read.",
     ),

@@ -22,6 +22,8 @@ from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
 
 AT_REST_SECONDS = 2.0
 LONGEST_NAME = 255
+HIDDEN = (".", "~$")
+"""How files begin that nobody delivered, such as the mark that a workbook is open."""
 
 
 class FileSeen(NamedTuple):
@@ -161,7 +163,7 @@ class Inbox:
 
     def _objects(self, start: str) -> Iterator[FileSeen]:
         for name, about in sorted(self._bucket.listed(start).items()):
-            if not name.startswith("."):
+            if not name.startswith(HIDDEN):
                 yield FileSeen(name, about.modified, about.modified, (about.size, about.tag))
 
     def _read(self, name: str, named: str, files: tuple[FileSeen, ...]) -> _Read:
@@ -216,7 +218,7 @@ def _on_disk(inbox: Path) -> Iterator[FileSeen]:
     names, folder = [inbox.name], inbox.parent
     if not inbox.is_file():
         names, folder = os.listdir(inbox) if inbox.is_dir() else [], inbox
-        names = [name for name in names if not name.startswith(".")]
+        names = [name for name in names if not name.startswith(HIDDEN)]
     for name in sorted(names):
         place = folder / name
         is_folder = place.is_dir() and not place.is_symlink()

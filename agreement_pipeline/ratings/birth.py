@@ -131,7 +131,7 @@ MOST_WEIGHT = 2**53
 MOST_CATEGORIES = 64
 DAYS: dict[str, tuple[str, *tuple[tuple[int, int, int], ...]]] = {
     "-": ("^[0-9]{4}-[0-9]{2}-[0-9]{2}", (0, 1, 2)),
-    ".": ("^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}", (2, 1, 0)),
+    ".": ("^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}", (2, 1, 0), (2, 0, 1)),
     "/": ("^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}", (2, 1, 0), (2, 0, 1)),
 }
 """How times begin with a day, by the mark between its parts: where year, month and day may be."""

@@ -97,7 +97,7 @@ class Columns:
     encoding: Annotated[str, Value("an encoding of text, such as cp1252", is_encoding)] = "utf-8"
     decimal: Annotated[str, Value("a point or a comma", (".", ",").__contains__)] = "."
     sheet: str | None = None
-    header_row: Annotated[int, Value("a whole number from 1", whole(1))] = 1
+    header_row: Annotated[int, Value("a whole number from 1 to 1,048,576", whole(1, 1 << 20))] = 1
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)

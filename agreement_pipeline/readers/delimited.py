@@ -5,6 +5,7 @@ slow, and finds the row of a mistake.
 """
 
 import csv
+import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import islice
@@ -46,7 +47,7 @@ def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMN
     """
     start = start_of(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
     below = "\n".join(start.split("\n")[columns.header_row - 1 :])
-    *lines, _ = [*below.splitlines(), ""][: SAMPLE + 1]
+    *lines, _ = [*re.split("\r\n|\r|\n", below.rstrip("\r\n")), ""][: SAMPLE + 1]
     widths = {
         mark: [len(cells) for cells in csv.reader(lines, delimiter=mark) if cells]
         for mark in SEPARATORS

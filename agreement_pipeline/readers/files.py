@@ -137,7 +137,8 @@ class Steady:
         mark = BOM_UTF8
         try:
             for _ in range(self.above):
-                file.readline()
+                if not file.readline():
+                    break
             while part := file.read(BLOCK_BYTES) + file.readline():
                 block: bytes = part if isinstance(part, bytes) else part.encode()
                 yield block.removeprefix(mark)

@@ -66,7 +66,10 @@ SAID_OF = {
 OF_OTHERS = ("a table that is neither text nor a workbook", "decimal")
 """What can be said of how a table of each kind is written."""
 COMMA = r"[+-]?([0-9]+|[0-9]*,[0-9]+)([eE][+-]?[0-9]+)?"
-POINT = "^[+-]?([0-9,]+[.]|[.][0-9])[0-9.,]*$"
+POINT = (
+    r"(^|[|])\s*[+-]?([0-9,]+[.]|[.][0-9])[0-9.,]*([eE][+-]?[0-9]+)?\s*($|[|])"
+    r"|^\s*[+-]?[0-9,]+[.][0-9.,]*[eE][+-]?[0-9]+\s*$"
+)
 """How a number with a decimal comma is spelt, and a number with a point."""
 FRAME = "DataFrame"
 TEXT = pa.large_string()

@@ -1,7 +1,7 @@
 """The sheets of workbooks: those of Excel by openpyxl, and those of OpenDocument (.ods)."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from pathlib import Path
 from shlex import quote
@@ -30,8 +30,8 @@ OFFICE, OF_TABLE, OF_TEXT = (
 )
 CELLS = (f"{OF_TABLE}table-cell", f"{OF_TABLE}covered-table-cell")
 MARKS = {f"{OF_TEXT}s": " ", f"{OF_TEXT}tab": "\t", f"{OF_TEXT}line-break": "\n"}
-MOST_REPEATED, MOST_ROWS = 1_000, 1 << 20
-"""How often one element may repeat a cell, a row or a blank of OpenDocument, and a blank row."""
+MOST_REPEATED, MOST_ROWS, MOST_COLUMNS = 1_000, 1 << 20, 1 << 14
+"""How often one element may repeat a cell, a row or a blank, and how large sheets can be."""
 
 
 def sheet_of(path: Path, limits: Limits, columns: Columns) -> pa.Table:
@@ -75,16 +75,31 @@ def _of_excel(path: Path) -> Sheets:
         raise MissingExtraError.of(f"{path.name}, an Excel file", "openpyxl", "excel") from None
     try:
         book = load_workbook(path, read_only=True, data_only=True)
+        sheets = {sheet.title: _in_place(sheet, path.name) for sheet in book.worksheets}
     except Exception as error:
+        raise _no_workbook(path.name, error) from None
+    if not sheets:
         raise RatingsError(
-            f"{path.name}: found no Excel workbook ({error}); expected a whole one. "
-            "Save the table again, or as CSV."
-        ) from None
-    return {name: _in_place(book[name]) for name in book.sheetnames}
+            f"{path.name}: found no sheet with cells; expected one at least. Save the table as CSV."
+        )
+    return sheets
 
 
-def _in_place(sheet: Any) -> Iterator[Cells]:
-    return (dict(enumerate(row)) for row in sheet.iter_rows(values_only=True))
+def _in_place(sheet: Any, source: str) -> Iterator[Cells]:
+    try:
+        # some programs write a smaller size of the sheet than it has
+        sheet.reset_dimensions()
+        for row in sheet.iter_rows(values_only=True):
+            yield dict(enumerate(row))
+    except Exception as error:
+        raise _no_workbook(source, error) from None
+
+
+def _no_workbook(source: str, error: Exception) -> RatingsError:
+    return RatingsError(
+        f"{source}: found no Excel workbook ({error}); expected a whole one. "
+        "Save the table again, or as CSV."
+    )
 
 
 def _of_open_document(path: Path, limits: Limits) -> Sheets:
@@ -107,7 +122,7 @@ def _of_open_document(path: Path, limits: Limits) -> Sheets:
                     rows.append(_row(element, path.name))
                     element.clear()
                 elif element.tag == f"{OF_TABLE}table":
-                    sheets[element.get(f"{OF_TABLE}name", "")] = _each(rows)
+                    sheets[element.get(f"{OF_TABLE}name", "")] = _each(rows, path.name)
                     rows = []
     except DAMAGED as error:
         raise RatingsError(
@@ -121,16 +136,14 @@ def _of_open_document(path: Path, limits: Limits) -> Sheets:
     return sheets
 
 
-def _each(rows: Iterable[tuple[int, Cells]]) -> Iterator[Cells]:
+def _each(rows: Sequence[tuple[int, Cells]], source: str) -> Iterator[Cells]:
     """Each row as often as it stands there. Blank rows at the end are none."""
-    blank = 0
-    for times, cells in rows:
-        if cells:
-            yield from repeat({}, min(blank, MOST_ROWS))
-            yield from repeat(cells, times)
-            blank = 0
-        else:
-            blank += times
+    n_kept = max((place for place, (_, cells) in enumerate(rows, 1) if cells), default=0)
+    kept = rows[:n_kept]
+    if (n := sum(times for times, _ in kept)) > MOST_ROWS:
+        raise _too_large(n, "rows", MOST_ROWS, source)
+    for times, cells in kept:
+        yield from repeat(cells, times)
 
 
 def _row(element: "Element", source: str) -> tuple[int, Cells]:
@@ -141,6 +154,8 @@ def _row(element: "Element", source: str) -> tuple[int, Cells]:
             times, value = _times(cell, f"{OF_TABLE}number-columns-repeated", source), _value(cell)
             if value is not None:
                 _refuse_repeated(times, source)
+                if at + times > MOST_COLUMNS:
+                    raise _too_large(at + times, "columns", MOST_COLUMNS, source)
                 cells |= dict.fromkeys(range(at, at + times), value)
             at += times
     times = _times(element, f"{OF_TABLE}number-rows-repeated", source)
@@ -155,6 +170,13 @@ def _refuse_repeated(times: int, source: str) -> None:
             f"{source}: found {times} equal rows or cells beside each other; expected "
             f"{MOST_REPEATED} at most. Check that the export is the right one."
         )
+
+
+def _too_large(found: int, what: str, most: int, source: str) -> RatingsError:
+    return RatingsError(
+        f"{source}: found a sheet of {found:,} {what} or more; expected {most:,} at most, as "
+        "spreadsheets have. Check that the export is the right one."
+    )
 
 
 def _times(element: "Element", name: str, source: str) -> int:
@@ -176,5 +198,7 @@ def _value(cell: "Element") -> object:
         return cell.get(f"{OFFICE}boolean-value") == "true"
     if kind in ("date", "time"):
         return cell.get(f"{OFFICE}{kind}-value")
+    if (text := cell.get(f"{OFFICE}string-value")) is not None:
+        return text or None
     lines = ["".join(each.itertext()) for each in cell if each.tag == f"{OF_TEXT}p"]
     return "\n".join(lines) or None

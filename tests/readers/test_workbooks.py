@@ -4,6 +4,7 @@ from zipfile import ZipFile
 
 import pytest
 from openpyxl import Workbook
+from openpyxl.chart import BarChart
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Limits, read
@@ -152,3 +153,64 @@ def test_a_hostile_workbook_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(RatingsError, match="without its end"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ([row(times=99_999_999), row(number(1))], "rows"),
+        ([row(number(1), times=900)] * 1200, "rows"),
+        ([row(*[number(1, times=900)] * 20)], "columns"),
+    ],
+)
+def test_a_sheet_that_no_spreadsheet_could_have_is_refused_at_once(tmp_path, rows, what):
+    path = document(tmp_path / "r.ods", sheet(HEADER, *rows))
+    with pytest.raises(RatingsError, match=rf"found a sheet of [0-9,]+ {what} or more"):
+        read(path)
+
+
+def test_a_text_may_stand_in_the_attribute_alone(tmp_path):
+    cell = '<table:table-cell office:value-type="string" office:string-value="x"/>'
+    body = sheet(HEADER, row(number(1), text("ana"), cell), RATED[1])
+    path = document(tmp_path / "r.ods", body)
+    assert said(path) == [("1", "ana", "x"), ("1", "ben", "y")]
+
+
+def excel(path, sheets=("Sheet",)):
+    book = Workbook()
+    for each in (
+        ("item", "rater", "label"),
+        *((i, r, "xy"[i % 2]) for i in range(4) for r in "ab"),
+    ):
+        book.active.append(each)
+    if "chart" in sheets:
+        book.create_chartsheet("A chart").add_chart(BarChart())
+    book.save(path)
+    return path
+
+
+def repacked(path, change):
+    """A copy of a workbook with another first sheet."""
+    other = path.with_name(f"other-{path.name}")
+    with ZipFile(path) as packed, ZipFile(other, "w") as written:
+        for name in packed.namelist():
+            data = packed.read(name)
+            written.writestr(name, change(data) if name.endswith("sheet1.xml") else data)
+    return other
+
+
+def test_a_sheet_is_as_large_as_its_rows_and_not_as_it_says(tmp_path):
+    path = repacked(
+        excel(tmp_path / "r.xlsx"), lambda data: data.replace(b'ref="A1:C9"', b'ref="A1:C3"')
+    )
+    assert len(said(path)) == 8
+
+
+def test_a_chart_has_no_ratings_and_hides_none(tmp_path):
+    assert len(said(excel(tmp_path / "r.xlsx", ("chart",)))) == 8
+
+
+def test_a_sheet_that_breaks_off_is_refused(tmp_path):
+    path = repacked(excel(tmp_path / "r.xlsx"), lambda data: data[: len(data) // 2])
+    with pytest.raises(RatingsError, match="found no Excel workbook"):
+        said(path)

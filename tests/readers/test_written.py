@@ -221,3 +221,33 @@ def test_rounds_counts_and_columns_left_out_are_read_the_same_way(tmp_path):
     columns = Columns(encoding="latin-1", header_row=2)
     assert read_contingency(path, columns=columns).everybody.scale.names == ("ä", "b")
     assert read_counts(path, columns=columns).counts.scale.names == ("ä", "b")
+
+
+@pytest.mark.parametrize("label", [" 1.234", "1.234 ", "1.234e0", "1.2e3", " .5", "-1.5 "])
+def test_a_point_is_refused_however_the_number_is_written(tmp_path, label):
+    path = tmp_path / "r.csv"
+    path.write_text(f"item;rater;label\ni;a;{label}\ni;b;2,5\n")
+    with pytest.raises(RatingsError, match="expected numbers with a decimal comma"):
+        read(path, Columns(decimal=","), level="interval")
+
+
+def test_a_point_between_parts_is_refused_too(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("item;rater;label\ni;a;1,5|2.5\ni;b;2,5|1,5\n")
+    with pytest.raises(RatingsError, match="expected numbers with a decimal comma"):
+        read(path, Columns(decimal=","), level="multivariate interval")
+
+
+def test_a_header_below_the_end_of_the_file_is_refused_at_once(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("item,rater,label\ni,a,x\n")
+    with pytest.raises(RatingsError, match="found nothing but blanks"):
+        read(path, Columns(header_row=1_000_000))
+    with pytest.raises(ProjectError, match="expected a whole number from 1 to 1,048,576"):
+        Columns(header_row=10**20)
+
+
+def test_a_sign_of_windows_in_latin_1_parts_no_line(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_bytes("item;rater;label\ni;a;so …\ni;b;no …\n".encode("cp1252"))
+    assert len(read(path, Columns(encoding="latin-1"))) == 2
