@@ -5,6 +5,7 @@ import pytest
 
 from agreement_pipeline.orchestration import host, project_definitions
 from agreement_pipeline.orchestration.overview import AllProjects, overview_definitions
+from agreement_pipeline.projects import projects_page
 from tests.orchestration.conftest import Line, ratings_frame
 
 
@@ -93,3 +94,30 @@ def test_a_project_of_dg_has_it_as_a_component():
     assert [spec.key.to_user_string() for spec in loaded.resolve_all_asset_specs()] == [
         "all_projects"
     ]
+
+
+def test_the_last_round_is_told_by_its_number_and_one_being_judged_is_not_held(
+    code_location, instance
+):
+    reviews = code_location("reviews")
+    for name, agreement in (("w2", 0.55), ("w9", 0.99), ("w10", 0.55)):
+        reviews.deliver(name, ratings_frame(agreement))
+        reviews.run(name)
+    [row], _ = shown(instance)
+    assert (row["last round"], row["held"]) == ("w10: held", "w10, w2")
+
+    reviews.deliver("w11", ratings_frame(0.99))
+    reviews.run("w11", "annotations")
+    [row], _ = shown(instance)
+    assert (row["state"], row["waiting"]) == ("2 held, 1 waiting", "w11")
+
+
+def test_ratings_that_cannot_be_read_hide_no_held_round(code_location, instance):
+    reviews = code_location("reviews")
+    reviews.deliver("w1", ratings_frame(0.55))
+    reviews.run("w1")
+    next(reviews.root.rglob("rounds/**/*.parquet")).unlink()
+    [row], _ = shown(instance)
+    assert (row["state"], row["held"]) == ("1 held", "w1")
+    page = projects_page([reviews.project], 0.0)
+    assert "w1: held; its ratings cannot be read" in page

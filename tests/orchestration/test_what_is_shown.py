@@ -13,6 +13,7 @@ from agreement_pipeline.orchestration.checks import like_before
 from agreement_pipeline.orchestration.host import released
 from agreement_pipeline.orchestration.metadata import IN_PLACE, link
 from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.release import judge_round
 from agreement_pipeline.report import tasks, written_tasks
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
@@ -476,3 +477,61 @@ def test_a_check_names_the_rounds_that_another_policy_admitted(line):
     )
     answers = {each.check_name: each for each in result.get_asset_check_evaluations()}
     assert answers["by_todays_policy"].passed
+
+
+def test_an_admitted_round_without_a_release_is_released_by_the_next_reassessment(line):
+    """The command `reassess` decides, and releases nothing."""
+    rules = [{**POLICY["rules"][0], "reliable": 0.999}]
+    line.write_policy({**POLICY, "rules": rules})
+    line.deliver("w1", GOOD)
+    line.run("w1")
+    assert not line.released()
+    line.write_policy({**POLICY, "version": 2})
+    project = line.project
+    judge_round(
+        project.store,
+        "w1",
+        project.policy,
+        project.contract,
+        settings_digest=project.settings.reading_digest,
+    )
+    assert not line.released()
+
+    job = project_definitions(line.settings).resolve_job_def("reviews_reassessment")
+    result = job.execute_in_process(instance=line.instance)
+    assert result.success
+    assert len(line.released()) == 1
+    answers = {each.check_name: each.passed for each in result.get_asset_check_evaluations()}
+    assert answers["in_force"]
+    assert len(line.released()) == 1
+
+
+def test_a_release_that_failed_is_made_by_the_next_reassessment(line, monkeypatch):
+    from agreement_pipeline.orchestration import assets
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    line.write_policy({**POLICY, "rules": [{**POLICY["rules"][0], "reliable": 0.999}]})
+    line.deliver("w1", GOOD)
+    line.run("w1")
+    line.write_policy({**POLICY, "version": 2})
+    job = project_definitions(line.settings).resolve_job_def("reviews_reassessment")
+    with monkeypatch.context() as disk:
+        disk.setattr(assets, "released", full)
+        failed = job.execute_in_process(instance=line.instance, raise_on_error=False)
+    assert not failed.success
+    assert not line.released()
+    assert job.execute_in_process(instance=line.instance).success
+    assert len(line.released()) == 1
+
+
+def test_a_new_version_that_was_only_judged_again_is_released(line):
+    line.deliver("w1", GOOD)
+    assert line.run("w1").success
+    line.deliver("w1", ratings_frame(0.995, seed=3))
+    line.run("w1", "annotations")
+    job = project_definitions(line.settings).resolve_job_def("reviews_reassessment")
+    assert job.execute_in_process(instance=line.instance).success
+    present = line.project.store.present("w1").ratings_digest[:12]
+    assert present in {path.name[:12] for path in line.released()}
