@@ -19,7 +19,7 @@ from agreement_pipeline.store import Store
 from tools.golden.write import FORUM, LAB, MEASURES, NOTES, PROJECT, SIZES, Round
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-READ, OLDER = ("f39a52d",), ("b490b47", "9578f7a")
+READ, OLDER = ("f39a52d", "1d52570"), ("b490b47", "9578f7a")
 STORES = ("forum", "others")
 SOURCES = (
     *(Round(name, f"{name}.csv", **FORUM) for name in ("forum-1", "forum-2")),
