@@ -218,5 +218,5 @@ def test_a_log_with_seals_where_older_versions_kept_them_is_told_what_to_do(stor
     last = max((store.root / "log").glob("*.json"))
     for number in range(33, n_entries + 1):
         last.with_name(f"{number:08}.json").write_bytes(last.read_bytes())
-    with pytest.raises(StoreError, match="If an older version of this package wrote it, start a"):
+    with pytest.raises(StoreError, match="If an older version of this package wrote it, carry it"):
         store.history()
