@@ -87,6 +87,9 @@ ROUNDS = {
 }
 """Rounds of raters, the policy that judges them, and who differs in them."""
 
+PLANNED = ("noisy", "few-again", "too-small")
+"""Plans take long, so those of these rounds alone are made."""
+
 
 class Told:
     """What each of four places says of a round."""
@@ -161,6 +164,15 @@ def commands_in(text: str) -> list[str]:
     )
 
 
+def assert_runs(words: str, capsys) -> None:
+    """Run a command as it is printed. It prints something, and no error."""
+    capsys.readouterr()
+    assert main(shlex.split(words)[1:]) in (0, 1), words
+    printed = capsys.readouterr()
+    assert printed.out
+    assert "error" not in printed.err
+
+
 @pytest.mark.parametrize("name", ROUNDS)
 def test_four_places_say_the_same_of_a_round(name, tmp_path, capsys, monkeypatch):
     frame, policy, differs = ROUNDS[name]
@@ -188,14 +200,11 @@ def test_four_places_say_the_same_of_a_round(name, tmp_path, capsys, monkeypatch
     assert steps_in(told.ui) == steps_in(told.terminal)
     assert steps_in(told.ui) == steps_in(told.report) or not held
 
-    commands = [each for text in said for each in commands_in(text)]
+    commands = dict.fromkeys(each for text in said for each in commands_in(text))
     assert commands or not held
-    for words in dict.fromkeys(commands):
-        capsys.readouterr()
-        assert main(shlex.split(words)[1:]) in (0, 1), words
-        printed = capsys.readouterr()
-        assert "error" not in printed.err
-        assert printed.out
+    for words in commands:
+        if " plan " not in words or name in PLANNED:
+            assert_runs(words, capsys)
     if held:
         alert = commands_in(told.alert)[-1]
         assert main([*shlex.split(alert)[1:], "--names"]) == 0

@@ -203,7 +203,7 @@ def test_a_log_of_an_older_version_is_told_what_to_do(store):
     with pytest.raises(
         StoreError,
         match=r"without facts \['manifest_digest'\].* If an older version of this package "
-        "wrote it, start a new store, and ingest",
+        "wrote it, carry it over",
     ):
         store.history()
 
