@@ -92,14 +92,14 @@ def _in_markdown(found: Round, called: str) -> str:
     said = [*decision.reasons, *([who] if who else []), who_rated(found.ratings)]
     rules = rule_rows(decision)
     head = list(rules.columns)
-    cells = [head, ["---"] * len(head), *rules.astype(str).to_numpy().tolist()]
+    cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
     return "\n".join(
         [
             f"### {word}: {markdown_text(called)}",
             "",
             *(f"- {markdown_text(each)}" for each in said),
             "",
-            *(f"| {' | '.join(map(markdown_text, row))} |" for row in cells),
+            *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if found.steps else []),
             *(
                 f"{nth}. {markdown_text(f'{step.what} {step.why}')} `{printable(step.by)}`"

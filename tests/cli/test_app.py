@@ -58,7 +58,8 @@ def test_a_url_that_nothing_here_reads_is_refused(capsys, command):
         ([], "Missing command. See agreement-pipeline --help."),
         (
             ["jugde"],
-            "No such command 'jugde'. Did you mean 'judge'? See agreement-pipeline --help.",
+            "No such command 'jugde'. (Did you mean one of: 'guide', 'judge'?). "
+            "See agreement-pipeline --help.",
         ),
         (
             ["measure", "t.csv", "--formt", "json"],

@@ -64,7 +64,8 @@ def test_options_are_completed(complete):
 @pytest.mark.parametrize(
     ("words", "choices"),
     [
-        (["judge", "--format", ""], ["table", "json"]),
+        (["judge", "--format", ""], ["table", "json", "markdown"]),
+        (["measure", "--format", ""], ["table", "json"]),
         (["measure", "--layout", "w"], ["wide"]),
         (["measure", "--interval-method", ""], list(METHODS)),
         (["measure", "--level", "in"], ["interval"]),
