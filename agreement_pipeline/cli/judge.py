@@ -76,13 +76,11 @@ def judge(
     else:
         table = as_written(ctx, file)
         found = Round(ratings, under, decision, name=table, policy_name=str(policy))
-        in_words = _in_markdown if output == "markdown" else _in_text
-        say(in_words(found, str(file)))
+        if output == "markdown":
+            say(_in_markdown(found, str(file)))
+        else:
+            say("\n  ".join(map(printable, _in_words(found))))
     return 0 if decision.admitted else HELD
-
-
-def _in_text(found: Round, _: str) -> str:
-    return "\n  ".join(map(printable, _in_words(found)))
 
 
 def _in_markdown(found: Round, called: str) -> str:

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import click
 
+from agreement_pipeline.cli.app import UNJUDGED
 from agreement_pipeline.cli.options import FILE, command
 from agreement_pipeline.cli.output import say, terminal_width
 from agreement_pipeline.contract import load_lightly
-
-UNJUDGED = 2
 
 
 @command("agreement-pipeline reassess configs/projects/moderation.yaml")

@@ -177,6 +177,7 @@ def _state(project: Project, now: float, page: str, names: bool) -> ProjectState
     pending = [row["round"] for row in decided if row["decision"] == "pending"]
     waiting = [*found.refused, *sorted({*due, *pending}, key=natural)]
     last, late = decided[0] if decided else None, overdue(project, now)
+    changed = policy_changed(rounds, project.policy)
     reasons = [
         *(
             _why(project, row["round"], row["why"], names)
@@ -185,13 +186,14 @@ def _state(project: Project, now: float, page: str, names: bool) -> ProjectState
         ),
         *found.refused.values(),
         *(["delivered, and not judged yet"] if waiting else []),
-        *filter(None, [policy_changed(rounds, project.policy)]),
+        *([changed] if changed else []),
     ]
     return ProjectState(
         project.name,
         held,
         waiting,
         overdue=late is not None,
+        policy_changed=bool(changed),
         last=f"{last['round']}: {last['decision']}" if last else "",
         why="; ".join([*reasons[:1], *(late.why if late else ())]),
         page=page,

@@ -243,6 +243,8 @@ class ProjectState:
         What was delivered and has no decision: rounds, and files that are refused.
     overdue
         True if the next round is overdue.
+    policy_changed
+        True if an admitted round rests on another policy than today's.
     last
         The last round, with its decision. Empty if there is none.
     why
@@ -257,6 +259,7 @@ class ProjectState:
     held: Sequence[str] = ()
     waiting: Sequence[str] = ()
     overdue: bool = False
+    policy_changed: bool = False
     last: str = ""
     why: str = ""
     page: str = ""
@@ -274,6 +277,7 @@ class ProjectState:
             (self.held, f"{len(self.held)} held"),
             (self.waiting, f"{len(self.waiting)} waiting"),
             (self.overdue, "overdue"),
+            (self.policy_changed, "another policy"),
         )
         found = ", ".join(words for is_so, words in said if is_so)
         return found or ("every round is admitted" if self.last else "no round yet")
@@ -283,6 +287,6 @@ class ProjectState:
         """How the state reads."""
         if self.held or self.broken:
             return "bad"
-        if self.waiting or self.overdue:
+        if self.waiting or self.overdue or self.policy_changed:
             return "partly"
         return "good" if self.last else "unknown"

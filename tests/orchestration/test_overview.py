@@ -6,7 +6,7 @@ import pytest
 from agreement_pipeline.orchestration import host, project_definitions
 from agreement_pipeline.orchestration.overview import AllProjects, overview_definitions
 from agreement_pipeline.projects import projects_page
-from tests.orchestration.conftest import Line, ratings_frame
+from tests.orchestration.conftest import POLICY, Line, ratings_frame
 
 
 @pytest.fixture
@@ -121,3 +121,14 @@ def test_ratings_that_cannot_be_read_hide_no_held_round(code_location, instance)
     assert (row["state"], row["held"]) == ("1 held", "w1")
     page = projects_page([reviews.project], 0.0)
     assert "w1: held; its ratings cannot be read" in page
+
+
+def test_a_project_whose_policy_changed_is_not_called_in_order(code_location, instance):
+    reviews = code_location("reviews")
+    reviews.deliver("w1", ratings_frame(0.99))
+    assert reviews.run("w1").success
+    reviews.write_policy({**POLICY, "version": 2, "n_resamples": 1001})
+    [row], answer = shown(instance)
+    assert row["state"] == "another policy"
+    assert "w1 (strict, version 1)" in row["why"]
+    assert answer.description == "No: reviews: another policy"
