@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         PREVALENCE as PREVALENCE,
         PROBABILITY as PROBABILITY,
         Plan as Plan,
+        least_items as least_items,
         plan as plan,
         unplanned_look as unplanned_look,
     )

@@ -5,6 +5,8 @@ statistic whose weights are shares of the items. A round is a random sample of i
 clusters.
 """
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isnan
@@ -25,19 +27,22 @@ from agreement_pipeline.policy.populations import (
 from agreement_pipeline.policy.reasons import risks
 from agreement_pipeline.policy.rules import Rule
 from agreement_pipeline.ratings import Array, Ratings
-from agreement_pipeline.statistics import Clusters, Statistic
+from agreement_pipeline.statistics import CategoryCounts, Clusters, Statistic
 from agreement_pipeline.tables import Table, Tabular
 from agreement_pipeline.text import in_words, listed
 
-N_ROUNDS = 2_000
+N_ROUNDS = 600
 N_RESAMPLES = 1_000
+FEWEST_POSSIBLE, N_POSSIBLE, MOST_MASSES = 100, 500, 5_000_000
 FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
-GLANCE, COARSE, WHOLE, CONFIRMING = 0.05, 0.2, 1.0, 2.0
+GLANCE, STEP, WHOLE = 0.05, 0.25, 1.0
 """How many rounds a number of items is tried on, as shares of `n_rounds`."""
 HOPELESS = 0.5
 """The share of the probability under which a glance is enough."""
-REFINED = 2
-NEAR = 1.5
+STEPS = 4
+ITERATIONS, FARTHEST_PROBIT = 8, 4.0
+FARTHEST = 4
+"""How many times as many items a fitted curve may ask for at once, or how many times fewer."""
 FEWER = Inference(n_resamples=N_RESAMPLES)
 Deciding: TypeAlias = "Callable[[int, float], Trial]"
 """From a number of items, and a share of all rounds, to what these rounds show."""
@@ -52,6 +57,9 @@ class Plan(Tabular):
     `expected` is the value in the population, and `labels_an_item` the mean number of ratings that
     the measure uses. `decided` is the share of simulated rounds of `n_items` items that decide, and
     `curve` has it for each number that was tried. If no number is enough, `impossible` says why.
+    `over` is the share of the populations that an earlier round leaves open and in which agreement
+    is over the cut-off. The plan is for these. `least` is the number of items with which full
+    agreement is enough, if the measure counts categories.
     """
 
     measure: str
@@ -63,6 +71,8 @@ class Plan(Tabular):
     decided: float | None
     curve: tuple[tuple[int, float], ...]
     impossible: str | None = None
+    over: float | None = None
+    least: int | None = None
 
     @property
     def n_ratings(self) -> int | None:
@@ -87,10 +97,22 @@ class Plan(Tabular):
 
 
 class Trial(NamedTuple):
-    """The share of some simulated rounds that decide."""
+    """How many of some simulated rounds decide."""
 
-    share: float
+    deciding: int
     rounds: int
+
+    @property
+    def share(self) -> float:
+        """The share of the rounds that decide."""
+        return self.deciding / self.rounds
+
+    def with_more(self, others: "Trial") -> "Trial":
+        """These rounds and others."""
+        return Trial(self.deciding + others.deciding, self.rounds + others.rounds)
+
+
+NOTHING = Trial(0, 0)
 
 
 class Judging(NamedTuple):
@@ -180,6 +202,7 @@ def plan(
             min_items=rule.min_items,
             n_rounds=n_rounds,
             n_together=n_together,
+            sampled=earlier is not None,
         )
         for rule, population in asked
     )
@@ -228,16 +251,22 @@ def plan_measure(
     min_items: int = FEWEST_ITEMS,
     n_rounds: int = N_ROUNDS,
     n_together: int = 1,
+    sampled: bool = False,
 ) -> Plan:
     """How many items of the population a round needs before a rule decides often enough.
 
-    1. The number is doubled until enough rounds decide, each tried on a fifth of `n_rounds`. A
-       twentieth shows a hopeless one.
-    2. The last step is halved until it is five percent of the items.
-    3. The number found is tried on all rounds, and grows by a tenth until enough of these decide.
-    4. A number can be enough by luck. So a curve is fitted through all results. What it gives is
-       tried, and the curve is fitted again, twice in all.
-    5. The last number is tried on twice as many new rounds. The plan states the share that decides.
+    If the population is only a sample, such as an earlier round, it leaves open what agreement is.
+    The share that decides is then averaged over the populations that it leaves open and that are
+    over the cut-off. This is called assurance (O'Hagan, Stevens & Campbell 2005,
+    https://doi.org/10.1002/pst.175). The populations are those of Rubin's Bayesian bootstrap. If
+    fewer than the probability asked for are over the cut-off, the sample is too small.
+
+    1. A glance at a twentieth of `n_rounds` shows whether a number of items is hopeless. It grows
+       fourfold until it is not. If all rounds then decide, the last step is halved.
+    2. A curve through the results gives the number that is tried next, on a quarter of `n_rounds`.
+       This is done four times, so that no number is enough by luck alone.
+    3. The number that the curve gives at last is tried on `n_rounds` new rounds. The plan states
+       the share of them that decides.
 
     A measure of every category is planned for the lowest one. Holm's procedure corrects
     `n_together` verdicts, and the plan is for the level that the first of them must meet.
@@ -249,22 +278,33 @@ def plan_measure(
     """
     judging = Judging(measure, reliable, min_items, inference, n_together)
     asked = asked_of(judging, population, probability)
+    possible: list[Array] = []
+    if sampled and asked.impossible is None:
+        over, possible = _left_open(judging, population)
+        why = (
+            f"too small to plan from: it leaves a value over {reliable:g} open, and one under it "
+            f"too ({100 * (1 - over):.0f}%). Plan from more items, or with --expected"
+        )
+        asked = replace(asked, over=over, impossible=None if over >= probability else why)
     if asked.impossible:
         return asked
     if inference.looks is not None:
         return _planned_looks(asked, judging, population, inference.looks.at, n_rounds)
 
+    before: Counter[int] = Counter()
+
     def decided(n_items: int, part: float) -> Trial:
-        rounds = max(1, round(n_rounds * part))
-        rng = np.random.default_rng([int(part > 1), n_items])  # those that confirm are new ones
-        drawn = enumerate(simulated_rounds(population, n_items, rounds, rng))
+        first, rounds = before[n_items], max(1, round(n_rounds * part))
+        before[n_items] += rounds
+        rng = np.random.default_rng([first, n_items])
+        drawn = simulated_rounds(population, n_items, rounds, rng, possible)
         found = [
             judging.decides(estimate(measure, each, judging.inference_of(number)))
-            for number, each in drawn
+            for number, each in enumerate(drawn, first)
         ]
-        return Trial(float(np.mean(found)), rounds)
+        return Trial(sum(found), rounds)
 
-    return _planned(asked, decided, max(min_items, FEWEST_ITEMS))
+    return _planned(asked, decided, max(min_items, FEWEST_ITEMS), inference.tail)
 
 
 def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
@@ -302,83 +342,92 @@ def asked_of(judging: Judging, population: Statistic, probability: float) -> Pla
         None,
         (),
         None if expected > judging.cutoff else why,
+        least=least_items(judging.measure, judging.cutoff, population, judging.inference),
     )
 
 
-def _planned(asked: Plan, decided: Deciding, start: int) -> Plan:
-    """The plan that a search finds; without a number of items if none is enough."""
-    probability = asked.probability
-    tried = dict(_searched(decided, probability, start))
-    needed = _refined(tried, decided, probability, start)
-    curve = tuple((n, trial.share) for n, trial in sorted(tried.items()))
-    if needed is None:
-        return replace(asked, curve=curve, impossible=f"{MOST_ITEMS} items would not do")
-    found = decided(needed, CONFIRMING).share
-    return replace(asked, n_items=needed, decided=found, curve=curve)
+def _left_open(judging: Judging, population: Statistic) -> tuple[float, list[Array]]:
+    """What a sample leaves open: the share of populations over the cut-off, and their masses."""
+    rng, masses = np.random.default_rng(0), drawn_masses(population)
+    n = max(FEWEST_POSSIBLE, min(N_POSSIBLE, MOST_MASSES // len(masses)))
+    over = [
+        each
+        for each in (rng.dirichlet(masses) for _ in range(n))
+        if true_value(judging.measure, drawn_round(population, each)) > judging.cutoff
+    ]
+    return len(over) / n, over
 
 
-def _searched(decided: Deciding, probability: float, start: int) -> Iterator[tuple[int, Trial]]:
-    """The numbers of items that were tried, with what the rounds of each show."""
-    too_few = enough = start
-    while (trial := _tried(decided, probability, enough)).share < probability:
-        yield enough, trial
-        if enough == MOST_ITEMS:
-            return
-        too_few, enough = enough, min(2 * enough, MOST_ITEMS)
-    yield enough, trial
-    while enough - too_few > max(1, enough // 20):
-        middle = (too_few + enough) // 2
-        trial = decided(middle, COARSE)
-        yield middle, trial
-        too_few, enough = (too_few, middle) if trial.share >= probability else (middle, enough)
-    while (trial := decided(enough, WHOLE)).share < probability and enough < MOST_ITEMS:
-        yield enough, trial
-        enough = min(enough + max(1, enough // 10), MOST_ITEMS)
-    yield enough, trial
-
-
-def _tried(decided: Deciding, probability: float, n_items: int) -> Trial:
-    """A number of items. If it is far too small, a glance at fewer rounds shows it."""
-    glance = decided(n_items, GLANCE)
-    hopeless = glance.share <= HOPELESS * probability
-    return glance if hopeless else decided(n_items, COARSE)
-
-
-def _refined(
-    tried: dict[int, Trial], decided: Deciding, probability: float, start: int
+def least_items(
+    measure: str, cutoff: float, statistic: Statistic, inference: Inference = FEWER
 ) -> int | None:
-    """How many items are enough. What a curve gives is tried too, and the curve is fitted again."""
-    before, needed = None, _smoothed(tried, probability, start)
-    for _ in range(REFINED):
-        if needed in (None, before):
-            break
-        tried[needed] = decided(needed, WHOLE)
-        before, needed = needed, _smoothed(tried, probability, start)
-    return needed
+    """How many items a round needs at the least: on fewer, not even full agreement is enough.
 
-
-def _smoothed(tried: Mapping[int, Trial], probability: float, start: int) -> int | None:
-    """How many items are enough, by a curve through the shares near the fewest that were enough.
-
-    The probits of the shares rise with the root of the number of items, since intervals narrow with
-    it. If the shares there are all 0 or 1, no curve can be fitted. None if no number was enough.
+    The categories have the same shares as in the statistic, and each item as many ratings as most
+    of its items have. None if the measure does not count categories, or if there is one alone.
     """
-    enough = min((n for n, trial in tried.items() if trial.share >= probability), default=None)
-    if enough is None:
+    if not isinstance(statistic, CategoryCounts) or np.count_nonzero(statistic.meeting) < 2:
         return None
-    least, most = enough / NEAR, enough * NEAR
-    near = [(n, *t) for n, t in tried.items() if least <= n <= most and 0 < t.share < 1]
-    if len(near) < 2:
-        return enough
-    n, share, rounds = np.array(near).T
-    probits = np.array([NORMAL.inv_cdf(each) for each in share])
-    slopes = np.array([NORMAL.pdf(each) for each in probits])
-    certainty = slopes / np.sqrt(share * (1 - share) / rounds)
-    slope, intercept = np.polyfit(np.sqrt(n), probits, 1, w=certainty)
+
+    def enough(n_items: int) -> bool:
+        counts = statistic.in_full_agreement(n_items)
+        found = estimate(measure, counts, replace(inference, lower_only=True))
+        return found.interval is not None and found.interval.low >= cutoff
+
+    return bisect_left(range(MOST_ITEMS), True, lo=FEWEST_ITEMS, key=enough)
+
+
+def _planned(asked: Plan, decided: Deciding, start: int, tail: float) -> Plan:
+    """The plan that a search finds; without a number of items if none is enough."""
+    hopeless = HOPELESS * asked.probability
+    too_few = n_items = start
+    tried = {start: decided(start, GLANCE)}
+    while tried[n_items].share < hopeless and n_items < MOST_ITEMS:
+        too_few, n_items = n_items, min(FARTHEST * n_items, MOST_ITEMS)
+        tried[n_items] = decided(n_items, GLANCE)
+    while tried[n_items].share == 1 and n_items - too_few > max(1, n_items // 20):
+        middle = (too_few + n_items) // 2
+        tried[middle] = decided(middle, GLANCE)
+        if tried[middle].share < hopeless:
+            too_few = middle
+        else:
+            n_items = middle
+    for _ in range(STEPS):
+        n_items = _fitted(tried, n_items, asked.probability, start, tail)
+        tried[n_items] = tried.get(n_items, NOTHING).with_more(decided(n_items, STEP))
+    n_items = _fitted(tried, n_items, asked.probability, start, tail)
+    curve = tuple((n, trial.share) for n, trial in sorted(tried.items()))
+    if n_items == MOST_ITEMS:
+        return replace(asked, curve=curve, impossible=f"{MOST_ITEMS} items would not do")
+    return replace(asked, n_items=n_items, decided=decided(n_items, WHOLE).share, curve=curve)
+
+
+def _fitted(
+    tried: Mapping[int, Trial], last: int, probability: float, start: int, tail: float
+) -> int:
+    """How many items are enough, by a curve through the shares near the last number.
+
+    The probit of the share rises with the root of the number of items, since intervals narrow with
+    it. The curve has the greatest likelihood, found by iterated least squares. Without items, a
+    round on the cut-off would decide with the probability `tail`. That counts as one round, and
+    gives a slope where one number alone was tried.
+    """
+    near = [(n, *trial) for n, trial in tried.items() if last / FARTHEST <= n <= last * FARTHEST]
+    n, counts, rounds = np.array([(0, tail, 1), *near]).T
+    fitted = np.array([NORMAL.inv_cdf(p) for p in (counts + 0.5) / (rounds + 1)])
+    for _ in range(ITERATIONS):
+        fitted = np.clip(fitted, -FARTHEST_PROBIT, FARTHEST_PROBIT)
+        shares = np.array([NORMAL.cdf(each) for each in fitted])
+        slopes = np.array([NORMAL.pdf(each) for each in fitted])
+        wanted = fitted + (counts / rounds - shares) / slopes
+        certainty = slopes * np.sqrt(rounds / (shares * (1 - shares)))
+        slope, intercept = np.polyfit(np.sqrt(n), wanted, 1, w=certainty)
+        fitted = slope * np.sqrt(n) + intercept
+    least, most = max(start, last // FARTHEST), min(FARTHEST * last, MOST_ITEMS)
     if slope <= 0:
-        return enough
-    root = np.clip((NORMAL.inv_cdf(probability) - intercept) / slope, least**0.5, most**0.5)
-    return max(start, ceil(float(root**2)))
+        return most
+    root = max(0.0, (NORMAL.inv_cdf(probability) - intercept) / slope)
+    return int(np.clip(ceil(root**2), least, most))
 
 
 def _planned_looks(
@@ -413,16 +462,23 @@ def _planned_looks(
 
 
 def simulated_rounds(
-    population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
+    population: Statistic,
+    n_items: int,
+    n_rounds: int,
+    rng: np.random.Generator,
+    possible: Sequence[Array] = (),
 ) -> Iterator[Statistic]:
     """Simulated rounds of `n_items` items, or of whole clusters.
 
-    A cluster that is drawn twice stands for two clusters.
+    A cluster that is drawn twice stands for two clusters. The rows of each round are drawn by one
+    of the `possible` masses, or by those of the population.
     """
     masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
     n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
-    for times in rng.multinomial(n, masses / masses.sum(), size=n_rounds).astype(float):
-        yield drawn_round(population, times)
+    several = possible or [masses]
+    for _ in range(n_rounds):
+        shares = several[int(rng.integers(len(several)))]
+        yield drawn_round(population, rng.multinomial(n, shares / shares.sum()).astype(float))
 
 
 def drawn_round(population: Statistic, times: Array) -> Statistic:

@@ -8,8 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import Scope, registered, standing_out
-from agreement_pipeline.policy import BUNDLED, HELPS, Decision, Policy, Verdict, more_items
+from agreement_pipeline.estimates import Scope, basis_of, registered, standing_out
+from agreement_pipeline.policy import (
+    BUNDLED,
+    HELPS,
+    Decision,
+    Policy,
+    Verdict,
+    least_items,
+    more_items,
+)
 from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
@@ -99,6 +107,14 @@ class Round(NamedTuple):
         mean = np.average(counts.sizes[use], weights=counts.weights[use]) if use.any() else 2
         assumed = f"--prevalence {','.join(shares)} --labels-an-item {round(float(mean))}"
         return f"agreement-pipeline plan {self._under} --expected {round(expected, 3):g} {assumed}"
+
+    def least_items(self, verdict: Verdict) -> int | None:
+        """How many items a rule needs at the least, as categories and raters are in this round."""
+        rule = verdict.rule
+        statistic = basis_of(self.ratings, rule.measure) if rule.scope == "round" else None
+        if statistic is None:
+            return None
+        return least_items(rule.measure, rule.reliable, statistic, self.policy.inference)
 
     @property
     def _under(self) -> str:
@@ -306,9 +322,12 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         if kind == "too_few_items" and found:
             more = rule.min_items - found.n_apart
         what = "items" if found is None or found.n_clusters is None else "clusters of items"
+        least = held.least_items(verdict)
         many = f"about {more:,} more {what}" if more else f"more {what}"
         even = "So many decide with an even chance, if agreement stays the same."
         why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."
+        if least and found and found.n_apart < least:
+            why += f" Under {least} {what}, not even full agreement would be enough."
         value = found.value if found and found.value is not None else rule.reliable + BETTER
         expected = min(max(BEST, halfway), max(value, rule.reliable + 0.01))
         like_this = kind != "too_few_items"

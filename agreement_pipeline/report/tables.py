@@ -8,7 +8,16 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.report.figure import cut
-from agreement_pipeline.text import PERCENT, TABLE, in_words, interval, number, tenths, unlinked
+from agreement_pipeline.text import (
+    PERCENT,
+    TABLE,
+    WHOLE_PERCENT,
+    in_words,
+    interval,
+    number,
+    tenths,
+    unlinked,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,13 +87,23 @@ def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
             "expected": in_words(found.expected),
             "cut-off": f"{found.reliable:g}",
             "labels an item": tenths(found.labels_an_item),
+            "at least": "" if found.least is None else str(found.least),
             "items": "none would do" if found.n_items is None else str(found.n_items),
             "labels": "" if found.n_ratings is None else str(found.n_ratings),
             "decides": number(found.decided, PERCENT),
-            "note": found.impossible or "",
+            "note": found.impossible or _left_open(found),
         }
         for found in plans
     ]
+
+
+def _left_open(found: "Plan") -> str:
+    if found.over is None or found.over == 1:
+        return ""
+    under = number(1 - found.over, WHOLE_PERCENT)
+    return (
+        f"if agreement is over {found.reliable:g}; the round leaves open that it is not ({under})"
+    )
 
 
 def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]:

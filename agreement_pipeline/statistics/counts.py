@@ -149,6 +149,15 @@ class CategoryCounts(Statistic):
             clusters=None,
         )
 
+    def in_full_agreement(self, n_items: int) -> "CategoryCounts":
+        """So many items on which all ratings agree. Categories have the shares that they have here.
+
+        Each item has as many ratings as most have here.
+        """
+        size, shares = typical_size(self.sizes, self.weights), self.meeting / self.meeting.sum()
+        rows, used = size * np.eye(len(shares)), shares > 0
+        return CategoryCounts(rows[used], n_items * shares[used], scale=self.scale)
+
     def with_scale(self, scale: Scale) -> Self:
         """The same on a scale that lists the same categories in another order."""
         if scale.categories == self.scale.categories:

@@ -119,7 +119,7 @@ DEFAULTS = {
     "--prevalence": "0.5,0.5",
     "--labels-an-item": "3",
     "--probability": "0.9",
-    "--rounds": "2000",
+    "--rounds": "600",
 }
 OF_COMMANDS = {
     ("init", "--name"): "(of the export)",

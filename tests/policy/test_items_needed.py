@@ -33,8 +33,10 @@ def test_a_planned_round_decides_as_often_as_promised(prevalence):
         estimate(ALPHA, each, replace(LIMIT, seed=number)).interval.low
         for number, each in enumerate(rounds)
     ]
-    assert np.mean(np.array(limits) >= 0.8) == pytest.approx(found.decided, abs=0.02)
-    assert found.decided == pytest.approx(0.9, abs=0.015)
+    decided = np.mean(np.array(limits) >= 0.8)
+    assert decided == pytest.approx(0.9, abs=0.025)
+    three_errors = 3 * np.sqrt(0.9 * 0.1 * (1 / planning.N_ROUNDS + 1 / len(limits)))
+    assert found.decided == pytest.approx(decided, abs=three_errors)
 
 
 def test_more_items_decide_more_often_and_more_agreement_needs_fewer():
@@ -52,9 +54,10 @@ def test_more_items_decide_more_often_and_more_agreement_needs_fewer():
 
 
 def test_chance_hardly_moves_a_plan():
-    """Of rounds of n items the share Φ(0.11 √n - 2) decides. Only 2,000 rounds are seen.
+    """Of rounds of n items the share Φ(0.11 √n - 2) decides, and for 0.9, 890 items are enough.
 
-    For 0.9, 890 items are enough, whatever is seen. A plan simulates some 14,000 rounds.
+    A plan simulates some 1,300 rounds. That moves its number by five percent, and the share that
+    decides by less than two points. The first number that happens to be enough moves much more.
     """
     rng, simulated = np.random.default_rng(5), []
 
@@ -62,17 +65,22 @@ def test_chance_hardly_moves_a_plan():
         n_rounds = round(planning.N_ROUNDS * part)
         simulated.append(n_rounds)
         enough = NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
-        return planning.Trial((rng.random(n_rounds) < enough).mean(), n_rounds)
+        return planning.Trial(int(rng.binomial(n_rounds, enough)), n_rounds)
 
     asked = planning.Plan(ALPHA, 0.85, 0.8, 0.9, 3.0, None, None, ())
-    found = [planning._planned(asked, decided, planning.FEWEST_ITEMS) for _ in range(200)]
+    start = planning.FEWEST_ITEMS
+    found = [planning._planned(asked, decided, start, 0.025) for _ in range(200)]
     items = np.array([each.n_items for each in found])
-    happened = np.array([min(n for n, share in each.curve if share >= 0.9) for each in found])
-    assert items.mean() == pytest.approx(890, rel=0.005)
-    assert items.std() < 0.015 * 890
-    assert items.std() < 0.7 * happened.std()
-    assert np.mean([each.decided for each in found]) == pytest.approx(0.9, abs=0.002)
-    assert sum(simulated) / len(found) < 15_000
+    happened = np.array(
+        [min((n for n, share in each.curve if share >= 0.9), default=np.nan) for each in found]
+    )
+    assert items.mean() == pytest.approx(890, rel=0.02)
+    assert items.std() < 0.05 * 890
+    assert items.std() < 0.7 * np.nanstd(happened)
+    truly = [NormalDist().cdf(0.11 * np.sqrt(n) - 2) for n in items]
+    assert np.quantile(truly, (0.05, 0.95)) == pytest.approx([0.9, 0.9], abs=0.025)
+    assert np.mean([each.decided for each in found]) == pytest.approx(0.9, abs=0.005)
+    assert sum(simulated) / len(found) < 1_500
 
 
 @pytest.mark.parametrize("probability", [0, 1, 1.5, float("nan")])
@@ -142,16 +150,20 @@ def test_a_plan_at_holms_first_level_is_that_of_the_level_itself():
 
     One verdict alone has to meet 0.1.
     """
-    population = assumed(ALPHA, 0.9, (0.5, 0.5), 3)
-    settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 200}
-    five = plan_measure(ALPHA, population, Inference(0.8, 1000), **settings, n_together=5)
-    alone = plan_measure(ALPHA, population, Inference(0.96, 1000), **settings)
-    shares, others = dict(five.curve), dict(alone.curve)
-    both = sorted(n for n in shares.keys() & others.keys() if 0 < shares[n] < 1)
-    assert len(both) >= 3
-    assert [shares[n] for n in both] == pytest.approx(
-        [others[n] for n in both], abs=0.025
-    )  # a draw more or less may decide a round
+    rounds = list(
+        simulated_rounds(assumed(ALPHA, 0.9, (0.5, 0.5), 3), 150, 400, np.random.default_rng(1))
+    )
+    shares = [
+        np.mean(
+            [judging.decides(estimate(ALPHA, each, judging.inference_of(1))) for each in rounds]
+        )
+        for judging in (
+            planning.Judging(ALPHA, 0.8, 5, Inference(0.8, 1000), 5),
+            planning.Judging(ALPHA, 0.8, 5, Inference(0.96, 1000), 1),
+        )
+    ]
+    assert 0.2 < shares[0] < 0.9
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)  # a draw more may decide a round
 
 
 def test_a_population_in_which_a_measure_has_no_value_is_refused():
@@ -234,3 +246,52 @@ def test_labels_of_items_met_again_and_of_a_group_are_counted():
     settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 20}
     assert plan_measure("self_agreement", again, **settings).labels_an_item == 2
     assert plan_measure("cross_kappa", groups, **settings).labels_an_item == 2
+
+
+def test_a_plan_from_a_sample_averages_over_what_the_sample_leaves_open():
+    """A sample may show too much agreement. The plan asks for more items than its value alone."""
+    scale, settings = Scale(("n", "y")), {"reliable": 0.8, "probability": 0.9, "n_rounds": 100}
+    sample = CategoryCounts([[3, 0], [0, 3], [2, 1], [1, 2]], [65, 65, 6, 6], scale=scale)
+    alone = plan_measure(ALPHA, sample, **settings)
+    averaged = plan_measure(ALPHA, sample, **settings, sampled=True)
+    assert alone.over is None
+    assert 0.9 < averaged.over <= 1
+    assert averaged.n_items > 1.1 * alone.n_items
+
+
+def test_a_sample_that_leaves_open_whether_agreement_is_over_the_cutoff_is_too_small_to_plan_from():
+    """The share over the cut-off is that of Dirichlet weights, drawn here anew."""
+    scale = Scale(("n", "y"))
+    sample = CategoryCounts([[3, 0], [0, 3], [2, 1], [1, 2]], [20, 20, 3, 3], scale=scale)
+    settings = {"reliable": 0.8, "probability": 0.9}
+    found = plan_measure(ALPHA, sample, **settings, n_rounds=50, sampled=True)
+    assert found.n_items is None
+    assert "too small to plan from" in found.impossible
+    shares = np.random.default_rng(4).dirichlet(sample.weights, size=4_000)
+    two_yes = shares[:, 2] + shares[:, 3]
+    yes = shares @ np.array([0, 3, 1, 2]) / 3
+    over = np.mean(1 - (two_yes * 2 / 3) / (2 * yes * (1 - yes)) > 0.8)
+    assert found.over == pytest.approx(over, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("raters", "shares", "least"),
+    [(2, (0.5, 0.5), 30), (3, (0.5, 0.5), 30), (2, (0.95, 0.05), 100)],
+)
+def test_on_fewer_items_not_even_full_agreement_is_enough(raters, shares, least):
+    """An audit found the lower limits 0.767, 0.796 and 0.678 on these numbers of items."""
+    scale = Scale(("n", "y"))
+    seen = CategoryCounts(raters * np.eye(2), 20 * np.array(shares), scale=scale)
+    found = planning.least_items(ALPHA, 0.8, seen)
+    assert least < found < 2 * least
+
+    def low(n_items):
+        counts = CategoryCounts(raters * np.eye(2), n_items * np.array(shares), scale=scale)
+        return estimate(ALPHA, counts, planning.FEWER).interval.low
+
+    assert low(found - 3) < 0.8 < low(found + 3)
+
+
+def test_full_agreement_on_one_category_is_never_enough():
+    one = CategoryCounts([[3, 0]], [50], scale=Scale(("n", "y")))
+    assert planning.least_items(ALPHA, 0.8, one) is None

@@ -39,7 +39,7 @@ def test_the_command_line_plans_from_expectations_and_draws_the_curves(tmp_path,
     assert (tmp_path / "plan.svg").read_text().startswith("<svg ")
     assert main([*command, "0.99"]) == 0
     head, _, *rows = capsys.readouterr().out.splitlines()
-    named = "measure  expected  cut-off  labels an item  items  labels  decides  note"
+    named = "measure  expected  cut-off  labels an item  at least  items  labels  decides  note"
     assert head.split() == named.split()
     assert [row.split()[3] for row in rows] == ["2", "4"]
 

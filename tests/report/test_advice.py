@@ -1,6 +1,7 @@
 """What to do now, who rated and who differs: in the same words wherever they stand."""
 
 import json
+import re
 import shlex
 from dataclasses import replace
 
@@ -67,6 +68,17 @@ def test_without_replicates_nobody_is_named_and_the_step_is_to_bring_items_back(
     assert step.what == "Let raters meet some items again."
     assert "about 62 pairs in all, to each rater" in step.why
     assert step.by == "agreement-pipeline guide replicates"
+
+
+def test_a_round_too_small_for_full_agreement_says_how_many_items_that_would_need():
+    agreed = ratings_of(n_items=30, errors=0, odd=0, raters=RATERS[:2])
+    (step,) = judged(agreed, name="labels.csv").steps
+    (least,) = re.findall(r"Under (\d+) items, not even full agreement would be enough\.", step.why)
+    assert 30 < int(least) < 45
+    larger = ratings_of(n_items=60, errors=0.05, odd=0.05, raters=RATERS[:2])
+    steps = judged(larger, name="labels.csv").steps
+    assert steps
+    assert not any("not even full agreement" in step.why for step in steps)
 
 
 def standing_out_finds(ratings):
