@@ -1,0 +1,189 @@
+"""How often the limits of a corrected share miss it: `python -m benchmarks.correction`.
+
+A population of 20,000 items is made anew for each round. Raters give the category to an item with a
+chance of its own, from a beta distribution, so that two raters of an item agree as α says. The
+classifier gives what most raters would and errs in a share of the items. In half of the situations
+it calls another 12 % of all items positive. The script prints the table of
+docs/proofs/correction.md.
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby, product
+from math import sqrt
+from operator import attrgetter
+
+import numpy as np
+
+from agreement_pipeline.classifiers.correction import majorities
+from agreement_pipeline.classifiers.prediction_powered import (
+    PredictionPowered,
+    Stratum,
+    prediction_powered,
+)
+from agreement_pipeline.intervals import Interval
+
+N_ITEMS, SEED, UNIT = 20_000, 2026, Interval(0.0, 1.0)
+SHARES, LABELS = (0.02, 0.1, 0.5), (30, 200, 1_000)
+ACCURACIES, BIASES = (0.5, 0.9, 0.98), (0.0, 0.12)
+PANELS = ((2, 0.5), (3, 0.7), (5, 0.9))
+PROMISED, ALLOWED, ERRORS = 0.05, 0.01, 3.5
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A share, the labelled items, a classifier, a panel, and how items are drawn."""
+
+    share: float
+    n: int
+    accuracy: float
+    bias: float
+    panel: tuple[int, float]
+    design: str = "simple"
+    majority_of: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How often the truth lay under the limits and above them, and the mean width.
+
+    `ratio` is the width as a share of the classical one's. `best` is what it is on many labels:
+    √(1 - ρ²), where ρ is the correlation of the labels of the panel and of the classifier.
+    """
+
+    situation: Situation
+    rounds: int
+    under: float
+    above: float
+    ratio: float
+    best: float
+
+    @property
+    def missed(self) -> float:
+        return self.under + self.above
+
+    @property
+    def holds(self) -> bool:
+        error = sqrt(PROMISED * (1 - PROMISED) / self.rounds)
+        return self.missed <= PROMISED + ALLOWED + ERRORS * error
+
+
+def population(
+    at: Situation, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each item's chance of the category, the classifier's label, and the cluster."""
+    spread = 1 / at.panel[1] - 1
+    cluster = np.arange(N_ITEMS)
+    if at.design == "clustered":
+        cluster = np.sort(rng.integers(0, N_ITEMS // 5, N_ITEMS))
+        cluster = np.unique(cluster, return_inverse=True)[1]
+    chance = rng.beta(at.share * spread, (1 - at.share) * spread, N_ITEMS)
+    if at.design == "clustered":  # half of the items are like the first of their cluster
+        first = np.flatnonzero(np.diff(cluster, prepend=-1))
+        chance = np.where(rng.random(N_ITEMS) < 0.5, chance[first][cluster], chance)
+    said = np.where(rng.random(N_ITEMS) < at.accuracy, chance > 0.5, chance <= 0.5)
+    turned = rng.choice(
+        np.flatnonzero(~said), min(int(at.bias * N_ITEMS), int((~said).sum())), False
+    )
+    said[turned] = True
+    return chance, said.astype(float), cluster
+
+
+def labelled(at: Situation, chance: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """What the panel says of some items: the share, or the share of majorities."""
+    given = rng.binomial(at.panel[0], chance).astype(float)
+    if at.majority_of is None:
+        return given / at.panel[0]
+    return majorities(given, np.full(len(given), at.panel[0]), at.majority_of)
+
+
+def estimated(at: Situation, rng: np.random.Generator) -> tuple[float, float, PredictionPowered]:
+    """The true share of a population, the best ratio, and what a draw says of the share."""
+    chance, said, cluster = population(at, rng)
+    groups = [np.arange(N_ITEMS)]
+    if at.design == "stratified":
+        groups = [np.flatnonzero(said == each) for each in (0.0, 1.0)]
+    strata = []
+    for group in groups:
+        units = np.unique(cluster[group], return_inverse=True)[1]
+        sizes = np.bincount(units)
+        n_drawn = round(at.n / len(groups) / sizes.mean())
+        drawn = np.sort(rng.choice(len(sizes), min(n_drawn, len(sizes)), replace=False))
+        some = np.flatnonzero(np.isin(units, drawn))
+        labels = np.bincount(units[some], labelled(at, chance[group][some], rng), len(sizes))
+        strata.append(
+            Stratum(sizes.astype(float), np.bincount(units, said[group]), drawn, labels[drawn])
+        )
+    true = chance
+    if at.majority_of is not None:
+        assert at.majority_of == 3
+        true = chance**2 * (3 - 2 * chance)
+    known = np.corrcoef(labelled(at, chance, rng), said)[0, 1]
+    return float(true.mean()), sqrt(1 - known**2), prediction_powered(strata, UNIT, 0.95)
+
+
+def outcome(at: Situation, rounds: int) -> Outcome:
+    """What happened in some rounds of a situation."""
+    rng = np.random.default_rng([SEED, *str(at).encode()])
+    under, above, widths = 0, 0, np.zeros(3)
+    for _ in range(rounds):
+        true, best, found = estimated(at, rng)
+        low, high = found.corrected.interval
+        under, above = under + (true < low), above + (true > high)
+        widths += [high - low, found.classical.interval.high - found.classical.interval.low, best]
+    corrected, classical, best = widths / rounds
+    return Outcome(at, rounds, under / rounds, above / rounds, corrected / classical, best)
+
+
+def situations() -> Iterator[Situation]:
+    """All simple draws, and then a few of other designs."""
+    for share, n, accuracy, bias, panel in product(SHARES, LABELS, ACCURACIES, BIASES, PANELS):
+        yield Situation(share, n, accuracy, bias, panel)
+    for share, n, accuracy in product(SHARES, (150, 600), (0.5, 0.9)):
+        yield Situation(share, n, accuracy, 0.0, (3, 0.7), "stratified")
+        yield Situation(share, n, accuracy, 0.0, (3, 0.7), "clustered")
+        yield Situation(share, n, accuracy, 0.12, (5, 0.7), "simple", 3)
+
+
+def table(found: list[Outcome]) -> Iterator[str]:
+    """Lines of a table: the outcomes of a share, a number of labels and a design together."""
+    yield "| draw | share | labels | under | above | the worst | width at .5 | at .9 | at .98 |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    key = attrgetter("situation.design", "situation.majority_of", "situation.share", "situation.n")
+    ordered = sorted(
+        found, key=lambda each: [str(part) for part in key(each)[:2]] + [*key(each)[2:]]
+    )
+    for (design, majority, share, n), some in groupby(ordered, key):
+        group = list(some)
+        under, above = (
+            100 * np.mean([getattr(x, side) for x in group]) for side in ("under", "above")
+        )
+        ratios = [
+            [x.ratio for x in group if x.situation.accuracy == accuracy] for accuracy in ACCURACIES
+        ]
+        cells = [f"{np.mean(each):.2f}" if each else "" for each in ratios]
+        called = f"majority of {majority}" if majority else design
+        yield (
+            f"| {called} | {share:g} | {n:,} | {under:.1f} | {above:.1f} | "
+            f"{100 * max(x.missed for x in group):.1f} | {' | '.join(cells)} |"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=200)
+    asked = parser.parse_args()
+    found = [outcome(at, asked.rounds) for at in situations()]
+    print("\n".join(table(found)))
+    print(f"\n{len(found)} situations of {asked.rounds} rounds; ", end="")
+    print(f"{sum(not each.holds for each in found)} miss more than promised; ", end="")
+    print(f"the widest is {max(each.ratio for each in found):.2f} of the classical interval.")
+    good = [x for x in found if x.situation.accuracy >= 0.9 and x.situation.n >= 200]
+    can = [x for x in good if x.situation.design == "simple" and x.best <= 0.8]
+    print(f"With an accuracy of .9 and 200 labels, {len(can)} of {len(good)} can come under .8; ")
+    print(f"{sum(x.ratio <= 0.85 for x in can)} of these come under .85.")
+
+
+if __name__ == "__main__":
+    main()
