@@ -11,5 +11,11 @@ if TYPE_CHECKING:
         Design as Design,
         correct as correct,
     )
+    from agreement_pipeline.classifiers.draw import (
+        Draw as Draw,
+        draw as draw,
+        draw_of as draw_of,
+        draws as draws,
+    )
 else:
     __getattr__, __dir__, __all__ = face(__name__)

@@ -109,7 +109,7 @@ def correct(
     """The share of each category in a population, or its mean on a numeric scale.
 
     Labels that began as a suggestion do not count, and neither do gold items. The labelled items
-    must be drawn at random: `draw` records a draw, and `Draw.labelled` holds labels against it.
+    must be drawn at random. `draw` records a draw, and `Draw.refuse_others` refuses other items.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def the_classifier(population: Ratings, name: str | None) -> str:
         raise RatingsError(
             f"population: found classifiers {listed(there)}; expected "
             f"{'one of them' if name is None else repr(name)}, whose labels all items have. "
-            "Name the classifier that labelled the population (--classifier)."
+            "Name the classifier that labelled the population (--classifier), and leave others out."
         )
     return str(name)
 
