@@ -34,7 +34,7 @@ import numpy as np
 from agreement_pipeline.intervals import Interval, in_blocks
 from agreement_pipeline.ratings import Array, Codes
 
-N_DRAWS, SEED = 10_000, 20231103
+N_DRAWS, SEED, DECIMALS = 10_000, 20231103, 12
 """How many random means the limits rest on, and the seed of all. Equal labels give equal limits."""
 
 
@@ -110,7 +110,9 @@ class Stratum:
         full = 0.0 if classical else self._full
         sizes, offset = self.sizes[self.drawn], full * self.uncorrected
         rectified = self.labels - full * self.predicted[self.drawn] + offset * sizes
-        kinds, times = np.unique(np.column_stack([rectified, sizes]), axis=0, return_counts=True)
+        # Sums differ in their last digits with the order of items.
+        pairs = np.column_stack([rectified, sizes]).round(DECIMALS)
+        kinds, times = np.unique(pairs, axis=0, return_counts=True)
         n, usual = len(sizes), float(sizes.mean())
         least, most = (
             usual * (end - full * other + offset)
