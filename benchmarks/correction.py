@@ -18,8 +18,10 @@ import numpy as np
 
 from agreement_pipeline.classifiers.correction import majorities
 from agreement_pipeline.classifiers.prediction_powered import (
+    OfRaters,
     PredictionPowered,
     Stratum,
+    estimates,
     prediction_powered,
 )
 from agreement_pipeline.intervals import Interval
@@ -33,7 +35,11 @@ PROMISED, ALLOWED, ERRORS = 0.05, 0.01, 3.5
 
 @dataclass(frozen=True)
 class Situation:
-    """A share, the labelled items, a classifier, a panel, and how items are drawn."""
+    """A share, the labelled items, a classifier, a panel, and how items are drawn.
+
+    Where raters are `apart`, each has a log-odds of their own more than others, and the truth is
+    about raters at large.
+    """
 
     share: float
     n: int
@@ -42,6 +48,7 @@ class Situation:
     panel: tuple[int, float]
     design: str = "simple"
     majority_of: int | None = None
+    apart: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -123,12 +130,33 @@ def estimated(at: Situation, rng: np.random.Generator) -> tuple[float, float, Pr
     return float(true.mean()), sqrt(1 - known**2), prediction_powered(strata, UNIT, 0.95)
 
 
+def estimated_at_large(
+    at: Situation, rng: np.random.Generator
+) -> tuple[float, float, PredictionPowered]:
+    """The same, if the same raters label all drawn items, and are a sample of raters."""
+    chance, said, _ = population(at, rng)
+    odds = np.log(np.clip(chance, 1e-9, 1 - 1e-9) / np.clip(1 - chance, 1e-9, 1))
+    drawn = rng.choice(N_ITEMS, at.n, replace=False)
+    own = rng.normal(0, at.apart, at.panel[0])
+    given = rng.random((at.n, at.panel[0])) < 1 / (1 + np.exp(-odds[drawn, None] - own))
+
+    def strata(some: np.ndarray) -> list[Stratum]:
+        return [Stratum(np.ones(N_ITEMS), said, drawn, some.mean(1))]
+
+    without = [estimates(strata(np.delete(given, rater, 1))) for rater in range(at.panel[0])]
+    nodes, weights = np.polynomial.hermite_e.hermegauss(15)
+    others = [(1 / (1 + np.exp(-odds - at.apart * each))).mean() for each in nodes]
+    true = float(weights @ others / weights.sum())
+    of_raters = OfRaters.without_each(without)
+    return true, 1.0, prediction_powered(strata(given), UNIT, 0.95, of_raters)
+
+
 def outcome(at: Situation, rounds: int) -> Outcome:
     """What happened in some rounds of a situation."""
     rng = np.random.default_rng([SEED, *str(at).encode()])
     under, above, widths = 0, 0, np.zeros(3)
     for _ in range(rounds):
-        true, best, found = estimated(at, rng)
+        true, best, found = (estimated_at_large if at.apart else estimated)(at, rng)
         low, high = found.corrected.interval
         under, above = under + (true < low), above + (true > high)
         widths += [high - low, found.classical.interval.high - found.classical.interval.low, best]
@@ -144,6 +172,8 @@ def situations() -> Iterator[Situation]:
         yield Situation(share, n, accuracy, 0.0, (3, 0.7), "stratified")
         yield Situation(share, n, accuracy, 0.0, (3, 0.7), "clustered")
         yield Situation(share, n, accuracy, 0.12, (5, 0.7), "simple", 3)
+    for share, n, raters in product(SHARES, (60, 300), (3, 5, 10)):
+        yield Situation(share, n, 0.9, 0.0, (raters, 0.7), "raters at large", apart=0.5)
 
 
 def table(found: list[Outcome]) -> Iterator[str]:

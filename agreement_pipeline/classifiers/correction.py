@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from agreement_pipeline.classifiers.prediction_powered import Stratum, prediction_powered
+from agreement_pipeline.classifiers.prediction_powered import (
+    OfRaters,
+    Stratum,
+    estimates,
+    prediction_powered,
+)
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import WithLimits
-from agreement_pipeline.intervals import Interval
+from agreement_pipeline.intervals import Interval, Population
 from agreement_pipeline.ratings import Array, Codes, Ratings, column_of, numbers_in, whole
 from agreement_pipeline.tables import Table
 from agreement_pipeline.text import called, counted, listed
@@ -24,6 +29,8 @@ PAIRS = "pairs"
 NO_ENDS = "the scale has no lowest and highest number, which limits need; name its categories"
 FEWEST = 2
 """The fewest drawn units of a stratum, unless it has no more."""
+FEWEST_RATERS = 3
+"""Fewer raters say nothing of others."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +47,11 @@ class Corrected(WithLimits):
     value, interval, undefined
         The prediction-powered estimate inside the ends of the scale. Without it, `undefined` says
         why.
-    confidence_level, design
-        The level of both intervals, and how the labelled items were drawn.
-    n_items, n_labels, n_ratings
-        The items of the population; those with labels of the panel; and these labels.
+    confidence_level, design, raters
+        The level of both intervals, how the labelled items were drawn, and which raters both
+        intervals are about.
+    n_items, n_labels, n_ratings, n_raters
+        The items of the population; those with labels of the panel; these labels; who gave them.
     uncorrected
         The share or the mean of the classifier's own labels.
     classical, classical_interval
@@ -51,8 +59,8 @@ class Corrected(WithLimits):
     tuning
         The weight λ of the classifier's labels in each stratum, from 0 to 1.
     effective_labels
-        How many labelled items would tell as much without the classifier. None if undefined, or if
-        the labels do not vary, as `why_not_effective` says.
+        How many labelled items would tell as much without the classifier, of these raters. None if
+        undefined, or if the labels do not vary, as `why_not_effective` says.
     """
 
     category: str | None
@@ -62,9 +70,11 @@ class Corrected(WithLimits):
     interval: Interval | None
     confidence_level: float
     design: Design
+    raters: Population
     n_items: int
     n_labels: int
     n_ratings: int
+    n_raters: int
     uncorrected: float
     classical: float | None = None
     classical_interval: Interval | None = None
@@ -93,8 +103,9 @@ class Corrected(WithLimits):
     def to_mapping(self) -> dict[str, Any]:
         """The number as plain data, as the command line prints it."""
         (row,) = self.rows()
-        more = ("classifier", "confidence_level", "design", "n_ratings", "why_not_effective")
-        return row | self.attributes(*more) | {"tuning": list(self.tuning)}
+        more = ("classifier", "confidence_level", "design", "raters", "n_raters", "n_ratings")
+        named = self.attributes(*more, "why_not_effective")
+        return row | named | {"tuning": list(self.tuning)}
 
 
 def correct(
@@ -104,6 +115,7 @@ def correct(
     classifier: str | None = None,
     design: Design = "simple",
     majority_of: int | None = None,
+    raters: Population = "these raters",
     confidence_level: float = 0.95,
 ) -> Table[Corrected]:
     """The share of each category in a population, or its mean on a numeric scale.
@@ -124,6 +136,9 @@ def correct(
         whole clusters at random.
     majority_of
         None for the target *pairs*, or the odd number R of raters of a majority.
+    raters
+        Are the intervals about *these raters*, or about *raters at large*, of whom these are a
+        random sample? The latter needs three raters, and another rating of each item.
     confidence_level
         The level of the intervals, for each number alone.
 
@@ -151,7 +166,7 @@ def correct(
             "even panel may be divided. Name an odd number."
         )
     found = _Evidence(ratings, ratings if population is None else population, classifier, design)
-    return Table(found.each(majority_of, confidence_level))
+    return Table(found.each(majority_of, raters, confidence_level))
 
 
 class _Evidence:
@@ -170,8 +185,11 @@ class _Evidence:
         self._refuse_other_labels()
         self.names = tuple(dict.fromkeys(name for each in self.scales for name in each.names))
         self.numeric = population.scale.numeric
-        items, self.predicted = self._labels(population, [self.classifier])
-        labelled, self.given = self._labels(self.panel, self.panel.raters)
+        said, self.predicted = self._labels(population, [self.classifier])
+        heard, self.given = self._labels(self.panel, self.panel.raters)
+        items, labelled = said["item"], heard["item"]
+        self.rater = np.unique(whole(heard["place"]), return_inverse=True)[1]
+        self.n_raters = int(self.rater.max(initial=-1)) + 1
         places = places_among(labelled, items)
         strange = labelled.take(column_of(np.flatnonzero(places < 0))).unique().to_pylist()
         if strange:
@@ -211,21 +229,23 @@ class _Evidence:
                 "the classifier's labels. Name the categories (--categories)."
             )
 
-    def _labels(self, ratings: Ratings, raters: Collection[str]) -> "tuple[pa.ChunkedArray, Array]":
-        """The items of all labels of some raters, and the labels."""
+    def _labels(self, ratings: Ratings, raters: Collection[str]) -> "tuple[pa.Table, Array]":
+        """The items and raters of all labels of some raters, and the labels."""
         said = "number" if self.numeric else "code"
-        found = ratings.first(["item", said], raters=raters)
+        found = ratings.first(["item", "place", said], raters=raters)
         if self.numeric:
-            return found["item"], numbers_in(found[said])
+            return found, numbers_in(found[said])
         places = np.array([self.names.index(name) for name in ratings.scale.names])
-        return found["item"], places[whole(found[said])].astype(float)
+        return found, places[whole(found[said])].astype(float)
 
     def _clusters(self, items: "pa.ChunkedArray") -> Codes:
         known = self.population.items(["cluster_at"])
         at = whole(known["cluster_at"])[places_among(items, known["item"])]
         return np.asarray(np.unique(at, return_inverse=True)[1])
 
-    def each(self, majority_of: int | None, confidence_level: float) -> Iterator[Corrected]:
+    def each(
+        self, majority_of: int | None, raters: Population, confidence_level: float
+    ) -> Iterator[Corrected]:
         """The mean of a numeric scale, or the share of each category."""
         names: Sequence[str | None] = (None,) if self.numeric else self.names
         for place, name in enumerate(names):
@@ -239,9 +259,11 @@ class _Evidence:
                 "target": PAIRS if majority_of is None else f"majority of {majority_of}",
                 "confidence_level": confidence_level,
                 "design": self.design,
+                "raters": raters,
                 "n_items": len(predicted),
                 "n_labels": len(self.drawn),
                 "n_ratings": len(given),
+                "n_raters": self.n_raters,
                 "uncorrected": float(predicted.mean()),
             }
             yield self._one(predicted, given, majority_of, known)
@@ -249,17 +271,20 @@ class _Evidence:
     def _one(
         self, predicted: Array, given: Array, majority_of: int | None, known: Mapping[str, Any]
     ) -> Corrected:
-        ends = self._ends()
-        why = self._why_undefined(majority_of)
+        ends, at_large = self._ends(), known["raters"] == "raters at large"
+        why = self._why_undefined(majority_of, at_large)
         if why or ends is None:
             return Corrected(value=None, interval=None, undefined=why or NO_ENDS, **known)
-        said = sums(given, self.of, len(self.drawn))
-        labels = said / self.n_given
-        if majority_of is not None:
-            labels = majorities(said, self.n_given, majority_of)
-        found = prediction_powered(
-            list(self._units(predicted, labels)), ends, known["confidence_level"]
-        )
+        everyone = np.full(len(given), True)
+        strata = self._units(predicted, given, everyone, majority_of)
+        of_raters = None
+        if at_large:
+            without = (
+                self._units(predicted, given, self.rater != rater, majority_of)
+                for rater in range(self.n_raters)
+            )
+            of_raters = OfRaters.without_each([estimates(each) for each in without])
+        found = prediction_powered(strata, ends, known["confidence_level"], of_raters)
         return Corrected(
             value=found.corrected.value,
             interval=found.corrected.interval,
@@ -270,15 +295,21 @@ class _Evidence:
             **known,
         )
 
-    def _units(self, predicted: Array, labels: Array) -> Iterator[Stratum]:
-        """The items or clusters of each stratum, with the sums of their labels."""
-        n = len(self.sizes)
+    def _units(
+        self, predicted: Array, given: Array, heard: np.ndarray, majority_of: int | None
+    ) -> list[Stratum]:
+        """The items or clusters of each stratum, from the labels that count, with their sums."""
+        n, of = len(self.sizes), self.of[heard]
+        said, n_given = sums(given[heard], of, len(self.drawn)), np.bincount(of)
+        labels = majorities(said, n_given, majority_of) if majority_of else said / n_given
         of_all = sums(predicted, self.unit, n)
         of_drawn = sums(labels, self.unit[self.drawn], n)
+        found = []
         for members in self.strata.values():
             drawn = np.flatnonzero(self.n_labelled[members])
             sizes = self.sizes[members].astype(float)
-            yield Stratum(sizes, of_all[members], drawn, of_drawn[members[drawn]])
+            found.append(Stratum(sizes, of_all[members], drawn, of_drawn[members[drawn]]))
+        return found
 
     def _ends(self) -> Interval | None:
         """The lowest and the highest value of a label; None if they are not known."""
@@ -289,12 +320,15 @@ class _Evidence:
         scores = np.concatenate([each.scores for each in self.scales])
         return Interval(float(scores.min()), float(scores.max()))
 
-    def _why_undefined(self, majority_of: int | None) -> str | None:
+    def _why_undefined(self, majority_of: int | None, at_large: bool) -> str | None:
         if majority_of and self.numeric:
             return "numbers have no majority"
-        if majority_of and (few := int((self.n_given < majority_of).sum())):
+        if at_large and self.n_raters < FEWEST_RATERS:
+            return f"{counted(self.n_raters, 'rater')}, and others need {FEWEST_RATERS} to be known"
+        fewest = (majority_of or 1) + at_large
+        if few := int((self.n_given < fewest).sum()):
             has = "has" if few == 1 else "have"
-            return f"{counted(few, 'labelled item')} {has} fewer than {majority_of} ratings"
+            return f"{counted(few, 'labelled item')} {has} fewer than {fewest} ratings"
         some = (self.n_labelled > 0) & (self.n_labelled < self.sizes)
         if some.any():
             return f"{counted(int(some.sum()), 'cluster')} labelled in part, and not as a whole"

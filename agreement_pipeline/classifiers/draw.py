@@ -67,7 +67,9 @@ class Draw:
         said = f"{len(self.items):,} of {of}, {self.design}"
         if not self.earlier:
             return said
-        return f"{said}; after {counted(len(self.earlier), 'earlier draw')}: {self.reasons[0]}"
+        return (
+            f"{said}; after {counted(len(self.earlier), 'earlier draw')}: {'; '.join(self.reasons)}"
+        )
 
     def to_mapping(self) -> dict[str, Any]:
         """The draw as plain data."""
@@ -83,17 +85,14 @@ class Draw:
         DrawError
             The seed is another one.
         """
-        facts = {name: entry[name] for name in cls.__dataclass_fields__ if name != "population"}
-        found = cls(
-            entry["round"],
-            **{
-                name: tuple(each) if isinstance(each, list) else each
-                for name, each in facts.items()
-            },
-        )
-        if not entry.get("carried") and found.seed != _seed(
-            entry["previous"], found.population_digest
-        ):
+        facts: dict[str, Any] = {
+            name: tuple(entry[name]) if isinstance(entry[name], list) else entry[name]
+            for name in cls.__dataclass_fields__
+            if name != "population"
+        }
+        found = cls(entry["round"], **facts)
+        derived = _seed(entry["previous"], found.population_digest)
+        if not entry.get("carried") and found.seed != derived:
             raise DrawError(
                 f"draw of {found.population}: found a seed that does not follow from the log; "
                 "expected the one that nobody chose. Draw again, and say why.",

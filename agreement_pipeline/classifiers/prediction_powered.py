@@ -16,7 +16,7 @@ The limits are Gaffke's (2005) on the rectified values :math:`z = y - \lambda' f
 (Dirichlet), in which one more unit stands at the lowest or the highest value that z could have.
 For labels of 0 and 1 and no classifier, these are the limits of Clopper and Pearson. They assume no
 normal distribution. Strata are combined as independent confidence distributions (Fay, Proschan and
-Brittain 2015).
+Brittain 2015). So is what other raters would say, by Student's t on a jackknife over the raters.
 
 References: https://doi.org/10.48550/arXiv.2311.01453,
 https://doi.org/10.48550/arXiv.2406.04291, https://doi.org/10.48550/arXiv.1905.06208,
@@ -165,6 +165,24 @@ class Mean(NamedTuple):
     interval: Interval
 
 
+class OfRaters(NamedTuple):
+    """How far both estimates would lie from themselves with other raters, as standard errors."""
+
+    corrected: float
+    classical: float
+    n_raters: int
+
+    @classmethod
+    def without_each(cls, values: Sequence[tuple[float, float]]) -> "OfRaters":
+        r"""The jackknife over R raters, from both estimates without each of them.
+
+        It is :math:`\sqrt{(R - 1) / R \sum_r (\hat\theta_{(r)} - \bar\theta)^2}`.
+        """
+        n = len(values)
+        corrected, classical = np.sqrt((n - 1) * np.var(values, axis=0))
+        return cls(float(corrected), float(classical), n)
+
+
 class PredictionPowered(NamedTuple):
     """A mean of a population, with and without the classifier.
 
@@ -179,9 +197,14 @@ class PredictionPowered(NamedTuple):
 
 
 def prediction_powered(
-    strata: Sequence[Stratum], ends: Interval, confidence_level: float
+    strata: Sequence[Stratum],
+    ends: Interval,
+    confidence_level: float,
+    of_raters: OfRaters | None = None,
 ) -> PredictionPowered:
     """The mean over all strata. Each needs a drawn unit, and `ends` are those of a label.
+
+    For raters at large, `of_raters` adds Student's t with one degree of freedom less than raters.
 
     >>> said = np.array([0.0, 0, 1, 1])
     >>> stratum = Stratum(np.ones(100), np.tile(said, 25), np.arange(4), said)
@@ -189,22 +212,38 @@ def prediction_powered(
     >>> round(found.corrected.value, 3), round(stratum.tuned, 3)
     (0.5, 0.95)
     """
-    shares = np.array([each.n_items for each in strata])
-    shares = shares / shares.sum()
+    shares = _shares(strata)
 
-    def mean(values: Sequence[float], *, classical: bool) -> Mean:
+    def mean(estimate: float, *, classical: bool) -> Mean:
         drawn = [each.means(ends, classical=classical, seed=at) for at, each in enumerate(strata)]
-        tail = (1 - confidence_level) / 2
-        low = float(np.quantile(shares @ [low for low, _ in drawn], tail))
-        high = float(np.quantile(shares @ [high for _, high in drawn], 1 - tail))
-        value = min(max(float(shares @ values), ends.low), ends.high)
+        tail, others = (1 - confidence_level) / 2, np.zeros(N_DRAWS)
+        if of_raters is not None:
+            t = np.random.default_rng(SEED).standard_t(of_raters.n_raters - 1, N_DRAWS)
+            others = t * (of_raters.classical if classical else of_raters.corrected)
+        low = float(np.quantile(shares @ [low for low, _ in drawn] + others, tail))
+        high = float(np.quantile(shares @ [high for _, high in drawn] + others, 1 - tail))
+        value = min(max(estimate, ends.low), ends.high)
         limits = Interval(max(low, ends.low), min(high, ends.high))
         return Mean(value, limits.including(value))
 
+    value, without = estimates(strata)
     classical, corrected = shares**2 @ [each.variances for each in strata]
     return PredictionPowered(
-        mean([each.value for each in strata], classical=False),
-        mean([each.classical for each in strata], classical=True),
+        mean(value, classical=False),
+        mean(without, classical=True),
         tuple(each.tuned for each in strata),
         float(classical / corrected) if corrected > math.ulp(1.0) * classical else None,
     )
+
+
+def estimates(strata: Sequence[Stratum]) -> tuple[float, float]:
+    """The prediction-powered and the classical mean over all strata."""
+    shares = _shares(strata)
+    corrected, classical = shares @ [(each.value, each.classical) for each in strata]
+    return float(corrected), float(classical)
+
+
+def _shares(strata: Sequence[Stratum]) -> Array:
+    """The share of the items in each stratum."""
+    items = np.array([each.n_items for each in strata])
+    return np.asarray(items / items.sum())

@@ -44,6 +44,12 @@ REFUSED = 1
     help="The share of items to which most of so many raters would give the category.",
 )
 @option(
+    "--raters-at-large",
+    group=INTERVALS,
+    is_flag=True,
+    help="The intervals are about raters like these. By default, they are about these.",
+)
+@option(
     "--confidence-level",
     group=INTERVALS,
     type=SHARE,
@@ -57,6 +63,7 @@ def correct(
     predicted: str | None,
     store: str | None,
     majority_of: int | None,
+    raters_at_large: bool,
     confidence_level: float,
     output: str,
     **reading: Any,
@@ -68,7 +75,7 @@ def correct(
     """
     from agreement_pipeline.classifiers import correct as corrected
     from agreement_pipeline.classifiers import draw_of
-    from agreement_pipeline.report import aligned, corrected_rows
+    from agreement_pipeline.report import aligned, corrected_rows, printable
     from agreement_pipeline.store import Store
 
     items = read_population(population, reading, predicted)
@@ -86,6 +93,7 @@ def correct(
         items,
         design=drawn.design,
         majority_of=majority_of,
+        raters="raters at large" if raters_at_large else "these raters",
         confidence_level=confidence_level,
     )
     if output == "json":
@@ -94,5 +102,6 @@ def correct(
         return 0
     rows = corrected_rows(found)
     say(aligned(list(rows[0]), (each.values() for each in rows), width=terminal_width()))
-    say(f"target: {found[0].target}, of {found[0].classifier}; draw: {drawn.in_words}")
+    target = f"{found[0].target} of {found[0].raters}, labelled by {found[0].classifier}"
+    say(printable(f"target: {target}; draw: {drawn.in_words}"))
     return 0

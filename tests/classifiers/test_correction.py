@@ -9,7 +9,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.classifiers import correct
 from agreement_pipeline.classifiers.correction import majorities
-from agreement_pipeline.classifiers.prediction_powered import Stratum
+from agreement_pipeline.classifiers.prediction_powered import OfRaters, Stratum
 from agreement_pipeline.errors import RatingsError
 from tests.classifiers.tables import ratings_of, simulated
 
@@ -286,3 +286,51 @@ def test_what_is_found_is_plain_data(tables):
     assert found.to_frame()["classical_low"].tolist() == [
         each.classical_interval.low for each in found
     ]
+
+
+# Which raters it is about
+
+
+def test_other_raters_widen_the_interval_and_change_no_value(tables):
+    ratings = ratings_of([*tables[0], *tables[1]])
+    these, others = (
+        by_category(correct(ratings, raters=raters))["yes"]
+        for raters in ("these raters", "raters at large")
+    )
+    assert (others.value, others.effective_labels) == (these.value, these.effective_labels)
+    assert others.interval.low < these.interval.low
+    assert others.interval.high > these.interval.high
+    assert others.classical_interval.high > these.classical_interval.high
+    assert (others.raters, others.n_raters) == ("raters at large", 3)
+
+
+def test_the_error_of_raters_is_a_jackknife_over_them(tables):
+    population, panel = tables
+    names = sorted({rater for _, rater, _ in panel})
+    left = [
+        by_category(correct(ratings_of(population + [row for row in panel if row[1] != name])))[
+            "yes"
+        ]
+        for name in names
+    ]
+    found = OfRaters.without_each([(each.value, each.classical) for each in left])
+    values = np.array([each.value for each in left])
+    assert found.corrected == pytest.approx(
+        np.sqrt((len(names) - 1) / len(names) * ((values - values.mean()) ** 2).sum())
+    )
+    assert found.n_raters == 3
+
+
+@pytest.mark.parametrize(
+    ("raters", "why"),
+    [
+        (("r0", "r1"), "2 raters, and others need 3 to be known"),
+        (("r0", "r1", "r2"), "1 labelled item has fewer than 2 ratings"),
+    ],
+)
+def test_what_others_would_say_needs_three_raters_and_two_ratings_an_item(tables, raters, why):
+    population, panel = tables
+    first = panel[0][0]
+    panel = [row for row in panel if row[1] in raters and (row[0] != first or row[1] == "r0")]
+    for found in correct(ratings_of(population + panel), raters="raters at large"):
+        assert found.undefined == why

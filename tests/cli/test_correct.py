@@ -76,7 +76,9 @@ def test_what_is_found_is_printed(place, capsys):
     header, _, *rows, about = out.splitlines()
     assert header.startswith("of   corrected  interval")
     assert [row.split()[0] for row in rows] == ["no", "yes"]
-    assert about == "target: pairs, of model; draw: 80 of 600 items of march, simple"
+    assert about == (
+        "target: pairs of these raters, labelled by model; draw: 80 of 600 items of march, simple"
+    )
 
 
 def test_what_is_found_is_json(place, capsys):
@@ -97,7 +99,11 @@ def test_a_population_may_have_a_row_an_item(place, capsys):
     )
     assert one[0] == other[0] == 0
     assert one[1].splitlines()[:-1] == other[1].splitlines()[:-1]
-    assert other[1].splitlines()[-1].startswith("target: majority of 3, of said")
+    assert (
+        other[1]
+        .splitlines()[-1]
+        .startswith("target: majority of 3 of these raters, labelled by said;")
+    )
 
 
 def test_a_panel_that_always_says_the_same_has_a_share(place, capsys):
@@ -148,3 +154,20 @@ def test_the_tasks_go_into_a_file(place, capsys):
     assert (status, out) == (0, "")
     assert err == "drawn: 80 of 600 items of march, simple\n"
     assert len(pd.read_csv("tasks.csv")) == 80
+
+
+def test_the_intervals_may_be_about_other_raters(place, capsys):
+    label(drawn(capsys))
+    _, these, _ = run(capsys, "correct", "march.csv", "labels.csv", "--format", "json")
+    asked = ("--format", "json", "--raters-at-large")
+    _, others, _ = run(capsys, "correct", "march.csv", "labels.csv", *asked)
+    these, others = (json.loads(said)["numbers"][1] for said in (these, others))
+    assert (these["raters"], others["raters"]) == ("these raters", "raters at large")
+    assert others["low"] < these["low"] < these["high"] < others["high"]
+
+
+def test_a_reason_moves_no_cursor(place, capsys):
+    drawn(capsys)
+    label(drawn(capsys, "--reason", "a\x1b[2Jb"))
+    _, out, _ = run(capsys, "correct", "march.csv", "labels.csv")
+    assert out.endswith("after 1 earlier draw: a\\x1b[2Jb\n")
