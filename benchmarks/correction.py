@@ -4,15 +4,16 @@ A population of 20,000 items is made anew for each round. Raters give the catego
 chance of its own, from a beta distribution, so that two raters of an item agree as α says. The
 classifier gives what most raters would and errs in a share of the items. In half of the situations
 it calls another 12 % of all items positive. The script prints the table of
-docs/proofs/correction.md.
+docs/proofs/correction.md. With `--methods`, it compares limits that could have been chosen.
 """
 
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, product
-from math import sqrt
+from math import log, sqrt
 from operator import attrgetter
+from statistics import NormalDist
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from agreement_pipeline.classifiers.prediction_powered import (
 )
 from agreement_pipeline.intervals import Interval
 
-N_ITEMS, SEED, UNIT = 20_000, 2026, Interval(0.0, 1.0)
+N_ITEMS, SEED = 20_000, 2026
 SHARES, LABELS = (0.02, 0.1, 0.5), (30, 200, 1_000)
 ACCURACIES, BIASES = (0.5, 0.9, 0.98), (0.0, 0.12)
 PANELS = ((2, 0.5), (3, 0.7), (5, 0.9))
@@ -127,7 +128,7 @@ def estimated(at: Situation, rng: np.random.Generator) -> tuple[float, float, Pr
         assert at.majority_of == 3
         true = chance**2 * (3 - 2 * chance)
     known = np.corrcoef(labelled(at, chance, rng), said)[0, 1]
-    return float(true.mean()), sqrt(1 - known**2), prediction_powered(strata, UNIT, 0.95)
+    return float(true.mean()), sqrt(1 - known**2), prediction_powered(strata, 0.95)
 
 
 def estimated_at_large(
@@ -148,7 +149,7 @@ def estimated_at_large(
     others = [(1 / (1 + np.exp(-odds - at.apart * each))).mean() for each in nodes]
     true = float(weights @ others / weights.sum())
     of_raters = OfRaters.without_each(without)
-    return true, 1.0, prediction_powered(strata(given), UNIT, 0.95, of_raters)
+    return true, 1.0, prediction_powered(strata(given), 0.95, of_raters)
 
 
 def outcome(at: Situation, rounds: int) -> Outcome:
@@ -162,6 +163,98 @@ def outcome(at: Situation, rounds: int) -> Outcome:
         widths += [high - low, found.classical.interval.high - found.classical.interval.low, best]
     corrected, classical, best = widths / rounds
     return Outcome(at, rounds, under / rounds, above / rounds, corrected / classical, best)
+
+
+def normal(stratum: Stratum) -> Interval:
+    """The limits of PPI++: a normal distribution around the estimate."""
+    reach = NormalDist().inv_cdf(0.975) * sqrt(stratum.variances[1])
+    return Interval(stratum.value - reach, stratum.value + reach)
+
+
+def rectified(stratum: Stratum) -> tuple[np.ndarray, float, float]:
+    """The rectified labels of the drawn items, and their lowest and highest value."""
+    n, n_items = len(stratum.drawn), len(stratum.sizes)
+    weight = stratum.tuned * n_items / (n_items - n)
+    offset = weight * stratum.uncorrected
+    return (
+        stratum.labels - weight * stratum.predicted[stratum.drawn] + offset,
+        offset - weight,
+        (offset + 1),
+    )
+
+
+def half_a_unit(stratum: Stratum) -> Interval:
+    """The limits of this package, with half a unit more in the place of one."""
+    values, least, most = rectified(stratum)
+    rng = np.random.default_rng(SEED)
+    weights, more = rng.standard_gamma(1.0, (2_000, len(values))), rng.standard_gamma(0.5, 2_000)
+    total, mass = weights @ values, weights.sum(1) + more
+    low, high = (total + least * more) / mass, (total + most * more) / mass
+    return Interval(float(np.quantile(low, 0.025)), float(np.quantile(high, 0.975)))
+
+
+def two_strata(stratum: Stratum) -> Interval:
+    """Exact limits for either label of the classifier, combined (Fay and others 2015)."""
+    limits = np.zeros((2, 2_000))
+    rng = np.random.default_rng(SEED)
+    for label in (0.0, 1.0):
+        share = float((stratum.predicted == label).mean())
+        values = stratum.labels[stratum.predicted[stratum.drawn] == label]
+        weights = rng.standard_gamma(1.0, (2_000, len(values) + 1))
+        total = weights[:, 1:] @ values
+        mass = weights.sum(1)
+        limits += share * np.array([total / mass, (total + weights[:, 0]) / mass])
+    low, high = limits
+    return Interval(float(np.quantile(low, 0.025)), float(np.quantile(high, 0.975)))
+
+
+def betting(stratum: Stratum) -> Interval:
+    """Hedged capital with predictable bets (Waudby-Smith and Ramdas 2024) on rectified labels."""
+    values, least, most = rectified(stratum)
+    x = (np.random.default_rng(SEED).permutation(values) - least) / (most - least)
+    n, grid = len(x), np.linspace(0, 1, 1_001)[1:-1]
+    known = np.arange(1, n + 1)
+    mean = (0.5 + np.cumsum(x)) / (known + 1)
+    variance = (0.25 + np.cumsum((x - mean) ** 2)) / (known + 1)
+    bets = np.sqrt(2 * log(2 / 0.05) / (n * np.append(0.25, variance[:-1])))[:, None]
+    up = np.log1p(np.minimum(bets, 0.5 / grid) * (x[:, None] - grid)).sum(0)
+    down = np.log1p(-np.minimum(bets, 0.5 / (1 - grid)) * (x[:, None] - grid)).sum(0)
+    held = grid[np.maximum(up, down) + log(0.5) < log(1 / 0.05)]
+    scale = most - least
+    return Interval(least + scale * float(held.min()), least + scale * float(held.max()))
+
+
+def chosen(stratum: Stratum) -> Interval:
+    """The limits of this package."""
+    return prediction_powered([stratum], 0.95).corrected.interval
+
+
+METHODS = (chosen, normal, half_a_unit, two_strata, betting)
+
+
+def methods(rounds: int) -> Iterator[str]:
+    """Lines of a table: how often each method misses, and its width beside the classical one."""
+    yield f"| share | labels | accuracy | {' | '.join(each.__name__ for each in METHODS)} |"
+    yield f"| ---: | ---: | ---: | {' | '.join('---:' for _ in METHODS)} |"
+    for share, n, accuracy in product((0.02, 0.1, 0.5), (30, 200), (0.5, 0.9, 0.98)):
+        at = Situation(share, n, accuracy, 0.0, (2, 0.9))
+        rng = np.random.default_rng([SEED, *str(at).encode()])
+        missed, widths, classical = np.zeros(len(METHODS)), np.zeros(len(METHODS)), 0.0
+        for _ in range(rounds):
+            chance, said, _ = population(at, rng)
+            drawn = rng.choice(N_ITEMS, n, replace=False)
+            stratum = Stratum(np.ones(N_ITEMS), said, drawn, labelled(at, chance[drawn], rng))
+            limits = np.array([each(stratum) for each in METHODS]).clip(0, 1)
+            true = chance.mean()
+            missed += (true < limits[:, 0]) | (true > limits[:, 1])
+            widths += limits[:, 1] - limits[:, 0]
+            low, high = prediction_powered([stratum], 0.95).classical.interval
+            classical += high - low
+        cells = [
+            f"{100 * miss / rounds:.1f} ({width / classical:.2f})"
+            for miss, width in zip(missed, widths, strict=True)
+        ]
+        yield f"| {share:g} | {n} | {accuracy:g} | {' | '.join(cells)} |"
 
 
 def situations() -> Iterator[Situation]:
@@ -203,7 +296,11 @@ def table(found: list[Outcome]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--methods", action="store_true")
     asked = parser.parse_args()
+    if asked.methods:
+        print("\n".join(methods(asked.rounds)))
+        return
     found = [outcome(at, asked.rounds) for at in situations()]
     print("\n".join(table(found)))
     print(f"\n{len(found)} situations of {asked.rounds} rounds; ", end="")

@@ -275,6 +275,9 @@ class _Evidence:
         why = self._why_undefined(majority_of, at_large)
         if why or ends is None:
             return Corrected(value=None, interval=None, undefined=why or NO_ENDS, **known)
+        predicted, given = (
+            (labels - ends.low) / (ends.high - ends.low) for labels in (predicted, given)
+        )
         everyone = np.full(len(given), True)
         strata = self._units(predicted, given, everyone, majority_of)
         of_raters = None
@@ -284,12 +287,16 @@ class _Evidence:
                 for rater in range(self.n_raters)
             )
             of_raters = OfRaters.without_each([estimates(each) for each in without])
-        found = prediction_powered(strata, ends, known["confidence_level"], of_raters)
+        found = prediction_powered(strata, known["confidence_level"], of_raters)
+
+        def on_the_scale(number: float) -> float:
+            return ends.low + (ends.high - ends.low) * number
+
         return Corrected(
-            value=found.corrected.value,
-            interval=found.corrected.interval,
-            classical=found.classical.value,
-            classical_interval=found.classical.interval,
+            value=on_the_scale(found.corrected.value),
+            interval=Interval(*map(on_the_scale, found.corrected.interval)),
+            classical=on_the_scale(found.classical.value),
+            classical_interval=Interval(*map(on_the_scale, found.classical.interval)),
             tuning=found.tuning,
             effective_labels=found.times and found.times * len(self.drawn),
             **known,

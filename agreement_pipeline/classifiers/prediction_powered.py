@@ -23,7 +23,6 @@ https://doi.org/10.48550/arXiv.2406.04291, https://doi.org/10.48550/arXiv.1905.0
 https://doi.org/10.1111/biom.12231. The last but one has Gaffke's limits and their tests.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +34,10 @@ from agreement_pipeline.intervals import Interval, in_blocks
 from agreement_pipeline.ratings import Array, Codes
 
 N_DRAWS, SEED, DECIMALS = 10_000, 20231103, 12
-"""How many random means the limits rest on, and the seed of all. Equal labels give equal limits."""
+"""How many random means the limits rest on, the seed of all, and the decimals that count.
+
+Sums differ in later ones with the order of items. So equal labels give equal limits.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,8 @@ class Stratum:
         Shape (N,): the items of each unit, and the sum of the classifier's labels over them.
     drawn, labels
         Shape (n,): the places of the drawn units, and the sum of the labels over their items.
+
+    A label is a number from 0 to 1.
     """
 
     sizes: Array
@@ -100,24 +104,18 @@ class Stratum:
         imputed = self.tuned**2 * float(unseen @ unseen) / len(others) ** 2
         return classical, imputed + float(rectified @ rectified) / n**2
 
-    def means(
-        self, ends: Interval, *, classical: bool = False, seed: int = 0
-    ) -> tuple[Array, Array]:
+    def means(self, *, classical: bool, seed: int) -> tuple[Array, Array]:
         """Random means with one more unit at the lower end, and with one at the upper end.
 
-        Shape (B,) each. `ends` are those of labels; `classical` leaves the classifier out.
+        Shape (B,) each. `classical` leaves the classifier out.
         """
         full = 0.0 if classical else self._full
         sizes, offset = self.sizes[self.drawn], full * self.uncorrected
         rectified = self.labels - full * self.predicted[self.drawn] + offset * sizes
-        # Sums differ in their last digits with the order of items.
         pairs = np.column_stack([rectified, sizes]).round(DECIMALS)
         kinds, times = np.unique(pairs, axis=0, return_counts=True)
         n, usual = len(sizes), float(sizes.mean())
-        least, most = (
-            usual * (end - full * other + offset)
-            for end, other in zip(ends, reversed(ends), strict=True)
-        )
+        least, most = usual * (offset - full), usual * (offset + 1)
 
         def drawn(rng: np.random.Generator, size: int) -> Array:
             weights = rng.standard_gamma(times, (size, len(times)))
@@ -155,7 +153,7 @@ class Stratum:
 
     @staticmethod
     def _apart(totals: Array, sizes: Array, mean: float) -> Array:
-        return np.asarray((totals - mean * sizes) / sizes.mean())
+        return np.asarray(((totals - mean * sizes) / sizes.mean()).round(DECIMALS))
 
 
 class Mean(NamedTuple):
@@ -198,32 +196,31 @@ class PredictionPowered(NamedTuple):
 
 def prediction_powered(
     strata: Sequence[Stratum],
-    ends: Interval,
     confidence_level: float,
     of_raters: OfRaters | None = None,
 ) -> PredictionPowered:
-    """The mean over all strata. Each needs a drawn unit, and `ends` are those of a label.
+    """The mean over all strata, from 0 to 1. Each needs a drawn unit.
 
     For raters at large, `of_raters` adds Student's t with one degree of freedom less than raters.
 
     >>> said = np.array([0.0, 0, 1, 1])
     >>> stratum = Stratum(np.ones(100), np.tile(said, 25), np.arange(4), said)
-    >>> found = prediction_powered([stratum], Interval(0, 1), 0.95)
+    >>> found = prediction_powered([stratum], 0.95)
     >>> round(found.corrected.value, 3), round(stratum.tuned, 3)
     (0.5, 0.95)
     """
     shares = _shares(strata)
 
     def mean(estimate: float, *, classical: bool) -> Mean:
-        drawn = [each.means(ends, classical=classical, seed=at) for at, each in enumerate(strata)]
+        drawn = [each.means(classical=classical, seed=at) for at, each in enumerate(strata)]
         tail, others = (1 - confidence_level) / 2, np.zeros(N_DRAWS)
         if of_raters is not None:
             t = np.random.default_rng(SEED).standard_t(of_raters.n_raters - 1, N_DRAWS)
             others = t * (of_raters.classical if classical else of_raters.corrected)
         low = float(np.quantile(shares @ [low for low, _ in drawn] + others, tail))
         high = float(np.quantile(shares @ [high for _, high in drawn] + others, 1 - tail))
-        value = min(max(estimate, ends.low), ends.high)
-        limits = Interval(max(low, ends.low), min(high, ends.high))
+        value = min(max(estimate, 0.0), 1.0)
+        limits = Interval(max(low, 0.0), min(high, 1.0))
         return Mean(value, limits.including(value))
 
     value, without = estimates(strata)
@@ -232,7 +229,7 @@ def prediction_powered(
         mean(value, classical=False),
         mean(without, classical=True),
         tuple(each.tuned for each in strata),
-        float(classical / corrected) if corrected > math.ulp(1.0) * classical else None,
+        float(classical / corrected) if corrected > 0 else None,
     )
 
 

@@ -150,6 +150,17 @@ def test_a_numeric_scale_has_a_mean():
     assert found.effective_labels > 100
 
 
+def test_other_units_of_a_scale_give_the_same_numbers_in_them():
+    population, panel = numeric(np.random.default_rng(2))
+    small = [(item, rater, label * 1e-13) for item, rater, label in population + panel]
+    scale = Scale(tuple(place * 1e-13 for place in (1, 2, 3, 4, 5)), "interval")
+    (one,) = correct(ratings_of(population + panel, Scale((1, 2, 3, 4, 5), "interval")))
+    (other,) = correct(ratings_of(small, scale))
+    assert other.value == pytest.approx(one.value * 1e-13, rel=1e-9)
+    assert [*other.interval] == pytest.approx([each * 1e-13 for each in one.interval], rel=1e-6)
+    assert other.effective_labels == pytest.approx(one.effective_labels)
+
+
 @pytest.mark.parametrize(
     "scale",
     [Scale(None, "interval"), Scale((1, 2, 3, 4, 5), "interval", declared=False)],

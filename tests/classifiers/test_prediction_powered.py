@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.classifiers.prediction_powered import Stratum, prediction_powered
-from agreement_pipeline.intervals import Interval, share_interval
+from agreement_pipeline.intervals import share_interval
 
 CASES = json.loads((Path(__file__).parent / "ppi_python.json").read_text(encoding="utf-8"))
-UNIT = Interval(0.0, 1.0)
 
 
 def stratum(labels, predicted, others):
@@ -90,7 +89,6 @@ def test_strata_and_clusters_are_those_of_a_slow_loop(seed, clustered, n_strata)
     )
     found = prediction_powered(
         [Stratum(s.astype(float), p.astype(float), d, y.astype(float)) for s, p, d, y in tables],
-        UNIT,
         0.95,
     )
     assert found.corrected.value == pytest.approx(value, abs=1e-12)
@@ -103,7 +101,7 @@ def test_without_a_classifier_the_limits_are_those_of_clopper_and_pearson(n, sha
     n_ones = round(share * n)
     found = stratum([1] * n_ones + [0] * (n - n_ones), [0] * n, [0] * 50)
     exact = share_interval(n_ones, n, 0.95)
-    one = prediction_powered([found], UNIT, 0.95)
+    one = prediction_powered([found], 0.95)
     assert [*one.classical.interval] == pytest.approx([*exact], abs=0.002 + 0.02 / n**0.5)
     assert one.corrected == one.classical
     assert one.tuning == (0.0,)
@@ -116,18 +114,9 @@ def test_the_order_of_items_does_not_matter():
     place = np.argsort(order)
     turned = rng.permutation(len(one.drawn))
     other = Stratum(one.sizes, one.predicted[order], place[one.drawn][turned], one.labels[turned])
-    found, again = (prediction_powered([each], UNIT, 0.95) for each in (one, other))
+    found, again = (prediction_powered([each], 0.95) for each in (one, other))
     assert [*found.corrected.interval] == pytest.approx([*again.corrected.interval], abs=1e-12)
     assert found.corrected.value == pytest.approx(again.corrected.value, abs=1e-12)
-
-
-def test_other_units_of_the_scale_give_the_same_limits_in_them():
-    one = simulated(np.random.default_rng(2))
-    other = Stratum(one.sizes, 1 + 4 * one.predicted, one.drawn, 1 + 4 * one.labels)
-    found = prediction_powered([one], UNIT, 0.9).corrected
-    again = prediction_powered([other], Interval(1.0, 5.0), 0.9).corrected
-    assert again.value == pytest.approx(1 + 4 * found.value)
-    assert [*again.interval] == pytest.approx([1 + 4 * each for each in found.interval])
 
 
 def test_a_good_classifier_narrows_the_interval_and_a_useless_one_does_not_widen_it():
@@ -136,7 +125,7 @@ def test_a_good_classifier_narrows_the_interval_and_a_useless_one_does_not_widen
     for right in (0.5, 0.98):
         widths = []
         for _ in range(30):
-            found = prediction_powered([simulated(rng, n=200, right=right)], UNIT, 0.95)
+            found = prediction_powered([simulated(rng, n=200, right=right)], 0.95)
             widths.append([high - low for _, (low, high) in found[:2]])
         corrected, classical = np.mean(widths, axis=0)
         ratio[right] = corrected / classical
@@ -147,13 +136,20 @@ def test_a_good_classifier_narrows_the_interval_and_a_useless_one_does_not_widen
 def test_errors_that_no_drawn_item_shows_stay_possible():
     rng = np.random.default_rng(4)
     perfect = simulated(rng, n=30, right=1.0)
-    value, (low, high) = prediction_powered([perfect], UNIT, 0.95).corrected
+    value, (low, high) = prediction_powered([perfect], 0.95).corrected
     assert value - low > 0.05
     assert high - value > 0.05
 
 
+@pytest.mark.parametrize("label", [0.1, 1 / 3, 0.7])
+def test_rounding_is_no_difference_between_labels(label):
+    found = stratum([label] * 30, [label] * 30, [label] * 37)
+    assert found.tuned == 0
+    assert found.variances == (0, 0)
+
+
 def test_labels_that_do_not_vary_have_no_effective_number():
-    found = prediction_powered([stratum([0] * 30, [0] * 30, [1] * 20)], UNIT, 0.95)
+    found = prediction_powered([stratum([0] * 30, [0] * 30, [1] * 20)], 0.95)
     assert found.times is None
     assert found.corrected.interval.low == 0
     assert found.corrected.interval.high == pytest.approx(0.1157, abs=0.005)
@@ -162,7 +158,7 @@ def test_labels_that_do_not_vary_have_no_effective_number():
 def test_a_population_that_is_labelled_whole_has_its_own_mean():
     rng = np.random.default_rng(5)
     whole = simulated(rng, n=600)
-    found = prediction_powered([whole], UNIT, 0.95)
+    found = prediction_powered([whole], 0.95)
     assert found.corrected.value == pytest.approx(whole.labels.mean())
     assert found.tuning == (0.0,)
 
@@ -173,7 +169,7 @@ def test_on_many_labels_the_estimate_agrees_with_that_of_rogan_and_gladen():
     positive, said = one.labels == 1, one.predicted[one.drawn] == 1
     sensitivity, specificity = said[positive].mean(), (~said[~positive]).mean()
     expected = (one.predicted.mean() + specificity - 1) / (sensitivity + specificity - 1)
-    found = prediction_powered([one], UNIT, 0.95).corrected
+    found = prediction_powered([one], 0.95).corrected
     assert found.value == pytest.approx(expected, abs=0.003)
     assert found.interval.low < expected < found.interval.high
 
@@ -182,6 +178,6 @@ def test_on_many_labels_the_estimate_agrees_with_that_of_rogan_and_gladen():
 def test_estimates_and_limits_stay_inside_the_scale(seed):
     rng = np.random.default_rng(seed)
     n, share = int(rng.integers(2, 12)), rng.random() * 0.2
-    found = prediction_powered([simulated(rng, n=n, share=share, right=0.6)], UNIT, 0.95)
+    found = prediction_powered([simulated(rng, n=n, share=share, right=0.6)], 0.95)
     for value, (low, high) in found[:2]:
         assert 0 <= low <= value <= high <= 1
