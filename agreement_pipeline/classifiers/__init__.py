@@ -6,7 +6,6 @@ from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
     from agreement_pipeline.classifiers.correction import (
-        DESIGNS as DESIGNS,
         Corrected as Corrected,
         Design as Design,
         correct as correct,

@@ -145,8 +145,8 @@ def correct(
     Raises
     ------
     RatingsError
-        The classifier is not known or did not label an item, or the labels are no numbers or
-        categories. Or R is even.
+        The classifier or the design is not known, an item has no label of the classifier, or the
+        labels are not of one kind. Or R is even.
 
     Examples
     --------
@@ -179,6 +179,11 @@ class _Evidence:
     def __init__(
         self, ratings: Ratings, population: Ratings, classifier: str | None, design: Design
     ) -> None:
+        if design not in DESIGNS:
+            raise RatingsError(
+                f"design: found {design!r}; expected one of {', '.join(DESIGNS)}. "
+                "Say how the items were drawn."
+            )
         self.panel, self.population, self.design = ratings.unassisted, population, design
         self.classifier = the_classifier(population, classifier)
         self.scales = population.scale, ratings.scale

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from agreement_pipeline.classifiers.correction import the_classifier
 from agreement_pipeline.errors import DrawError
@@ -192,6 +192,11 @@ def draw(
         The name is not allowed.
     """
     called_by = the_classifier(population, classifier)
+    if design not in get_args(Design):
+        raise DrawError(
+            f"draw of {name}: found design {design!r}; expected one of "
+            f"{', '.join(get_args(Design))}. Correct the design."
+        )
     if population.raters or (right and design == "simple"):
         what = "shares of labels" if right else f"labels of {listed(population.raters)}"
         raise DrawError(

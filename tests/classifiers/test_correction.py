@@ -282,6 +282,11 @@ def test_numbers_and_categories_are_not_compared(tables):
         correct(labels, ratings_of(tables[0]))
 
 
+def test_an_unknown_design_is_refused(tables):
+    with pytest.raises(RatingsError, match="expected one of simple, stratified, clustered"):
+        correct(ratings_of([*tables[0], *tables[1]]), design="stratifed")
+
+
 def test_strata_of_any_number_are_refused():
     population, panel = numeric(np.random.default_rng(7))
     ratings = ratings_of(population + panel, Scale(None, "interval"))

@@ -116,6 +116,11 @@ def test_expected_shares_are_for_labels_in_strata(store, population):
         draw(store, "march", population, 50, design="stratified", right={"maybe": 0.8})
 
 
+def test_another_design_is_refused(store, population):
+    with pytest.raises(DrawError, match="expected one of simple, stratified"):
+        draw(store, "march", population, 50, design="clustered")
+
+
 # Whoever wants another draw
 
 
