@@ -1,12 +1,13 @@
 """Shares and means of a population, from ratings."""
 
 from itertools import combinations
+from time import process_time
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import Ratings, Scale
+from agreement_pipeline import Ratings, Scale, read_ratings
 from agreement_pipeline.classifiers import correct
 from agreement_pipeline.classifiers.correction import majorities
 from agreement_pipeline.classifiers.prediction_powered import OfRaters, Stratum
@@ -350,3 +351,23 @@ def test_what_others_would_say_needs_three_raters_and_two_ratings_an_item(tables
     panel = [row for row in panel if row[1] in raters and (row[0] != first or row[1] == "r0")]
     for found in correct(ratings_of(population + panel), raters="raters at large"):
         assert found.undefined == why
+
+
+@pytest.mark.slow
+def test_a_million_items_take_less_than_three_seconds_of_a_processor(tmp_path):
+    rng, n = np.random.default_rng(8), 1_000_000
+    items = np.char.add("item-", np.arange(n).astype(str))
+    said = rng.choice(["no", "yes", "unsure"], n)
+    drawn = np.repeat(rng.choice(n, 500, replace=False), 3)
+    table = {"item": items, "rater": np.full(n, "model"), "label": said}
+    pd.DataFrame(table).to_parquet(tmp_path / "population.parquet")
+    raters = np.tile(["ana", "ben", "cleo"], 500)
+    panel = pd.DataFrame({"item": items[drawn], "rater": raters, "label": said[drawn]})
+    scale = Scale(("no", "yes", "unsure"))
+    start = process_time()
+    population = read_ratings(
+        tmp_path / "population.parquet", scale=scale, classifiers=["model"], usable=False
+    )
+    found = correct(Ratings.from_frame(panel, scale), population)
+    assert process_time() - start < 3
+    assert [each.n_items for each in found] == [n] * 3
