@@ -8,6 +8,7 @@ LOWEST_PYTHON ?= python3.11
 LOWEST := .venv-lowest
 LABEL_STUDIO := .venv-label-studio
 ARGILLA := .venv-argilla
+PPI := .venv-ppi
 # Some tests wait for other processes, so there are two workers more than cores. They take the files
 # in the order of `tests/conftest.py`: the slow ones first.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
@@ -17,8 +18,8 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 # Modules are compiled when they are first imported. Some machines forbid to keep the result.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run ui test tests test-lowest lint types definitions docs pages round-trips benchmarks \
-  format clean
+.PHONY: run ui test tests test-lowest lint types definitions docs pages round-trips vectors \
+  benchmarks format clean
 
 run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
@@ -64,6 +65,10 @@ round-trips: $(LABEL_STUDIO)/.installed $(ARGILLA)/.installed
 	PYTHONHASHSEED=0 $(ARGILLA)/bin/python -m tools.round_trips.argilla_client \
 	  tests/readers/exports/argilla
 
+# What the package of the authors of PPI++ computes, for the tests of corrected shares.
+vectors: $(PPI)/.installed
+	$(PPI)/bin/python -m tools.vectors.prediction_powered tests/classifiers/ppi_python.json
+
 benchmarks: $(VENV)/.installed
 	$(BIN)/python -m benchmarks
 
@@ -72,7 +77,7 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(LABEL_STUDIO) $(ARGILLA) .agreement
+	rm -rf $(VENV) $(LOWEST) $(LABEL_STUDIO) $(ARGILLA) $(PPI) .agreement
 
 INSTALL := -m pip install --quiet --no-compile --disable-pip-version-check
 PIP := $(BIN)/python $(INSTALL) --constraint constraints.txt --editable
@@ -115,4 +120,9 @@ $(LABEL_STUDIO)/.installed: tools/round_trips/label_studio.txt
 $(ARGILLA)/.installed: tools/round_trips/argilla.txt
 	@$(PYTHON) -m venv $(ARGILLA)
 	@$(ARGILLA)/bin/python $(INSTALL) --requirement tools/round_trips/argilla.txt
+	@touch $@
+
+$(PPI)/.installed:
+	@$(PYTHON) -m venv $(PPI)
+	@$(PPI)/bin/python $(INSTALL) ppi-python==0.2.3
 	@touch $@

@@ -6,6 +6,7 @@ AgreementError
 ├── PolicyError(ValueError)           a policy cannot be read or judged by
 ├── WaiverError(ValueError)           a waiver is not valid
 ├── ProjectError(ValueError)          a project file is not valid
+├── DrawError(ValueError)             a random draw cannot be made, or labels are of other items
 ├── StoreError(RuntimeError)          the store lacks what was asked for, or was edited
 ├── ReleaseHeldError(RuntimeError)    a round is not admitted for training
 ├── ReleaseInvalidError(RuntimeError) a release does not prove itself
@@ -139,6 +140,16 @@ class ProjectError(AgreementError, ValueError):
     """A project file is not valid."""
 
     code = "project_unreadable"
+
+
+class DrawError(AgreementError, ValueError):
+    """A random draw cannot be made, or the labelled items are not those that were drawn."""
+
+    code = "draw_refused"
+
+    def __init__(self, message: str, code: str = "draw_refused") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class StoreError(AgreementError, RuntimeError):

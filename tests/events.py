@@ -29,6 +29,17 @@ FACTS = {
     },
     "released": {"release": "r/v", "rounds": {"r": "a"}, "manifest_digest": "d"},
     "withdrawn": {"releases": ["r/v"], "reasons": []},
+    "drawn": {
+        "population_digest": "a",
+        "population_items": 3,
+        "classifier": "model",
+        "design": "simple",
+        "strata": {"": 1},
+        "seed": "b",
+        "items": ["i1"],
+        "earlier": [],
+        "reasons": [],
+    },
 }
 
 

@@ -22,6 +22,7 @@ ORDER = (
     "intervals",
     "estimates",
     "policy",
+    "classifiers",
     "release report",
     "projects notebook",
     "orchestration",

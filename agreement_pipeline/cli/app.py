@@ -32,6 +32,8 @@ PURPOSES = {
     "history": "Print the log of a store.",
     "reassess": "Judge the rounds of a project again by today's policy.",
     "disputed": "Write the disputed items of a round as tasks for a labelling tool.",
+    "draw": "Draw items that a panel labels, from a population that a model labelled.",
+    "correct": "Print the shares of a population, corrected by the labels of drawn items.",
     "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",
     "guide": "Print a page of the guide, or the list of pages.",

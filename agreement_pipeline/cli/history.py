@@ -1,16 +1,19 @@
 """The command `history`."""
 
-from pathlib import Path
-
 import click
 
-from agreement_pipeline.cli.options import INPUT, command, option, output_option, store_option
+from agreement_pipeline.cli.options import (
+    INPUT,
+    STORES,
+    command,
+    only_store,
+    option,
+    output_option,
+    store_option,
+)
 from agreement_pipeline.cli.output import as_json, say, terminal_width
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.report import aligned
-from agreement_pipeline.text import listed
-
-STORES = Path(".agreement/store")
 
 
 @command(
@@ -42,7 +45,7 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
     from agreement_pipeline.report import event_table
     from agreement_pipeline.store import Store
 
-    opened = Store(store or _only_store())
+    opened = Store(store or only_store())
     entries = opened.history() if since is None else opened.log.since(since)
     if entries is None:
         raise StoreError(
@@ -63,14 +66,3 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
         rows = said.to_numpy().tolist()
         say(aligned(list(said.columns), rows, wrapped="why", width=terminal_width()))
     return 0
-
-
-def _only_store() -> Path:
-    """The store of the projects here, if there is only one."""
-    stores = sorted(str(path) for path in STORES.glob("*") if path.is_dir())
-    if len(stores) != 1:
-        raise StoreError(
-            f"{STORES}: found stores {listed(stores)}; expected one. "
-            "Name a folder or a URL with --store."
-        )
-    return Path(stores[0])

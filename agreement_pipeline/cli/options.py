@@ -19,13 +19,14 @@ from click.shell_completion import CompletionItem
 from click.types import FuncParamType
 
 from agreement_pipeline.cli.output import as_json, say, say_aside
-from agreement_pipeline.errors import EXPECTED, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT, measure_named
 from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
+from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
     from agreement_pipeline.units import UnitSettings
@@ -39,6 +40,7 @@ STANDARD_INPUT = "standard input"
 WRITTEN = "agreement_pipeline.written"
 NAMING = ("--raters", "--classifier", "--exclude-rater")
 """Options that name raters."""
+STORES = Path(".agreement/store")
 AGGREGATED = ("counts", "contingency")
 TABLE_HELP = "A table or a tool's export. - is the standard input."
 TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of tables."
@@ -524,6 +526,23 @@ policy_option = option(
 )
 
 
+population_options = together(
+    option(
+        "--predicted",
+        group=COLUMNS,
+        metavar="NAME",
+        help="The column of the population with the classifier's labels, if a row is an item.",
+    ),
+    option(
+        "--store",
+        group=INPUT,
+        type=PLACE,
+        show_default=f"the one store in {STORES}",
+        help="The folder or the URL of the store whose log has the draw.",
+    ),
+)
+
+
 def measure_option(default: str) -> Callable[[F], F]:
     """Add the option that names measures; `default` says which are usual."""
     return option(
@@ -541,6 +560,17 @@ def store_option(**settings: Any) -> Callable[[F], F]:
     return option("--store", type=PLACE, **settings)
 
 
+def only_store() -> Path:
+    """The store of the projects here, if there is only one."""
+    stores = sorted(str(path) for path in STORES.glob("*") if path.is_dir())
+    if len(stores) != 1:
+        raise StoreError(
+            f"{STORES}: found stores {listed(stores)}; expected one. "
+            "Name a folder or a URL with --store."
+        )
+    return Path(stores[0])
+
+
 def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
     """The ratings in a table, read as the shared options say.
 
@@ -554,7 +584,7 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
             "reads tables without raters or items. Give one row a rating."
         )
     columns, rules = Columns(**said_of(Columns, reading)), Rules(**said_of(Rules, reading))
-    how = ("layout", "classifiers", "engine", "memory_limit")
+    how = ("layout", "classifiers", "engine", "memory_limit", "usable")
     more = scale_and_limits(reading)
     ratings = read(
         place,
@@ -572,6 +602,19 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
             step = "correct it, or name all labels with --categories"
             say_aside(f"warning: {Path(place).name}: {told}; {step}")
     return ratings
+
+
+def read_population(
+    source: str | Path, reading: Mapping[str, Any], predicted: str | None
+) -> Ratings:
+    """The labels that classifiers gave to a population. Without a name, every rater is one.
+
+    `predicted` is the column with the classifier's labels of a table that has a row an item.
+    """
+    names = reading["classifiers"]
+    wide = {"layout": "wide", "raters": (predicted,), "classifiers": (predicted,)}
+    long = {"classifiers": names or (lambda raters, _: raters)}
+    return read_table(source, {**reading, **(wide if predicted else long), "usable": False})
 
 
 def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> dict[str, Any]:

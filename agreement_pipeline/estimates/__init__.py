@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SCOPE_KINDS as SCOPE_KINDS,
         Scope as Scope,
         ScopeKind as ScopeKind,
+        WithLimits as WithLimits,
         quoted as quoted,
     )
     from agreement_pipeline.estimates.scopes import (

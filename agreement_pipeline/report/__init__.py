@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         FORMS as FORMS,
         ORDERS as ORDERS,
         Order as Order,
+        blind_tasks as blind_tasks,
         disputed as disputed,
         tasks as tasks,
         written_tasks as written_tasks,
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.report.tables import (
         aligned as aligned,
         difference_rows as difference_rows,
+        corrected_rows as corrected_rows,
         estimate_rows as estimate_rows,
         markdown_text as markdown_text,
         plan_rows as plan_rows,

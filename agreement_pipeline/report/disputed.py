@@ -178,13 +178,24 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
     ]
 
 
+def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[dict[str, str]]:
+    """Some items with their texts, without anything that somebody said of them.
+
+    `rater` and `label` are empty: who labels writes them. `draw` says which draw they are of.
+    """
+    return [
+        {"item": item, "text": text, "rater": "", "label": "", "draw": draw}
+        for item, text in texts_of(population, items).items()
+    ]
+
+
 def written_tasks(found: Sequence[Task], labels: Sequence[str], form: str) -> str:
     """The tasks as the text of a file.
 
     Parameters
     ----------
     found
-        What `tasks` gives.
+        What `tasks` or `blind_tasks` gives.
     labels
         The labels that an adjudicator can choose.
     form
@@ -196,7 +207,8 @@ def written_tasks(found: Sequence[Task], labels: Sequence[str], form: str) -> st
 def _csv(found: Sequence[Task], _: Sequence[str]) -> str:
     """A table with a row for each item, and an empty column for the label."""
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n")
+    columns = list(found[0]) if found else COLUMNS
+    writer = csv.DictWriter(buffer, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(found)
     return buffer.getvalue()
@@ -239,8 +251,9 @@ def _prodigy(found: Sequence[Task], labels: Sequence[str]) -> str:
 
 
 def _about(task: Task) -> dict[str, str]:
-    """What is known of an item, without its text and the label that is asked for."""
-    return {name: value for name, value in task.items() if name not in ("text", "label")}
+    """What is known of an item, without its text and what the tool asks for."""
+    asked = ("text", "label", "rater")
+    return {name: value for name, value in task.items() if name not in asked}
 
 
 def _json(found: object) -> str:

@@ -172,7 +172,7 @@ def event_table(history: Iterable[Entry]) -> pd.DataFrame:
 
 
 def _what(entry: Entry) -> str:
-    """What was ingested, decided, released or withdrawn."""
+    """What was ingested, decided, released, withdrawn or drawn."""
     match entry["event"]:
         case "withdrawn":
             return ", ".join(entry["releases"])
@@ -180,6 +180,8 @@ def _what(entry: Entry) -> str:
             return _with_version(decision_word(entry["decision"], entry["tentative"]), entry)
         case "released":
             return str(entry["release"])
+        case "drawn":
+            return f"{len(entry['items'])} of {counted(entry['population_items'], 'item')}"
         case "migrated":
             return f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
     return f"{entry['source']}, {entry['ratings_digest'][:12]}"

@@ -22,7 +22,9 @@ from agreement_pipeline.text import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from agreement_pipeline.classifiers import Corrected
     from agreement_pipeline.estimates import Difference, Estimate
+    from agreement_pipeline.intervals import Interval
     from agreement_pipeline.policy import Decision, Plan, Verdict
 
 REASON_WIDTH = 78
@@ -44,7 +46,7 @@ def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
             "measure": found.measure,
             "scope": str(found.scope),
             "value": number(found.value),
-            "interval": interval_text(found),
+            "interval": interval_text(found.interval),
             "items": str(found.n_used)
             if not found.n_dropped
             else f"{found.n_used} of {found.n_items}",
@@ -53,6 +55,28 @@ def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
             "note": note(found),
         }
         for found in estimates
+    ]
+
+
+def corrected_rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
+    """Corrected shares or means as rows of text, one each.
+
+    The same follows without the classifier, then its own share, and how many labelled items would
+    tell as much without it.
+    """
+    return [
+        {
+            "of": "the mean" if found.category is None else found.category,
+            "corrected": number(found.value),
+            "interval": interval_text(found.interval),
+            "drawn items alone": number(found.classical),
+            "their interval": interval_text(found.classical_interval),
+            "classifier": number(found.uncorrected),
+            "labelled": f"{found.n_labels} of {found.n_items}",
+            "tells as much as": number(found.effective_labels, ".0f"),
+            "note": found.undefined or found.why_not_effective or "",
+        }
+        for found in numbers
     ]
 
 
@@ -114,7 +138,7 @@ def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]
             "other": found.other,
             "values": "" if found.values is None else " and ".join(map(number, found.values)),
             "difference": number(found.value),
-            "interval": interval_text(found),
+            "interval": interval_text(found.interval),
             "shared items": "none" if found.n_shared is None else str(found.n_shared),
             "prevalence": found.prevalence or "",
             "note": found.note or "",
@@ -165,9 +189,9 @@ def without_numbers(reason: str) -> str:
     return said if lowest is None or "," not in lowest[0] else f"{lowest[0][2:-1]}; {said}"
 
 
-def interval_text(found: "Estimate | Difference") -> str:
+def interval_text(limits: "Interval | None") -> str:
     """An interval as `low … high`; empty if undefined."""
-    return "" if found.interval is None else interval(*found.interval, TABLE, " … ")
+    return "" if limits is None else interval(*limits, TABLE, " … ")
 
 
 def printable(text: str) -> str:

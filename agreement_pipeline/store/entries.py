@@ -16,6 +16,7 @@ SUBJECTS = {
     "released": "release",
     "withdrawn": "release",
     "migrated": "store",
+    "drawn": "draw",
 }
 DECIDING = (
     "decision",
@@ -39,6 +40,17 @@ FACTS = {
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
     "migrated": ("entries", "head", "from_versions"),
+    "drawn": (
+        "population_digest",
+        "population_items",
+        "classifier",
+        "design",
+        "strata",
+        "seed",
+        "items",
+        "earlier",
+        "reasons",
+    ),
 }
 WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
 OWN = ("number", "time", "event", "round", "previous", "index", "project", "carried")
@@ -59,6 +71,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_count(value: object) -> bool:
+    return _is_number(value) and isinstance(value, int) and value > 0
+
+
 def _are_each(said: Mapping[str, Callable[[Any], bool]], values: object) -> bool:
     """True for a list in which every entry has these keys, with values of these kinds."""
     return isinstance(values, list) and all(
@@ -76,11 +92,18 @@ FINDING = {
     "severity": is_text,
     "passed": lambda value: isinstance(value, bool),
 }
-TEXTS = ("a list of texts", are_texts)
+TEXTS, COUNT = ("a list of texts", are_texts), ("a whole number from 1", _is_count)
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "entries": ("a whole number", lambda value: isinstance(value, int)),
     "from_versions": TEXTS,
     "releases": TEXTS,
+    "items": TEXTS,
+    "earlier": TEXTS,
+    "population_items": COUNT,
+    "strata": (
+        "whole numbers by name",
+        lambda of: isinstance(of, dict) and are_texts([*of]) and all(map(_is_count, of.values())),
+    ),
     "reasons": TEXTS,
     "rounds": (
         "texts by name",
@@ -96,10 +119,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "project": ("a text", is_text),
     "tentative": ("true or false", lambda value: isinstance(value, bool)),
-    "version": (
-        "a whole number from 1",
-        lambda value: _is_number(value) and isinstance(value, int) and value > 0,
-    ),
+    "version": COUNT,
     "verdicts": ("a list of verdicts", partial(_are_each, VERDICT)),
     "findings": ("a list of findings", partial(_are_each, FINDING)),
 }

@@ -246,8 +246,8 @@ class Store:
     def record(self, event: str, round_name: str, **facts: Any) -> None:
         """Add an entry to the log, unless the last entry on the same subject says the same.
 
-        `event` is ingested, decided, released or withdrawn. `round_name` may be that of a release
-        of several rounds. `facts` are plain data.
+        `event` is ingested, decided, released, withdrawn or drawn. `round_name` may be that of a
+        release of several rounds, or of a population. `facts` are plain data.
         """
         check_round_name(round_name)
         with self.locked():

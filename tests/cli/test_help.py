@@ -20,6 +20,8 @@ IN_ORDER = [
     "history",
     "reassess",
     "disputed",
+    "draw",
+    "correct",
     "to-date",
     "verify",
     "guide",
@@ -127,6 +129,13 @@ OF_COMMANDS = {
     ("compare", "--measure"): "(krippendorff_alpha of tables, schouten_kappa of names)",
     ("to-date", "--measure"): "(all that the level allows)",
     ("disputed", "--format"): "csv",
+    ("draw", "--format"): "csv",
+    ("draw", "--output"): "(the standard output)",
+    ("draw", "--name"): "(of the file)",
+    ("draw", "--store"): "(the one store in .agreement/store)",
+    ("correct", "--store"): "(the one store in .agreement/store)",
+    ("draw", "--reason"): "(none)",
+    ("correct", "--majority-of"): "(pairs of an item and a rater)",
     ("disputed", "--output"): "(the standard output)",
     ("disputed", "--by"): "disagreement",
     ("history", "--store"): "(the one store in .agreement/store)",
@@ -136,6 +145,7 @@ REQUIRED = {
     ("judge", "--policy"),
     ("plan", "--policy"),
     ("to-date", "--store"),
+    ("draw", "--n"),
 }
 
 

@@ -50,6 +50,13 @@ def proof_codes():
     }
 
 
+def draw_codes():
+    """Those with which a draw is refused, or labels of other items than were drawn."""
+    room = Path(errors.__file__).parent / "classifiers"
+    source = (room / "draw.py").read_text(encoding="utf-8")
+    return set(re.findall(r'"(draw_[a-z_]+)"', source))
+
+
 def gate_codes():
     """The findings of the gate itself, beside those of the contract."""
     modules = decisions, decision
@@ -66,11 +73,11 @@ def verdict_codes():
 
 
 def test_every_code_is_listed_and_every_listed_code_exists():
-    assert len(error_codes()) == 11
+    assert len(error_codes()) == 12
     assert set(REFUSED) <= LISTED
     assert set(REFUSED) == proof_codes() | {"held", "release_invalid"}
     assert len(set(REFUSED.values())) == len(REFUSED)
-    refused = error_codes() | proof_codes() | gate_codes()
+    refused = error_codes() | proof_codes() | draw_codes() | gate_codes()
     of_the_command_line = {"usage", "of_the_machine"}
     assert refused | verdict_codes() | {"no_rule"} | of_the_command_line == LISTED
 

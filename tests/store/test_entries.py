@@ -137,6 +137,16 @@ OTHER_KINDS = {
         *({"policy": "p"}, {"policy": 1, "version": 1}, {"policy": "p", "version": "1"}),
     ],
     "a whole number from 1": [0, -1, True, 1.0, "1", None],
+    "whole numbers by name": [
+        "x",
+        5,
+        None,
+        ["a"],
+        {"a": 0},
+        {"a": True},
+        {"a": "1"},
+        {"\ud800": 1},
+    ],
     "texts by name": ["x", 5, None, {}, ["r"], {"r": 1}, {"r": ["a"]}, {"\ud800": "a"}],
 }
 KINDS = {
@@ -148,6 +158,11 @@ KINDS = {
     ("released", "rounds"): "texts by name",
     ("withdrawn", "releases"): "a list of texts",
     ("withdrawn", "reasons"): "a list of texts",
+    ("drawn", "population_items"): "a whole number from 1",
+    ("drawn", "strata"): "whole numbers by name",
+    ("drawn", "items"): "a list of texts",
+    ("drawn", "earlier"): "a list of texts",
+    ("drawn", "reasons"): "a list of texts",
 }
 SPOILT = [
     (event, fact, kind, value)

@@ -1,0 +1,413 @@
+"""Shares and means of a population that a classifier labelled, corrected by a drawn panel."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from agreement_pipeline.classifiers.prediction_powered import (
+    OfRaters,
+    Stratum,
+    estimates,
+    prediction_powered,
+)
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.estimates import WithLimits
+from agreement_pipeline.intervals import Interval, Population
+from agreement_pipeline.ratings import Array, Codes, Ratings, column_of, numbers_in, whole
+from agreement_pipeline.tables import Table
+from agreement_pipeline.text import called, counted, listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Design = Literal["simple", "stratified", "clustered"]
+DESIGNS: tuple[Design, ...] = get_args(Design)
+PAIRS = "pairs"
+NO_ENDS = "the scale has no lowest and highest number, which limits need; name its categories"
+FEWEST = 2
+"""The fewest drawn units of a stratum, unless it has no more."""
+FEWEST_RATERS = 3
+"""Fewer raters say nothing of others."""
+
+
+@dataclass(frozen=True)
+class Corrected(WithLimits):
+    """A share of the population, or its mean, corrected for the classifier's errors.
+
+    Attributes
+    ----------
+    category, classifier
+        The category whose share it is, or None for a mean; and who labelled all items.
+    target
+        *pairs*: the mean over all pairs of an item and a rater. *majority of R*: the share of items
+        for which more than half of R raters of this panel would give the category.
+    value, interval, undefined
+        The prediction-powered estimate inside the ends of the scale. Without it, `undefined` says
+        why.
+    confidence_level, design, raters
+        The level of both intervals, how the labelled items were drawn, and which raters both
+        intervals are about.
+    n_items, n_labels, n_ratings, n_raters
+        The items of the population; those with labels of the panel; these labels; who gave them.
+    uncorrected
+        The share or the mean of the classifier's own labels.
+    classical, classical_interval
+        What the drawn items say without the classifier. None where the value is undefined.
+    tuning
+        The weight λ of the classifier's labels in each stratum, from 0 to 1.
+    effective_labels
+        How many labelled items would tell as much without the classifier, of these raters. None if
+        undefined, or if the labels do not vary, as `why_not_effective` says.
+    """
+
+    category: str | None
+    classifier: str
+    target: str
+    value: float | None
+    interval: Interval | None
+    confidence_level: float
+    design: Design
+    raters: Population
+    n_items: int
+    n_labels: int
+    n_ratings: int
+    n_raters: int
+    uncorrected: float
+    classical: float | None = None
+    classical_interval: Interval | None = None
+    tuning: tuple[float, ...] = ()
+    effective_labels: float | None = None
+    undefined: str | None = None
+
+    @property
+    def why_not_effective(self) -> str | None:
+        """Why there is no effective number of labels; None if there is one."""
+        if self.effective_labels is None and self.undefined is None:
+            return "the corrected labels do not vary"
+        return None if self.effective_labels is not None else self.undefined
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The number in one row."""
+        low, high = self.classical_interval or (None, None)
+        yield {
+            **self.attributes("category", "target", "value", "low", "high", "classical"),
+            "classical_low": low,
+            "classical_high": high,
+            **self.attributes("uncorrected", "effective_labels", "n_labels", "n_items"),
+            **self.attributes("undefined"),
+        }
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The number as plain data, as the command line prints it."""
+        (row,) = self.rows()
+        more = ("classifier", "confidence_level", "design", "raters", "n_raters", "n_ratings")
+        named = self.attributes(*more, "why_not_effective")
+        return row | named | {"tuning": list(self.tuning)}
+
+
+def correct(
+    ratings: Ratings,
+    population: Ratings | None = None,
+    *,
+    classifier: str | None = None,
+    design: Design = "simple",
+    majority_of: int | None = None,
+    raters: Population = "these raters",
+    confidence_level: float = 0.95,
+) -> Table[Corrected]:
+    """The share of each category in a population, or its mean on a numeric scale.
+
+    Labels that began as a suggestion do not count, and neither do gold items. The labelled items
+    must be drawn at random. `draw` records a draw, and `Draw.refuse_others` refuses other items.
+
+    Parameters
+    ----------
+    ratings
+        The panel's labels of the drawn items.
+    population
+        The classifier's labels of all items, the drawn ones too. None: they are among `ratings`.
+    classifier
+        Who labelled the population. None: its only classifier.
+    design
+        How items were drawn: *simple*; *stratified* by the classifier's labels; or *clustered*,
+        whole clusters at random.
+    majority_of
+        None for the target *pairs*, or the odd number R of raters of a majority.
+    raters
+        Are the intervals about *these raters*, or about *raters at large*, of whom these are a
+        random sample? The latter needs three raters, and another rating of each item.
+    confidence_level
+        The level of the intervals, for each number alone.
+
+    Raises
+    ------
+    RatingsError
+        The classifier or the design is not known, an item has no label of the classifier, or the
+        labels are not of one kind. Or R is even.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from agreement_pipeline.ratings import Scale
+    >>> said = [(f"i{n}", "model", "yes" if n % 3 else "no") for n in range(90)]
+    >>> said += [(f"i{n}", "ana", "yes" if n % 4 else "no") for n in range(30)]
+    >>> frame = pd.DataFrame(said, columns=["item", "rater", "label"])
+    >>> ratings = Ratings.from_frame(frame, Scale(("no", "yes")), classifiers=["model"])
+    >>> found = correct(ratings)[1]
+    >>> found.category, found.n_items, found.n_labels, round(found.uncorrected, 3)
+    ('yes', 90, 30, 0.667)
+    """
+    if majority_of is not None and (majority_of < 1 or majority_of % 2 == 0):
+        raise RatingsError(
+            f"majority of {majority_of}: found no odd number; expected 1, 3, 5 or more, since an "
+            "even panel may be divided. Name an odd number."
+        )
+    found = _Evidence(ratings, ratings if population is None else population, classifier, design)
+    return Table(found.each(majority_of, raters, confidence_level))
+
+
+class _Evidence:
+    """The classifier's labels of all items (N,), and the panel's of some of them.
+
+    A category is its place among `names`. `drawn` are the places of the labelled items, and `of` is
+    the place among them of the item of each of the panel's labels, `given`.
+    """
+
+    def __init__(
+        self, ratings: Ratings, population: Ratings, classifier: str | None, design: Design
+    ) -> None:
+        if design not in DESIGNS:
+            raise RatingsError(
+                f"design: found {design!r}; expected one of {', '.join(DESIGNS)}. "
+                "Say how the items were drawn."
+            )
+        self.panel, self.population, self.design = ratings.unassisted, population, design
+        self.classifier = the_classifier(population, classifier)
+        self.scales = population.scale, ratings.scale
+        self._refuse_other_labels()
+        self.names = tuple(dict.fromkeys(name for each in self.scales for name in each.names))
+        self.numeric = population.scale.numeric
+        said, self.predicted = self._labels(population, [self.classifier])
+        heard, self.given = self._labels(self.panel, self.panel.raters)
+        items, labelled = said["item"], heard["item"]
+        self.rater = np.unique(whole(heard["place"]), return_inverse=True)[1]
+        self.n_raters = int(self.rater.max(initial=-1)) + 1
+        places = places_among(labelled, items)
+        strange = labelled.take(column_of(np.flatnonzero(places < 0))).unique().to_pylist()
+        if strange:
+            raise RatingsError(
+                f"correct: found {called('item', strange)} with labels of the panel and none of "
+                f"{self.classifier!r}; expected items of the population. Give the classifier's "
+                "labels of all items, or leave these out."
+            )
+        self.drawn, self.of = np.unique(places, return_inverse=True)
+        self.n_given = np.bincount(self.of, minlength=len(self.drawn))
+        self.unit = self._clusters(items) if design == "clustered" else np.arange(len(items))
+        self.sizes = np.bincount(self.unit)
+        self.n_labelled = np.bincount(self.unit[self.drawn], minlength=len(self.sizes))
+        of_units = self.predicted if design == "stratified" else np.zeros(len(self.sizes))
+        self.strata = {
+            name: np.flatnonzero(of_units == name) for name in np.unique(of_units).tolist()
+        }
+
+    def _refuse_other_labels(self) -> None:
+        scales = self.scales
+        weighted = "weight" in self.population.has | self.panel.has
+        several = any(each.dimensions > 1 for each in scales)
+        if weighted or several or scales[0].numeric != scales[1].numeric:
+            raise RatingsError(
+                "correct: found items that stand for several, or labels of different kinds or of "
+                "several numbers; expected a category for each item, or a number. Read both tables "
+                "on one scale."
+            )
+        if self.design == "clustered" and "cluster" not in self.population.has:
+            raise RatingsError(
+                "correct: found no clusters in the population; expected the cluster of each item, "
+                "since clusters were drawn. Name their column (--cluster)."
+            )
+        if self.design == "stratified" and scales[0].continuous:
+            raise RatingsError(
+                "correct: found numbers without categories; expected categories, since strata are "
+                "the classifier's labels. Name the categories (--categories)."
+            )
+
+    def _labels(self, ratings: Ratings, raters: Collection[str]) -> "tuple[pa.Table, Array]":
+        """The items and raters of all labels of some raters, and the labels."""
+        said = "number" if self.numeric else "code"
+        found = ratings.first(["item", "place", said], raters=raters)
+        if self.numeric:
+            return found, numbers_in(found[said])
+        places = np.array([self.names.index(name) for name in ratings.scale.names])
+        return found, places[whole(found[said])].astype(float)
+
+    def _clusters(self, items: "pa.ChunkedArray") -> Codes:
+        known = self.population.items(["cluster_at"])
+        at = whole(known["cluster_at"])[places_among(items, known["item"])]
+        return np.asarray(np.unique(at, return_inverse=True)[1])
+
+    def each(
+        self, majority_of: int | None, raters: Population, confidence_level: float
+    ) -> Iterator[Corrected]:
+        """The mean of a numeric scale, or the share of each category."""
+        names: Sequence[str | None] = (None,) if self.numeric else self.names
+        for place, name in enumerate(names):
+            predicted, given = (
+                labels if name is None else (labels == place).astype(float)
+                for labels in (self.predicted, self.given)
+            )
+            known = {
+                "category": name,
+                "classifier": self.classifier,
+                "target": PAIRS if majority_of is None else f"majority of {majority_of}",
+                "confidence_level": confidence_level,
+                "design": self.design,
+                "raters": raters,
+                "n_items": len(predicted),
+                "n_labels": len(self.drawn),
+                "n_ratings": len(given),
+                "n_raters": self.n_raters,
+                "uncorrected": float(predicted.mean()),
+            }
+            yield self._one(predicted, given, majority_of, known)
+
+    def _one(
+        self, predicted: Array, given: Array, majority_of: int | None, known: Mapping[str, Any]
+    ) -> Corrected:
+        ends, at_large = self._ends(), known["raters"] == "raters at large"
+        why = self._why_undefined(majority_of, at_large)
+        if why or ends is None:
+            return Corrected(value=None, interval=None, undefined=why or NO_ENDS, **known)
+        predicted, given = (
+            (labels - ends.low) / (ends.high - ends.low) for labels in (predicted, given)
+        )
+        everyone = np.full(len(given), True)
+        strata = self._units(predicted, given, everyone, majority_of)
+        of_raters = None
+        if at_large:
+            without = (
+                self._units(predicted, given, self.rater != rater, majority_of)
+                for rater in range(self.n_raters)
+            )
+            of_raters = OfRaters.without_each([estimates(each) for each in without])
+        found = prediction_powered(strata, known["confidence_level"], of_raters)
+
+        def on_the_scale(number: float) -> float:
+            return ends.low + (ends.high - ends.low) * number
+
+        return Corrected(
+            value=on_the_scale(found.corrected.value),
+            interval=Interval(*map(on_the_scale, found.corrected.interval)),
+            classical=on_the_scale(found.classical.value),
+            classical_interval=Interval(*map(on_the_scale, found.classical.interval)),
+            tuning=found.tuning,
+            effective_labels=found.times and found.times * len(self.drawn),
+            **known,
+        )
+
+    def _units(
+        self, predicted: Array, given: Array, heard: np.ndarray, majority_of: int | None
+    ) -> list[Stratum]:
+        """The items or clusters of each stratum, from the labels that count, with their sums."""
+        n, of = len(self.sizes), self.of[heard]
+        said, n_given = sums(given[heard], of, len(self.drawn)), np.bincount(of)
+        labels = majorities(said, n_given, majority_of) if majority_of else said / n_given
+        of_all = sums(predicted, self.unit, n)
+        of_drawn = sums(labels, self.unit[self.drawn], n)
+        found = []
+        for members in self.strata.values():
+            drawn = np.flatnonzero(self.n_labelled[members])
+            sizes = self.sizes[members].astype(float)
+            found.append(Stratum(sizes, of_all[members], drawn, of_drawn[members[drawn]]))
+        return found
+
+    def _ends(self) -> Interval | None:
+        """The lowest and the highest value of a label; None if they are not known."""
+        if not self.numeric:
+            return Interval(0.0, 1.0)
+        if any(each.continuous or not each.declared for each in self.scales):
+            return None
+        scores = np.concatenate([each.scores for each in self.scales])
+        return Interval(float(scores.min()), float(scores.max()))
+
+    def _why_undefined(self, majority_of: int | None, at_large: bool) -> str | None:
+        if majority_of and self.numeric:
+            return "numbers have no majority"
+        if at_large and self.n_raters < FEWEST_RATERS:
+            return f"{counted(self.n_raters, 'rater')}, and others need {FEWEST_RATERS} to be known"
+        fewest = (majority_of or 1) + at_large
+        if few := int((self.n_given < fewest).sum()):
+            has = "has" if few == 1 else "have"
+            return f"{counted(few, 'labelled item')} {has} fewer than {fewest} ratings"
+        some = (self.n_labelled > 0) & (self.n_labelled < self.sizes)
+        if some.any():
+            return f"{counted(int(some.sum()), 'cluster')} labelled in part, and not as a whole"
+        for place, members in self.strata.items():
+            n = int((self.n_labelled[members] > 0).sum())
+            if n < min(FEWEST, len(members)):
+                unit = "cluster" if self.design == "clustered" else "item"
+                among = f" among those labelled {self.names[int(place)]!r}"
+                return (
+                    f"{counted(n, f'labelled {unit}')}{among * (self.design == 'stratified')}, and "
+                    f"{FEWEST} are needed"
+                )
+        return None
+
+
+def the_classifier(population: Ratings, name: str | None) -> str:
+    """The classifier of that name, or the only one.
+
+    Raises
+    ------
+    RatingsError
+        There is none of that name, or not exactly one.
+    """
+    there = [each for each in population.everyone if each in population.classifiers]
+    if name is None and len(there) == 1:
+        return there[0]
+    if name not in there:
+        raise RatingsError(
+            f"population: found classifiers {listed(there)}; expected "
+            f"{'one of them' if name is None else repr(name)}, whose labels all items have. "
+            "Name the classifier that labelled the population (--classifier), and leave others out."
+        )
+    return str(name)
+
+
+def places_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:
+    """The place of each item among others; -1 where it is none of them."""
+    from pyarrow.compute import index_in
+
+    return whole(index_in(items, value_set=among))
+
+
+def sums(values: Array, places: Codes, n: int) -> Array:
+    """The sum of the values at each of n places.
+
+    >>> sums(np.array([0.5, 1.0, 2.0]), np.array([1, 1, 0]), 3).tolist()
+    [2.0, 1.5, 0.0]
+    """
+    return np.bincount(places, values, minlength=n).astype(float)
+
+
+def majorities(said: Array, n: Codes, majority_of: int) -> Array:
+    r"""The share of majorities that give a category, over all choices of R of an item's raters.
+
+    For s of n raters it is
+    :math:`\sum_{j > R/2} \binom{s}{j} \binom{n - s}{R - j} / \binom{n}{R}`, an unbiased estimate of
+    what R raters drawn from this panel's population would say (Hoeffding 1948,
+    https://doi.org/10.1214/aoms/1177730196).
+
+    >>> majorities(np.array([2.0, 1.0]), np.array([3, 5]), 3).tolist()
+    [1.0, 0.0]
+    """
+    most = range(majority_of // 2 + 1, majority_of + 1)
+    pairs = [*zip(said.astype(int).tolist(), n.tolist(), strict=True)]
+    shares = {
+        (s, m): sum(math.comb(s, j) * math.comb(m - s, majority_of - j) for j in most)
+        / math.comb(m, majority_of)
+        for s, m in {*pairs}
+    }
+    return np.array([shares[each] for each in pairs])

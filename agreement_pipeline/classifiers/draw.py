@@ -1,0 +1,333 @@
+"""Recorded draws: the items of a population that a panel labels, drawn before labels exist.
+
+The items of each stratum are ordered by SHA-256 of the seed and their names, and the first are
+drawn. So everybody can draw again, in any language. The seed is SHA-256 of the log's last entry and
+the population, so nobody picks it. Whoever can choose what is written into the log before, or what
+the population is, can try several. That is why earlier draws from the same items stay in the log,
+and a further one states its reason.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from agreement_pipeline.classifiers.correction import the_classifier
+from agreement_pipeline.errors import DrawError
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.store import Store
+from agreement_pipeline.text import called, counted, listed
+
+Design = Literal["simple", "stratified"]
+MOST_DRAWN = 10_000
+FEWEST_OF_STRATUM = 2
+RIGHT = 0.9
+"""How often a classifier is expected to be right, where nobody says."""
+NOTHING: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Items of a population that were drawn at random, as the log has them.
+
+    Attributes
+    ----------
+    population, population_digest, population_items
+        The name of the population, its digest and its number of items. The digest depends on the
+        items, and in a stratified draw on the classifier's labels.
+    classifier
+        Whose labels are the strata, or who labelled the population when it was drawn from.
+    design, strata
+        How items were drawn, and how many of each of the classifier's labels. In a simple draw,
+        the one stratum has the name "".
+    seed, items
+        What the draw follows from, and the drawn items, sorted.
+    earlier, reasons
+        The seeds of earlier draws from some of the same items, and why there is one more.
+    """
+
+    population: str
+    population_digest: str
+    population_items: int
+    classifier: str
+    design: Design
+    strata: Mapping[str, int]
+    seed: str
+    items: tuple[str, ...]
+    earlier: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """The draw in a line, with what came before it."""
+        of = f"{self.population_items:,} items of {self.population}"
+        said = f"{len(self.items):,} of {of}, {self.design}"
+        if not self.earlier:
+            return said
+        return (
+            f"{said}; after {counted(len(self.earlier), 'earlier draw')}: {'; '.join(self.reasons)}"
+        )
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The draw as plain data."""
+        of_texts = {name: [*getattr(self, name)] for name in ("items", "earlier", "reasons")}
+        return {**vars(self), "strata": dict(self.strata), **of_texts}
+
+    @classmethod
+    def logged(cls, entry: Mapping[str, Any]) -> "Draw":
+        """The draw in its entry of the log, if it follows from the entry before.
+
+        Raises
+        ------
+        DrawError
+            The seed is another one.
+        """
+        facts: dict[str, Any] = {
+            name: tuple(entry[name]) if isinstance(entry[name], list) else entry[name]
+            for name in cls.__dataclass_fields__
+            if name != "population"
+        }
+        found = cls(entry["round"], **facts)
+        derived = _seed(entry["previous"], found.population_digest)
+        if not entry.get("carried") and found.seed != derived:
+            raise DrawError(
+                f"draw of {found.population}: found a seed that does not follow from the log; "
+                "expected the one that nobody chose. Draw again, and say why.",
+                "draw_not_derived",
+            )
+        return found
+
+    def refuse_others(
+        self, ratings: Ratings, population: Ratings, classifier: str | None = None
+    ) -> None:
+        """Refuse labels of other items than were drawn, and another population.
+
+        A simple draw is one of items, so any classifier may have labelled these.
+
+        Raises
+        ------
+        DrawError
+            The population is another one; the items do not follow from its seed; a drawn item has
+            no label (`draw_missing`); an item was not drawn (`draw_added`); or both, so that items
+            were replaced (`draw_replaced`).
+        """
+        strata = _strata(population, the_classifier(population, classifier), self.design)
+        if _digest(strata) != self.population_digest:
+            what = "labels or items" if self.design == "stratified" else "items"
+            raise DrawError(
+                f"draw of {self.population}: found a population with other {what}; expected the "
+                f"{self.population_items:,} that were drawn from. Give the same population.",
+                "draw_other_population",
+            )
+        if self.items != _drawn(strata, self.strata, self.seed):
+            raise DrawError(
+                f"draw of {self.population}: found items that do not follow from the seed; "
+                "expected those that nobody chose. Draw again, and say why.",
+                "draw_not_derived",
+            )
+        panel = ratings.unassisted
+        labelled = {*panel.first(["item"], raters=panel.raters)["item"].to_pylist()}
+        missing, added = sorted({*self.items} - labelled), sorted(labelled - {*self.items})
+        if not (missing or added):
+            return
+        wrong = [
+            f"{counted(len(items), 'item')} {what}, as {items[0]!r}"
+            for items, what in ((missing, "without a label"), (added, "that were not drawn"))
+            if items
+        ]
+        code = "draw_replaced" if missing and added else "draw_missing" if missing else "draw_added"
+        raise DrawError(
+            f"draw of {self.population}: found {' and '.join(wrong)}; expected labels of the "
+            f"{len(self.items):,} drawn items and of no others, since what is chosen is no random "
+            "sample. Label the missing items, and leave the others out.",
+            code,
+        )
+
+
+def draw(
+    store: Store,
+    name: str,
+    population: Ratings,
+    n: int,
+    *,
+    design: Design = "simple",
+    classifier: str | None = None,
+    right: Mapping[str, float] = NOTHING,
+    reason: str = "",
+) -> Draw:
+    r"""Draw items of a population at random, and write them into the log before they are labelled.
+
+    Of the :math:`N_h` items with label h of the classifier, a stratified draw has
+    :math:`n_h \propto N_h \sqrt{p_h (1 - p_h)}`, at least two and at most all. A label is right
+    with probability :math:`p_h` (Neyman 1934, https://doi.org/10.2307/2342192).
+
+    Parameters
+    ----------
+    store
+        Where the log is.
+    name
+        What the population is called, as a round could be.
+    population
+        The classifier's labels of all items.
+    n
+        How many items are drawn, from 2 to 10,000.
+    design
+        *simple*, or *stratified* by the classifier's labels.
+    classifier
+        Who labelled the population. None: its only classifier.
+    right
+        How often the panel is expected to give the classifier's label, by label. 0.9 where nothing
+        is said.
+    reason
+        Why there is one more draw from items of which some were in an earlier one.
+
+    Raises
+    ------
+    DrawError
+        The population has too few items, or was drawn from before and no reason is given.
+    StoreError
+        The name is not allowed.
+    """
+    called_by = the_classifier(population, classifier)
+    if design not in get_args(Design):
+        raise DrawError(
+            f"draw of {name}: found design {design!r}; expected one of "
+            f"{', '.join(get_args(Design))}. Correct the design."
+        )
+    if population.raters or (right and design == "simple"):
+        what = "shares of labels" if right else f"labels of {listed(population.raters)}"
+        raise DrawError(
+            f"draw of {name}: found {what}; expected items that nobody labelled but classifiers, "
+            "and shares of labels in a stratified draw alone. Leave them out."
+        )
+    strata = _strata(population, called_by, design)
+    n_items = sum(map(len, strata.values()))
+    fewest = sum(min(FEWEST_OF_STRATUM, len(items)) for items in strata.values())
+    if not fewest <= n <= min(n_items, MOST_DRAWN):
+        raise DrawError(
+            f"draw of {name}: found {counted(n, 'item')} to draw; expected from {fewest} to "
+            f"{min(n_items, MOST_DRAWN):,} of a population of {n_items:,}. Draw another number."
+        )
+    shares = _neyman({label: len(items) for label, items in strata.items()}, n, right)
+    digest, everyone = _digest(strata), {item for items in strata.values() for item in items}
+    with store.locked():
+        earlier = [each for each in draws(store) if not everyone.isdisjoint(each.items)]
+        if earlier and not reason.strip():
+            drawn = counted(len(earlier[-1].items), "item")
+            raise DrawError(
+                f"draw of {name}: found an earlier draw of {drawn}, of {earlier[-1].population}; "
+                "expected one draw of a population, since the best of several is no random sample. "
+                "Label the items that are drawn, or say why there must be another (--reason).",
+                "draw_open",
+            )
+        seed = _seed(store.log.head, digest)
+        found = Draw(
+            name,
+            digest,
+            n_items,
+            called_by,
+            design,
+            shares,
+            seed,
+            _drawn(strata, shares, seed),
+            tuple(each.seed for each in earlier),
+            (reason.strip(),) if earlier else (),
+        )
+        facts = found.to_mapping()
+        store.record("drawn", facts.pop("population"), **facts)
+    return found
+
+
+def draws(store: Store) -> tuple[Draw, ...]:
+    """All recorded draws, in order, after a check of the whole log."""
+    return tuple(Draw.logged(entry) for entry in store.history() if entry["event"] == "drawn")
+
+
+def draw_of(store: Store, population: Ratings) -> Draw:
+    """The last draw from some of the items of a population.
+
+    Raises
+    ------
+    DrawError
+        There is none.
+    """
+    everyone = {*population.first(["item"])["item"].to_pylist()}
+    found = [each for each in draws(store) if not everyone.isdisjoint(each.items)]
+    if not found:
+        raise DrawError(
+            f"{store.root}: found no draw from these items in the log; expected one that was "
+            "written before they were labelled. Draw items: agreement-pipeline draw.",
+            "draw_absent",
+        )
+    return found[-1]
+
+
+def _seed(head: str, digest: str) -> str:
+    return hashlib.sha256(f"{head}\n{digest}".encode()).hexdigest()
+
+
+def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, list[str]]:
+    """The items of each of the classifier's labels, sorted. A simple draw has one stratum, ""."""
+    columns = ["item", "label"] if design == "stratified" else ["item"]
+    found = population.first(columns, raters=[classifier])
+    items = found["item"].to_pylist()
+    if design == "simple":
+        return {"": items}
+    if population.scale.continuous:
+        raise DrawError(
+            "population: found numbers without categories; expected categories, since strata are "
+            "the classifier's labels. Draw a simple sample, or name the categories."
+        )
+    strata: dict[str, list[str]] = {}
+    for item, label in zip(items, found["label"].to_pylist(), strict=True):
+        strata.setdefault(str(label), []).append(item)
+    return dict(sorted(strata.items()))
+
+
+def _digest(strata: Mapping[str, list[str]]) -> str:
+    """SHA-256 of the items by stratum, as JSON."""
+    return hashlib.sha256(json.dumps(strata, ensure_ascii=True).encode()).hexdigest()
+
+
+def _drawn(
+    strata: Mapping[str, list[str]], shares: Mapping[str, int], seed: str
+) -> tuple[str, ...]:
+    """The items of each stratum whose digests with the seed are lowest, all sorted."""
+
+    def place(item: str) -> bytes:
+        return hashlib.sha256(f"{seed}\n{item}".encode()).digest()
+
+    return tuple(
+        sorted(
+            item
+            for label, items in strata.items()
+            for item in sorted(items, key=place)[: shares.get(label, 0)]
+        )
+    )
+
+
+def _neyman(sizes: Mapping[str, int], n: int, right: Mapping[str, float]) -> dict[str, int]:
+    """How many items of each stratum are drawn: n in all, at least two and at most all of each.
+
+    >>> _neyman({"no": 900, "yes": 100}, 100, {"no": 0.98, "yes": 0.7})
+    {'no': 73, 'yes': 27}
+    """
+    if strange := sorted({*right} - {*sizes}):
+        raise DrawError(
+            f"draw: found shares of {called('label', strange)}; expected labels that the "
+            f"classifier gave, {listed(sizes)}. Correct the label."
+        )
+    weights = {
+        label: size * sqrt(max(share * (1 - share), 0.0001))
+        for label, size in sizes.items()
+        for share in [right.get(label, RIGHT)]
+    }
+    found = {label: min(FEWEST_OF_STRATUM, size) for label, size in sizes.items()}
+    for _ in range(n - sum(found.values())):
+        open_ = [label for label, size in sizes.items() if found[label] < size]
+        least = min(open_, key=lambda label: (found[label] / weights[label], label))
+        found[least] += 1
+    return found

@@ -1,0 +1,246 @@
+r"""A mean of a population, from the labels of a drawn part and a classifier's labels of all items.
+
+A stratum has N items, n of them drawn at random, with means over the drawn (n) and the other (u)
+items of the labels :math:`y` and of the classifier's labels :math:`f`. The prediction-powered
+estimate with its tuned weight (PPI++, Angelopoulos, Duchi and Zrnic 2023) is
+
+.. math:: \hat\theta = \bar y_n + \lambda (\bar f_u - \bar f_n), \qquad
+   \lambda = \frac{cov_n(y, f)}{(1 + n / (N - n)) \, var_N(f)} \text{ inside } [0, 1].
+
+A classifier that tells nothing has :math:`\lambda` near 0, and the estimate is the classical one.
+Strata are weighted by their items, and each has its own weight (Fisch and others 2024). If whole
+clusters were drawn, the units are clusters, and means are ratios of totals.
+
+The limits are Gaffke's (2005) on the rectified values :math:`z = y - \lambda' f`, where
+:math:`\lambda' = \lambda N / (N - n)`: the quantiles of a mean of z with random weights
+(Dirichlet), in which one more unit stands at the lowest or the highest value that z could have.
+For labels of 0 and 1 and no classifier, these are the limits of Clopper and Pearson. They assume no
+normal distribution. Strata are combined as independent confidence distributions (Fay, Proschan and
+Brittain 2015). So is what other raters would say, by Student's t on a jackknife over the raters.
+
+References: https://doi.org/10.48550/arXiv.2311.01453,
+https://doi.org/10.48550/arXiv.2406.04291, https://doi.org/10.48550/arXiv.1905.06208,
+https://doi.org/10.1111/biom.12231. The last but one has Gaffke's limits and their tests.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.intervals import Interval, in_blocks
+from agreement_pipeline.ratings import Array, Codes
+
+N_DRAWS, SEED, DECIMALS = 10_000, 20231103, 12
+"""How many random means the limits rest on, the seed of all, and the decimals that count.
+
+Sums differ in later ones with the order of items. So equal labels give equal limits.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """A part of the population with a random draw of its own, in units: items or clusters.
+
+    Parameters
+    ----------
+    sizes, predicted
+        Shape (N,): the items of each unit, and the sum of the classifier's labels over them.
+    drawn, labels
+        Shape (n,): the places of the drawn units, and the sum of the labels over their items.
+
+    A label is a number from 0 to 1.
+    """
+
+    sizes: Array
+    predicted: Array
+    drawn: Codes
+    labels: Array
+
+    @property
+    def n_items(self) -> float:
+        """The items of the population."""
+        return float(self.sizes.sum())
+
+    @property
+    def uncorrected(self) -> float:
+        """The mean of the classifier's labels over all items."""
+        return float(self.predicted.sum()) / self.n_items
+
+    @property
+    def classical(self) -> float:
+        """The mean of the labels over the drawn items."""
+        return float(self.labels.sum() / self.sizes[self.drawn].sum())
+
+    @property
+    def value(self) -> float:
+        """The prediction-powered estimate."""
+        return self.classical + self._full * (self.uncorrected - self._predicted_of_drawn)
+
+    @cached_property
+    def tuned(self) -> float:
+        """The weight of the classifier's labels, from 0 to 1. 0 if these do not vary."""
+        n, others = len(self.drawn), len(self.sizes) - len(self.drawn)
+        spread = self._apart(self.predicted, self.sizes, self.uncorrected)
+        if not others or not spread.any():
+            return 0.0
+        ys, fs = self._of_drawn
+        variance = float(spread @ spread) / (len(self.sizes) - 1)
+        return min(max(float(ys @ fs) / n / ((1 + n / others) * variance), 0.0), 1.0)
+
+    @property
+    def variances(self) -> tuple[float, float]:
+        """The variances of the classical and of the prediction-powered estimate."""
+        n, (ys, fs) = len(self.drawn), self._of_drawn
+        classical = float(ys @ ys) / n**2
+        if not self.tuned:
+            return classical, classical
+        others = np.delete(np.arange(len(self.sizes)), self.drawn)
+        predicted, sizes = self.predicted[others], self.sizes[others]
+        unseen = self._apart(predicted, sizes, float(predicted.sum() / sizes.sum()))
+        rectified = ys - self.tuned * fs
+        imputed = self.tuned**2 * float(unseen @ unseen) / len(others) ** 2
+        return classical, imputed + float(rectified @ rectified) / n**2
+
+    def means(self, *, classical: bool, seed: int) -> tuple[Array, Array]:
+        """Random means with one more unit at the lower end, and with one at the upper end.
+
+        Shape (B,) each. `classical` leaves the classifier out.
+        """
+        full = 0.0 if classical else self._full
+        sizes, offset = self.sizes[self.drawn], full * self.uncorrected
+        rectified = self.labels - full * self.predicted[self.drawn] + offset * sizes
+        pairs = np.column_stack([rectified, sizes]).round(DECIMALS)
+        kinds, times = np.unique(pairs, axis=0, return_counts=True)
+        n, usual = len(sizes), float(sizes.mean())
+        least, most = usual * (offset - full), usual * (offset + 1)
+
+        def drawn(rng: np.random.Generator, size: int) -> Array:
+            weights = rng.standard_gamma(times, (size, len(times)))
+            total, items = (weights / weights.sum(1, keepdims=True) @ kinds).T
+            # The weight of one more unit beside all others, at evenly spread quantiles.
+            one_more = ((rng.permutation(size) + 0.5) / size) ** (-1 / n) - 1
+            items = items + usual * one_more
+            return np.array([(total + least * one_more) / items, (total + most * one_more) / items])
+
+        blocks = in_blocks(drawn, N_DRAWS, len(times), (SEED, seed))
+        low, high = np.concatenate(list(blocks), axis=1)
+        return low, high
+
+    @property
+    def _full(self) -> float:
+        """The weight on the classifier's mean over all items, not over those that were not drawn.
+
+        Both give the same estimate.
+        """
+        others = self.n_items - float(self.sizes[self.drawn].sum())
+        return self.tuned * self.n_items / others if others else 0.0
+
+    @property
+    def _predicted_of_drawn(self) -> float:
+        return float(self.predicted[self.drawn].sum() / self.sizes[self.drawn].sum())
+
+    @property
+    def _of_drawn(self) -> tuple[Array, Array]:
+        """How far the labels of each drawn unit, and the classifier's, lie from their means."""
+        predicted, sizes = self.predicted[self.drawn], self.sizes[self.drawn]
+        return (
+            self._apart(self.labels, sizes, self.classical),
+            self._apart(predicted, sizes, self._predicted_of_drawn),
+        )
+
+    @staticmethod
+    def _apart(totals: Array, sizes: Array, mean: float) -> Array:
+        return np.asarray(((totals - mean * sizes) / sizes.mean()).round(DECIMALS))
+
+
+class Mean(NamedTuple):
+    """An estimate with its limits."""
+
+    value: float
+    interval: Interval
+
+
+class OfRaters(NamedTuple):
+    """How far both estimates would lie from themselves with other raters, as standard errors."""
+
+    corrected: float
+    classical: float
+    n_raters: int
+
+    @classmethod
+    def without_each(cls, values: Sequence[tuple[float, float]]) -> "OfRaters":
+        r"""The jackknife over R raters, from both estimates without each of them.
+
+        It is :math:`\sqrt{(R - 1) / R \sum_r (\hat\theta_{(r)} - \bar\theta)^2}`.
+        """
+        n = len(values)
+        corrected, classical = np.sqrt((n - 1) * np.var(values, axis=0))
+        return cls(float(corrected), float(classical), n)
+
+
+class PredictionPowered(NamedTuple):
+    """A mean of a population, with and without the classifier.
+
+    `tuning` has the weight λ of each stratum. `times` is the classical variance by the other one:
+    how many labels each drawn one counts for. None if no label lies apart from the rest.
+    """
+
+    corrected: Mean
+    classical: Mean
+    tuning: tuple[float, ...]
+    times: float | None
+
+
+def prediction_powered(
+    strata: Sequence[Stratum],
+    confidence_level: float,
+    of_raters: OfRaters | None = None,
+) -> PredictionPowered:
+    """The mean over all strata, from 0 to 1. Each needs a drawn unit.
+
+    For raters at large, `of_raters` adds Student's t with one degree of freedom less than raters.
+
+    >>> said = np.array([0.0, 0, 1, 1])
+    >>> stratum = Stratum(np.ones(100), np.tile(said, 25), np.arange(4), said)
+    >>> found = prediction_powered([stratum], 0.95)
+    >>> round(found.corrected.value, 3), round(stratum.tuned, 3)
+    (0.5, 0.95)
+    """
+    shares = _shares(strata)
+
+    def mean(estimate: float, *, classical: bool) -> Mean:
+        drawn = [each.means(classical=classical, seed=at) for at, each in enumerate(strata)]
+        tail, others = (1 - confidence_level) / 2, np.zeros(N_DRAWS)
+        if of_raters is not None:
+            t = np.random.default_rng(SEED).standard_t(of_raters.n_raters - 1, N_DRAWS)
+            others = t * (of_raters.classical if classical else of_raters.corrected)
+        low = float(np.quantile(shares @ [low for low, _ in drawn] + others, tail))
+        high = float(np.quantile(shares @ [high for _, high in drawn] + others, 1 - tail))
+        value = min(max(estimate, 0.0), 1.0)
+        limits = Interval(max(low, 0.0), min(high, 1.0))
+        return Mean(value, limits.including(value))
+
+    value, without = estimates(strata)
+    classical, corrected = shares**2 @ [each.variances for each in strata]
+    return PredictionPowered(
+        mean(value, classical=False),
+        mean(without, classical=True),
+        tuple(each.tuned for each in strata),
+        float(classical / corrected) if corrected > 0 else None,
+    )
+
+
+def estimates(strata: Sequence[Stratum]) -> tuple[float, float]:
+    """The prediction-powered and the classical mean over all strata."""
+    shares = _shares(strata)
+    corrected, classical = shares @ [(each.value, each.classical) for each in strata]
+    return float(corrected), float(classical)
+
+
+def _shares(strata: Sequence[Stratum]) -> Array:
+    """The share of the items in each stratum."""
+    items = np.array([each.n_items for each in strata])
+    return np.asarray(items / items.sum())

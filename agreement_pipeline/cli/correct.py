@@ -1,0 +1,107 @@
+"""The command `correct`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agreement_pipeline.cli.options import (
+    INTERVALS,
+    MEASURES,
+    SHARE,
+    SOURCE,
+    TABLES_HELP,
+    command,
+    number_of,
+    only_store,
+    option,
+    output_option,
+    population_options,
+    read_population,
+    read_table,
+    table_options,
+)
+from agreement_pipeline.cli.output import as_json, say, say_aside, terminal_width
+from agreement_pipeline.errors import DrawError
+from agreement_pipeline.intervals import Inference
+
+REFUSED = 1
+
+
+@command(
+    "agreement-pipeline correct predictions.csv labels.csv --store .agreement/store/moderation",
+    "agreement-pipeline correct predictions.csv labels.csv --majority-of 3",
+)
+@click.argument("population", type=SOURCE, help=TABLES_HELP)
+@click.argument("labels", type=SOURCE, help="A table with the panel's labels of the drawn items.")
+@population_options
+@table_options
+@option(
+    "--majority-of",
+    group=MEASURES,
+    type=number_of("n", "an odd number", lambda n: n > 0 and n % 2 == 1, int),
+    show_default="pairs of an item and a rater",
+    help="The share of items to which most of so many raters would give the category.",
+)
+@option(
+    "--raters-at-large",
+    group=INTERVALS,
+    is_flag=True,
+    help="The intervals are about raters like these. By default, they are about these.",
+)
+@option(
+    "--confidence-level",
+    group=INTERVALS,
+    type=SHARE,
+    default=Inference.confidence_level,
+    help="Confidence level of the intervals.",
+)
+@output_option
+def correct(
+    population: str | Path,
+    labels: str | Path,
+    predicted: str | None,
+    store: str | None,
+    majority_of: int | None,
+    raters_at_large: bool,
+    confidence_level: float,
+    output: str,
+    **reading: Any,
+) -> int:
+    """Print the share of each category in a population, corrected for a classifier's errors.
+
+    The last draw from the population in the log says which items were to be labelled. The exit
+    status is 1 if the labels are of other items, or if there is no draw.
+    """
+    from agreement_pipeline.classifiers import correct as corrected
+    from agreement_pipeline.classifiers import draw_of
+    from agreement_pipeline.report import aligned, corrected_rows, printable
+    from agreement_pipeline.store import Store
+
+    items = read_population(population, reading, predicted)
+    named = set(items.classifiers)
+    how = {**reading, "classifiers": lambda raters, _: named & {*raters}, "usable": False}
+    panel = read_table(labels, how)
+    try:
+        drawn = draw_of(Store(store or only_store()), items)
+        drawn.refuse_others(panel, items)
+    except DrawError as error:
+        say_aside(f"refused ({error.code}): {error}")
+        return REFUSED
+    found = corrected(
+        panel,
+        items,
+        design=drawn.design,
+        majority_of=majority_of,
+        raters="raters at large" if raters_at_large else "these raters",
+        confidence_level=confidence_level,
+    )
+    if output == "json":
+        numbers = [each.to_mapping() for each in found]
+        say(as_json({"draw": drawn.to_mapping(), "numbers": numbers}))
+        return 0
+    rows = corrected_rows(found)
+    say(aligned(list(rows[0]), (each.values() for each in rows), width=terminal_width()))
+    target = f"{found[0].target} of {found[0].raters}, labelled by {found[0].classifier}"
+    say(printable(f"target: {target}; draw: {drawn.in_words}"))
+    return 0

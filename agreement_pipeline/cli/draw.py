@@ -1,0 +1,136 @@
+"""The command `draw`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agreement_pipeline.cli.options import (
+    INPUT,
+    OUTPUT,
+    SOURCE,
+    TABLES_HELP,
+    OneOf,
+    ReadBy,
+    command,
+    number_of,
+    only_store,
+    option,
+    population_options,
+    read_population,
+    table_options,
+)
+from agreement_pipeline.cli.output import say, say_aside
+from agreement_pipeline.report import FORMS
+
+
+def _label_and_share(text: str) -> tuple[str, float]:
+    label, _, share = text.rpartition("=")
+    try:
+        found = float(share)
+    except ValueError:
+        found = -1.0
+    if not label or not 0 <= found <= 1:
+        raise ValueError(f"found {text}; expected a label and a share, as offensive=0.7.")
+    return label, found
+
+
+@command(
+    "agreement-pipeline draw predictions.csv --n 200 --output tasks.csv",
+    "agreement-pipeline draw predictions.csv --predicted label --n 200 --stratified",
+)
+@click.argument("population", type=SOURCE, help=TABLES_HELP)
+@option(
+    "--n",
+    group=INPUT,
+    type=number_of("n", "a whole number", float.is_integer, int),
+    required=True,
+    help="How many items to draw.",
+)
+@option(
+    "--name",
+    group=INPUT,
+    metavar="NAME",
+    show_default="of the file",
+    help="What the population is called in the log.",
+)
+@option(
+    "--stratified",
+    group=INPUT,
+    is_flag=True,
+    help="Draw from each of the classifier's labels, more where it may err more.",
+)
+@option(
+    "--right",
+    group=INPUT,
+    type=ReadBy("label=share", _label_and_share),
+    multiple=True,
+    help="With --stratified: how often you expect this label to be right. 0.9 where nothing is "
+    "said. Repeat for more.",
+)
+@option(
+    "--reason",
+    group=INPUT,
+    metavar="TEXT",
+    default="",
+    show_default="none",
+    help="Why there must be another draw of a population.",
+)
+@population_options
+@table_options
+@option(
+    "--format",
+    "form",
+    group=OUTPUT,
+    type=OneOf(tuple(FORMS)),
+    default="csv",
+    help="Whose tasks to write.",
+)
+@option(
+    "--output",
+    group=OUTPUT,
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    show_default="the standard output",
+    help="The file to write.",
+)
+def draw(
+    population: str | Path,
+    n: int,
+    name: str | None,
+    stratified: bool,
+    right: Sequence[tuple[str, float]],
+    reason: str,
+    predicted: str | None,
+    store: str | None,
+    form: str,
+    output: Path | None,
+    **reading: Any,
+) -> int:
+    """Draw items at random from those that a classifier labelled, as tasks for a panel.
+
+    The draw is in the log before anybody labels the items, and nobody chooses the seed. The tasks
+    do not say what the classifier said. A population has one draw; another one needs --reason.
+    """
+    from agreement_pipeline.classifiers import draw as drawn_from
+    from agreement_pipeline.report import blind_tasks, written_tasks
+    from agreement_pipeline.store import Store
+
+    items = read_population(population, reading, predicted)
+    found = drawn_from(
+        Store(store or only_store()),
+        name or Path(population).stem,
+        items,
+        n,
+        design="stratified" if stratified else "simple",
+        right=dict(right),
+        reason=reason,
+    )
+    tasks = blind_tasks(items, found.items, found.seed)
+    text = written_tasks(tasks, items.scale.names, form)
+    if output is None:
+        say(text.rstrip("\n"))
+    else:
+        output.write_text(text, encoding="utf-8")
+    say_aside(f"drawn: {found.in_words}")
+    return 0

@@ -1,0 +1,258 @@
+"""A draw is in the log before labels exist, and nobody chooses what is drawn."""
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.classifiers import Draw, correct, draw, draws
+from agreement_pipeline.errors import DrawError, RatingsError, StoreError
+from agreement_pipeline.report import event_table
+from agreement_pipeline.store import Store
+from tests.classifiers.tables import ratings_of, simulated
+from tests.events import record, sealed
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def rows():
+    return simulated(np.random.default_rng(1))[0]
+
+
+@pytest.fixture
+def population(rows):
+    return ratings_of(rows)
+
+
+def labels_of(items, rater="ana", label="yes"):
+    return ratings_of([(item, rater, label) for item in items], classifiers=())
+
+
+def test_a_draw_is_an_entry_of_the_log(store, population):
+    found = draw(store, "march", population, 50)
+    (entry,) = store.history("march")
+    assert entry["event"] == "drawn"
+    assert entry["items"] == [*found.items]
+    assert (entry["population_items"], entry["strata"]) == (400, {"": 50})
+    assert len({*found.items}) == 50
+    assert draws(store) == (found,)
+    assert event_table([entry])["what"].tolist() == ["50 of 400 items"]
+    assert Store(store.root).rounds() == ()
+
+
+def test_anybody_can_draw_again_by_hand(store, rows, population):
+    record(store, "released", "r")
+    head = store.log.head
+    found = draw(store, "march", population, 50)
+    items = sorted(item for item, *_ in rows)
+    digest = hashlib.sha256(json.dumps({"": items}).encode()).hexdigest()
+    seed = hashlib.sha256(f"{head}\n{digest}".encode()).hexdigest()
+    order = sorted(items, key=lambda item: hashlib.sha256(f"{seed}\n{item}".encode()).digest())
+    assert (found.population_digest, found.seed) == (digest, seed)
+    assert [*found.items] == sorted(order[:50])
+
+
+def test_a_stratified_draw_has_neyman_shares(store, rows, population):
+    found = draw(store, "march", population, 60, design="stratified", right={"yes": 0.5})
+    label = {item: said for item, _, said in rows}
+    sizes = Counter(label.values())
+    weights = {"no": sizes["no"] * 0.3, "yes": sizes["yes"] * 0.5}
+    drawn = Counter(label[item] for item in found.items)
+    assert drawn == found.strata
+    assert sum(drawn.values()) == 60
+    assert drawn["yes"] == pytest.approx(60 * weights["yes"] / sum(weights.values()), abs=1)
+
+
+def test_a_rare_label_has_two_items_or_all(store, rows):
+    others = [(f"z{place}", "model", label) for place, label in enumerate("aab")]
+    population = ratings_of([*rows, *others], Scale(("no", "yes", "a", "b")))
+    found = draw(store, "march", population, 20, design="stratified")
+    assert (found.strata["a"], found.strata["b"]) == (2, 1)
+
+
+def test_each_item_is_drawn_equally_often(tmp_path):
+    population = ratings_of([(f"i{place}", "model", "no") for place in range(10)])
+    times = Counter()
+    for place in range(200):
+        store = Store(tmp_path / f"{place}")
+        record(store, "released", f"r{place}")
+        times.update(draw(store, "march", population, 3).items)
+    assert sum(times.values()) == 600
+    assert min(times.values()) > 35
+    assert max(times.values()) < 85
+
+
+@pytest.mark.parametrize("n", [1, 401, 10_001])
+def test_too_few_and_too_many_items_are_refused(store, population, n):
+    with pytest.raises(DrawError, match=r"expected from 2 to 400 of a population of 400"):
+        draw(store, "march", population, n)
+    assert store.history() == ()
+
+
+def test_names_are_those_of_rounds(store, population):
+    with pytest.raises(StoreError, match="found a name that is not allowed"):
+        draw(store, "../march", population, 50)
+
+
+def test_a_population_that_people_labelled_is_refused(store):
+    population, panel = simulated(np.random.default_rng(1))
+    with pytest.raises(DrawError, match=r"found labels of \['r0', 'r1', 'r2'\]"):
+        draw(store, "march", ratings_of(population + panel), 50)
+
+
+def test_expected_shares_are_for_labels_in_strata(store, population):
+    with pytest.raises(DrawError, match="found shares of labels"):
+        draw(store, "march", population, 50, right={"yes": 0.8})
+    with pytest.raises(DrawError, match="found shares of label 'maybe'"):
+        draw(store, "march", population, 50, design="stratified", right={"maybe": 0.8})
+
+
+def test_another_design_is_refused(store, population):
+    with pytest.raises(DrawError, match="expected one of simple, stratified"):
+        draw(store, "march", population, 50, design="clustered")
+
+
+# Whoever wants another draw
+
+
+def test_a_second_draw_needs_a_reason_and_shows_the_first(store, population):
+    first = draw(store, "march", population, 50)
+    for reason in ("", "  "):
+        with pytest.raises(DrawError, match="found an earlier draw of 50 items, of march") as error:
+            draw(store, "march", population, 50, reason=reason)
+        assert error.value.code == "draw_open"
+    second = draw(store, "march", population, 50, reason="the texts were cut off")
+    assert second.items != first.items
+    assert (second.earlier, second.reasons) == ((first.seed,), ("the texts were cut off",))
+    assert event_table(store.history())["why"].tolist() == ["", "the texts were cut off"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda rows: rows[:-1],
+        lambda rows: [*rows, ("new", "model", "no")],
+        lambda rows: [(item, rater, "no") for item, rater, _ in rows],
+        lambda rows: rows[:250],
+    ],
+    ids=["an item fewer", "an item more", "other labels", "a part"],
+)
+def test_neither_another_name_nor_a_few_other_items_make_another_population(store, rows, changed):
+    draw(store, "march", ratings_of(rows), 50)
+    with pytest.raises(DrawError) as error:
+        draw(store, "april", ratings_of(changed(rows)), 50)
+    assert error.value.code == "draw_open"
+
+
+def test_other_items_are_another_population(store, rows):
+    draw(store, "march", ratings_of(rows), 50)
+    other = ratings_of([(f"other-{item}", rater, label) for item, rater, label in rows])
+    found = draw(store, "april", other, 50)
+    assert (found.earlier, found.reasons) == ((), ())
+
+
+def test_the_reason_of_a_first_draw_is_none(store, population):
+    assert draw(store, "march", population, 50, reason="to be sure").reasons == ()
+
+
+# Whoever wants other items
+
+
+def test_the_drawn_items_are_taken(store, population):
+    found = draw(store, "march", population, 50)
+    labels = labels_of(found.items)
+    found.refuse_others(labels, population)
+    assert correct(labels, population)[0].n_labels == 50
+
+
+@pytest.mark.parametrize(
+    ("n_missing", "n_added", "code"),
+    [(1, 0, "draw_missing"), (0, 1, "draw_added"), (1, 1, "draw_replaced")],
+)
+def test_missing_added_and_replaced_items_are_refused(
+    store, rows, population, n_missing, n_added, code
+):
+    found = draw(store, "march", population, 50)
+    others = sorted({item for item, *_ in rows} - {*found.items})
+    labels = labels_of([*found.items[n_missing:], *others[:n_added]])
+    with pytest.raises(DrawError) as error:
+        found.refuse_others(labels, population)
+    assert error.value.code == code
+    assert f"'{found.items[0]}'" in str(error.value) or not n_missing
+    assert f"'{others[0]}'" in str(error.value) or not n_added
+
+
+def test_labels_of_a_model_and_suggestions_are_none(store, rows, population):
+    found = draw(store, "march", population, 50)
+    frame = pd.DataFrame({"item": found.items, "rater": "ana", "label": "yes"})
+    frame["assisted"] = frame.index < 3
+    with pytest.raises(DrawError, match="found 3 items without a label"):
+        found.refuse_others(Ratings.from_frame(frame, population.scale), population)
+
+
+def test_another_population_is_refused(store, rows, population):
+    found = draw(store, "march", population, 50)
+    with pytest.raises(DrawError) as error:
+        found.refuse_others(labels_of(found.items), ratings_of(rows[:-1]))
+    assert error.value.code == "draw_other_population"
+
+
+def test_a_simple_draw_is_for_any_classifier_and_a_stratified_one_is_not(store, rows, population):
+    other = ratings_of([(item, rater, "no") for item, rater, _ in rows])
+    simple = draw(store, "march", population, 50)
+    simple.refuse_others(labels_of(simple.items), other)
+    strata = draw(store, "march", population, 50, design="stratified", reason="a rare label")
+    with pytest.raises(DrawError, match="with other labels or items"):
+        strata.refuse_others(labels_of(strata.items), other)
+
+
+def test_items_that_were_chosen_by_hand_do_not_follow_from_the_seed(store, rows, population):
+    found = draw(store, "march", population, 50)
+    others = sorted({item for item, *_ in rows} - {*found.items})
+    chosen = replace(found, items=tuple(sorted([*found.items[1:], others[0]])))
+    with pytest.raises(DrawError) as error:
+        chosen.refuse_others(labels_of(chosen.items), population)
+    assert error.value.code == "draw_not_derived"
+
+
+def test_a_seed_that_was_chosen_does_not_follow_from_the_log(store, population):
+    draw(store, "march", population, 50)
+    sealed(store, lambda entry: entry.update(seed="0" * 64))
+    with pytest.raises(DrawError) as error:
+        draws(Store(store.root))
+    assert error.value.code == "draw_not_derived"
+
+
+def test_a_draw_cannot_be_removed_from_the_log(store, population):
+    draw(store, "march", population, 50)
+    record(store, "released", "r")
+    (store.root / "log" / "00000001.json").unlink()
+    with pytest.raises(StoreError):
+        draws(Store(store.root))
+
+
+def test_a_draw_is_read_from_a_segment(store, population):
+    found = draw(store, "march", population, 50)
+    for place in range(40):
+        record(store, "released", f"r{place}")
+    again = draw(store, "march", population, 50, reason="the guideline changed")
+    assert draws(Store(store.root)) == (found, again)
+    assert isinstance(draws(store)[0], Draw)
+
+
+def test_the_classifier_of_several_is_named(store, rows):
+    both = ratings_of(
+        [*rows, *((i, "other", s) for i, _, s in rows)], classifiers=("model", "other")
+    )
+    with pytest.raises(RatingsError, match="Name the classifier"):
+        draw(store, "march", both, 50)
+    assert draw(store, "march", both, 50, classifier="other").classifier == "other"

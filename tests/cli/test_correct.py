@@ -1,0 +1,173 @@
+"""A draw, its labels and the corrected shares, from the command line."""
+
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.store import Store
+from tests.classifiers.tables import simulated
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with a population that a model labelled, as one row a label and one row an item."""
+    monkeypatch.chdir(tmp_path)
+    population, _ = simulated(np.random.default_rng(3), n_items=600)
+    frame = pd.DataFrame(population, columns=["item", "rater", "label"])
+    frame["text"] = "text of " + frame["item"]
+    frame.to_csv("march.csv", index=False)
+    frame.rename(columns={"label": "said"}).drop(columns="rater").to_csv("items.csv", index=False)
+    (tmp_path / ".agreement/store/forum").mkdir(parents=True)
+    return tmp_path
+
+
+def run(capsys, *words):
+    status = main([*words])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def drawn(capsys, *words):
+    """The tasks of a draw."""
+    status, out, err = run(capsys, "draw", "march.csv", "--n", "80", *words)
+    assert status == 0, err
+    return list(csv.DictReader(out.splitlines()))
+
+
+def label(tasks, raters=("ana", "ben", "cleo"), name="labels.csv"):
+    """The labels of a panel that nearly always says what the model said."""
+    said = pd.read_csv("march.csv").set_index("item")["label"]
+    rng = np.random.default_rng(4)
+    rows = [
+        {**task, "rater": rater, "label": "yes" if rng.random() < 0.1 else said[task["item"]]}
+        for task in tasks
+        for rater in raters
+    ]
+    pd.DataFrame(rows).to_csv(name, index=False)
+
+
+def test_the_tasks_do_not_say_what_the_model_said(place, capsys):
+    tasks = drawn(capsys)
+    assert len(tasks) == 80
+    assert [*tasks[0]] == ["item", "text", "rater", "label", "draw"]
+    assert all(task["rater"] == task["label"] == "" for task in tasks)
+    assert tasks[0]["text"] == f"text of {tasks[0]['item']}"
+    (entry,) = Store(place / ".agreement/store/forum").history()
+    assert entry["items"] == [task["item"] for task in tasks]
+    assert {task["draw"] for task in tasks} == {entry["seed"]}
+
+
+@pytest.mark.parametrize("form", ["label-studio", "argilla", "prodigy"])
+def test_tools_get_tasks_that_say_nothing_either(place, capsys, form):
+    _, out, _ = run(capsys, "draw", "march.csv", "--n", "80", "--format", form)
+    task = json.loads(out.splitlines()[0]) if form == "prodigy" else json.loads(out)[0]
+    about = {"label-studio": "data", "argilla": "metadata", "prodigy": "meta"}[form]
+    assert {*task[about]} - {"text"} == {"item", "draw"}
+
+
+def test_what_is_found_is_printed(place, capsys):
+    label(drawn(capsys))
+    status, out, _ = run(capsys, "correct", "march.csv", "labels.csv")
+    assert status == 0
+    header, _, *rows, about = out.splitlines()
+    assert header.startswith("of   corrected  interval")
+    assert [row.split()[0] for row in rows] == ["no", "yes"]
+    assert about == (
+        "target: pairs of these raters, labelled by model; draw: 80 of 600 items of march, simple"
+    )
+
+
+def test_what_is_found_is_json(place, capsys):
+    label(drawn(capsys, "--stratified", "--right", "yes=0.6"))
+    status, out, _ = run(capsys, "correct", "march.csv", "labels.csv", "--format", "json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["draw"]["design"] == "stratified"
+    assert [each["category"] for each in found["numbers"]] == ["no", "yes"]
+    assert found["numbers"][1]["low"] < found["numbers"][1]["value"] < found["numbers"][1]["high"]
+
+
+def test_a_population_may_have_a_row_an_item(place, capsys):
+    label(drawn(capsys))
+    one = run(capsys, "correct", "march.csv", "labels.csv", "--majority-of", "3")
+    other = run(
+        capsys, "correct", "items.csv", "labels.csv", "--majority-of", "3", "--predicted", "said"
+    )
+    assert one[0] == other[0] == 0
+    assert one[1].splitlines()[:-1] == other[1].splitlines()[:-1]
+    assert (
+        other[1]
+        .splitlines()[-1]
+        .startswith("target: majority of 3 of these raters, labelled by said;")
+    )
+
+
+def test_a_panel_that_always_says_the_same_has_a_share(place, capsys):
+    tasks = drawn(capsys)
+    pd.DataFrame([{**task, "rater": "ana", "label": "no"} for task in tasks]).to_csv("labels.csv")
+    status, _, err = run(capsys, "correct", "march.csv", "labels.csv")
+    assert (status, "--categories" in err) == (2, True)
+    named = ("--categories", "no,yes")
+    status, out, err = run(capsys, "correct", "march.csv", "labels.csv", *named)
+    assert status == 0, err
+    assert out.splitlines()[3].split()[:2] == ["yes", "0.00000"]
+
+
+def test_other_items_than_were_drawn_are_refused(place, capsys):
+    tasks = drawn(capsys)
+    label(tasks[1:])
+    status, out, err = run(capsys, "correct", "march.csv", "labels.csv")
+    assert (status, out) == (1, "")
+    assert err.startswith("refused (draw_missing): draw of march: found 1 item without a label")
+
+
+def test_labels_without_a_draw_are_refused(place, capsys):
+    label([{"item": f"i{n:04}"} for n in range(40)])
+    status, _, err = run(capsys, "correct", "march.csv", "labels.csv")
+    assert status == 1
+    assert err.startswith("refused (draw_absent): ")
+
+
+def test_a_second_draw_needs_a_reason_that_is_shown(place, capsys):
+    drawn(capsys)
+    status, _, err = run(capsys, "draw", "items.csv", "--predicted", "said", "--n", "80")
+    assert status == 2
+    assert "expected one draw of a population" in err
+    label(drawn(capsys, "--reason", "the texts were cut off"))
+    _, out, _ = run(capsys, "correct", "march.csv", "labels.csv")
+    assert out.splitlines()[-1].endswith("after 1 earlier draw: the texts were cut off")
+
+
+@pytest.mark.parametrize("word", ["yes", "yes=2", "=0.5", "yes=often"])
+def test_an_expected_share_is_a_label_and_a_share(place, capsys, word):
+    status, _, err = run(capsys, "draw", "march.csv", "--n", "80", "--stratified", "--right", word)
+    assert status == 2
+    assert "expected a label and a share, as offensive=0.7" in err
+
+
+def test_the_tasks_go_into_a_file(place, capsys):
+    status, out, err = run(capsys, "draw", "march.csv", "--n", "80", "--output", "tasks.csv")
+    assert (status, out) == (0, "")
+    assert err == "drawn: 80 of 600 items of march, simple\n"
+    assert len(pd.read_csv("tasks.csv")) == 80
+
+
+def test_the_intervals_may_be_about_other_raters(place, capsys):
+    label(drawn(capsys))
+    _, these, _ = run(capsys, "correct", "march.csv", "labels.csv", "--format", "json")
+    asked = ("--format", "json", "--raters-at-large")
+    _, others, _ = run(capsys, "correct", "march.csv", "labels.csv", *asked)
+    these, others = (json.loads(said)["numbers"][1] for said in (these, others))
+    assert (these["raters"], others["raters"]) == ("these raters", "raters at large")
+    assert others["low"] < these["low"] < these["high"] < others["high"]
+
+
+def test_a_reason_moves_no_cursor(place, capsys):
+    drawn(capsys)
+    label(drawn(capsys, "--reason", "a\x1b[2Jb"))
+    _, out, _ = run(capsys, "correct", "march.csv", "labels.csv")
+    assert out.endswith("after 1 earlier draw: a\\x1b[2Jb\n")
