@@ -16,7 +16,7 @@ from agreement_pipeline.orchestration.compat import (
 if TYPE_CHECKING:
     import dagster as dg
 
-SILENT_SECONDS = 60.0
+SILENT_SECONDS = 45.0
 """A run at work says so twice a minute. One that is silent for so long is not at work."""
 
 
