@@ -287,11 +287,11 @@ class Gathered:
         # Nothing ticked is the empty set, if anybody ticked several.
         silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
         none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
-        made = {"label": f"CASE WHEN {none} THEN '{NONE}' ELSE label END"}
+        anew = {"label": f"CASE WHEN {none} THEN '{NONE}' ELSE label END"}
         if not self._sets:
-            made = {"first_label": f"NULLIF(first_label, '{NONE}')"}
+            anew = {"first_label": f"NULLIF(first_label, '{NONE}')"}
         kept = [name for name in rows.names if name != "ticked"]
-        self.rows = rows.view(f"SELECT {rows.with_columns(made, kept)} FROM {rows}")
+        self.rows = rows.view(f"SELECT {rows.with_columns(anew, kept)} FROM {rows}")
 
     def told(self, name: str) -> str | None:
         """A field in SQL, else what is known of a submission, as text. None if nothing is."""
