@@ -576,7 +576,8 @@ class Birth:
             test = f"{LABELLED} AND {cells.among('last_label', bad)}"
             among = listed(scale.names, 12) if scale.names else "the numbers of the scale"
             expected = f"one of {among}, or nothing. Correct the label or add it to the scale."
-            self._refuse(test, "last_label", expected)
+            off = called("label", sorted({*map(category_text, bad)}))
+            self._refuse(test, "last_label", expected, off)
 
     def _last_label(self) -> str:
         """The label that a rater gave last. Nothing where it is the first."""

@@ -239,8 +239,14 @@ def _given_again(store: Store, version: RoundVersion) -> Iterator[Finding]:
     if not earlier:
         return
     ratings = store.ratings_of(version)
-    for before in dict.fromkeys((earlier[0], earlier[-1])):
-        changes = changes_since(ratings, store.ratings_of(before))
+    for each in dict.fromkeys((earlier[0], earlier[-1])):
+        try:
+            before = store.ratings_of(each)
+        except StoreError as cause:
+            words = f"an earlier version was not compared: {in_a_sentence(cause)}"
+            yield Finding("earlier_not_compared", OF_THE_GATE, False, "warning", words)
+            continue
+        changes = changes_since(ratings, before)
         if changes is not None and changes.aimed:
             yield given_again(changes)
             return
