@@ -27,6 +27,8 @@ START = 1.79e9
 NAMES = np.array(SCALE.names)
 Codes = np.ndarray
 CARRIED = ("nothing", "times", "first labels", "two deliveries")
+HOLDING = ("times", "two deliveries")
+"""What can hold a round for its changes. Nothing else does so."""
 
 
 @dataclass(frozen=True)
@@ -289,10 +291,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cells = (share(made, carried, given.rounds) for carried in CARRIED)
         said = " | ".join(f"{admitted:.0f} / {told:.0f}" for admitted, told in cells)
         print(f"| {name} | {said} |", flush=True)
-    print(f"\n| held for changes, % of {given.honest} | {' | '.join(CARRIED)} |")
-    print(f"| --- |{' ---: |' * len(CARRIED)}")
+    print(f"\n| held for changes, % of {given.honest} | {' | '.join(HOLDING)} |")
+    print(f"| --- |{' ---: |' * len(HOLDING)}")
     for name, made in HONEST.items():
-        cells = (f"{held(made, carried, given.honest):.1f}" for carried in CARRIED)
+        cells = (f"{held(made, carried, given.honest):.1f}" for carried in HOLDING)
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 

@@ -30,19 +30,21 @@ class Changes:
     ----------
     n, changed
         How many labels there are, and how many of them were changed.
-    on_disputed, expected
-        How many changes are on disputed items, and how many are expected if each rater chose at
-        random which of their labels of each category to change.
+    chosen, on_disputed, expected
+        How many changes there are, how many of them are on disputed items, and how many are
+        expected if each rater chose at random which of their labels of each category to change.
     p
         How likely chance alone gives so many.
     towards, away
         How many changes go towards the first labels of the others, and how many go away from them.
-        None if the first labels are not known. An item is then disputed if it is so afterwards, and
-        `p` counts fewer as well as more.
+        None if the first labels are not known. Then `chosen` counts items with a change, of which
+        some are disputed afterwards. They may be drawn at random among those of the same raters,
+        and `p` counts fewer disputed ones as well as more.
     """
 
     n: int
     changed: int
+    chosen: int
     on_disputed: int
     expected: float
     p: float
@@ -63,21 +65,21 @@ class Changes:
     def words(self) -> str:
         """The changes in words.
 
-        >>> Changes(600, 40, 38, 12.3, 0.0001, 30, 2).words
-        '40 of 600 labels were changed when another rater had labelled the item; 38 of them are on \
-disputed items instead of about 12; 30 go towards the other raters and 2 away from them'
+        >>> Changes(600, 40, 40, 38, 12.3, 0.0001, 30, 2).words.partition("; ")[2]
+        '38 of them are on disputed items instead of about 12; 30 go towards the others and 2 away'
         """
-        said = [
+        late = (
             f"{self.changed} of {self.n} labels were changed when another rater had labelled the "
-            "item",
-            f"{self.on_disputed} of them are on disputed items instead of about "
-            f"{in_words(self.expected, '.0f')}",
-        ]
-        if self.towards is not None:
-            said.append(
-                f"{self.towards} go towards the other raters and {self.away} away from them"
-            )
-        return "; ".join(said)
+            "item"
+        )
+        about = f"instead of about {in_words(self.expected, '.0f')}"
+        if self.towards is None:
+            of_items = f"{self.on_disputed} of their {self.chosen} items are disputed afterwards"
+            return f"{late}; {of_items} {about}"
+        return (
+            f"{late}; {self.on_disputed} of them are on disputed items {about}; "
+            f"{self.towards} go towards the others and {self.away} away"
+        )
 
 
 def changes_of(ratings: Ratings) -> Changes | None:
@@ -155,17 +157,27 @@ def _changes(
     apart = _apart(item, first, first, others, label)
     disputed = apart > (np.median(apart[others > 0]) if label == "number" and len(apart) else 0.0)
     met = others > 0
+    late = changed & met
+    n, n_late = int(met.sum()), int(late.sum())
+    if last is None:  # all raters of an item may have been asked again, so items are drawn
+        chosen, apart_at = (np.bincount(item, which) > 0 for which in (late, disputed & met))
+        count = int((chosen & apart_at).sum())
+        expected, more, fewer = _by_chance(_panels(item, rater), chosen, apart_at, count)
+        p = min(1.0, 2 * min(more, fewer))
+        return Changes(n, n_late, int(chosen.sum()), count, expected, p)
     stratum = rater if label == "number" else rater * (int(first.max(initial=0)) + 1) + first
-    chosen = changed & met
-    count = int((chosen & disputed).sum())
-    expected, more, fewer = _by_chance(stratum[met], chosen[met], disputed[met], count)
-    towards = away = None
-    p = min(1.0, 2 * min(more, fewer))
-    if last is not None:
-        after = _apart(item, first, last, others, label)
-        towards = int((chosen & (after < apart)).sum())
-        away, p = int((chosen & (after > apart)).sum()), more
-    return Changes(int(met.sum()), int(chosen.sum()), count, expected, p, towards, away)
+    count = int((late & disputed).sum())
+    expected, more, _ = _by_chance(stratum[met], late[met], disputed[met], count)
+    after = _apart(item, first, last, others, label)
+    towards, away = int((late & (after < apart)).sum()), int((late & (after > apart)).sum())
+    return Changes(n, n_late, n_late, count, expected, more, towards, away)
+
+
+def _panels(item: Codes, rater: Codes) -> Codes:
+    """A number for the raters of each item, the same one for all items with the same raters."""
+    words = np.random.default_rng(0).integers(1 << 62, size=int(rater.max(initial=0)) + 1)
+    begins = np.flatnonzero(np.diff(item, prepend=-1))
+    return np.asarray(np.bitwise_xor.reduceat(words[rater], begins))
 
 
 def _apart(item: Codes, first: Codes, said: Codes, others: Codes, label: str) -> Codes:
@@ -229,7 +241,7 @@ def changes_on_disputed_items(panel: Panel) -> Fact:
     found = changes_of(panel.ratings)
     if found is None or not found.changed:
         return Fact(None, NOTHING)
-    beyond = abs(found.on_disputed - found.expected) / found.changed
+    beyond = abs(found.on_disputed - found.expected) / found.chosen
     return Fact(beyond if found.aimed else 0.0, found.words)
 
 

@@ -401,7 +401,8 @@ class Birth:
             numbers = f"SELECT DISTINCT {self.cells.number('label')} FROM {table} WHERE {LABELLED}"
             # So many tell whether they are categories.
             labels = table.values(f"{numbers} LIMIT {MOST_CATEGORIES + 1}")
-            labels += filter(None, map(_number, self._last_labels))
+            later = map(_number, self._last_labels)
+            labels += [number for number in later if number is not None]
         elif not self.is_vector:
             labels = [each for each in self._distinct("label") if each is not None]
             labels += self._last_labels

@@ -273,6 +273,11 @@ class PanelLabels:
         return np.asarray(self.resolution == ADJUDICATED)
 
     @property
+    def relabelled(self) -> Rows:
+        """True for each item whose label is that of labels that raters gave later."""
+        return np.asarray(self.resolution == RELABELLED)
+
+    @property
     def resolved(self) -> Rows:
         """The places of the items that have a label."""
         return np.flatnonzero(~self.unresolved)

@@ -87,6 +87,7 @@ def test_last_labels_train_and_first_ones_are_judged_and_released(store, origina
     assert (before.loc["i000", "label"], train.loc["i000", "label"]) == ("no", "yes")
     assert train.loc["i000", "votes"] == before.loc["i000", "votes"]
     assert train["label"].drop("i000").equals(before["label"].drop("i000"))
+    assert "1 item got the label that raters gave later." in (found.path / "README.md").read_text()
     assert found.annotations["last_label"].notna().sum() == 2
     verdicts, of_first = (
         each.decisions[name]["verdicts"] for each, name in ((found, "r1"), (other, "r2"))
