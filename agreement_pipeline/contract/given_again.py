@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.contract.facts import BY_CHANCE, Fact, fact
@@ -124,8 +125,8 @@ def changes_since(ratings: Ratings, before: Ratings) -> Changes | None:
     first, last = both["label_then"].to_numpy(), both["label"].to_numpy()
     label = "number"
     if not ratings.scale.numeric:
-        codes = np.unique(np.concatenate([first, last]).astype(str), return_inverse=True)[1]
-        (first, last), label = np.split(codes.astype(float), 2), "code"
+        codes = pd.factorize(np.concatenate([first, last]))[0]
+        (first, last), label = np.split(codes, 2), "code"
     return _changes(item, rater, first, last, first != last, label)
 
 
