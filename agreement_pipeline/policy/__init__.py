@@ -11,6 +11,8 @@ if TYPE_CHECKING:
         Decision as Decision,
         assess as assess,
         decide as decide,
+        first_labels as first_labels,
+        given_again as given_again,
         judge as judge,
         judged_part as judged_part,
         manner as manner,

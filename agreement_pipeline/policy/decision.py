@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Changes, Contract, Finding, changes_of
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import (
@@ -199,6 +199,7 @@ def assess(
             *(contract.check(ratings) if checked is None else checked),
             *_not_shown(ratings, policy),
             *_with_and_without(ratings, policy),
+            *_of_first_labels(ratings, policy),
             *also,
             *_too_often(policy, version),
         ),
@@ -409,6 +410,68 @@ def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
             "policy requires. Export another format, and deliver the round again."
         )
         yield Finding("not_shown", OF_THE_GATE, False, "error", words)
+
+
+def _of_first_labels(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+    """What stands against labels that raters gave again, if their first ones are not known."""
+    if policy.first_labels == "required" and not ratings.tells_first_labels:
+        words = (
+            f"found that {first_labels(ratings, in_a_sentence=True)}; expected the first labels, "
+            "as the policy requires. Export the history of the annotations, or name the columns "
+            "first_label and changed_at."
+        )
+        yield Finding("first_labels_not_known", OF_THE_GATE, False, "error", words)
+    changes = changes_of(ratings)
+    if changes is not None and changes.aimed:
+        if ratings.tells_first_labels:
+            words = f"{changes.words}; agreement rests on the first labels"
+            yield Finding("labels_given_again", OF_THE_GATE, False, "warning", words)
+        else:
+            yield given_again(changes)
+
+
+def given_again(changes: Changes) -> Finding:
+    """What holds a round whose labels were given again where raters differed."""
+    words = (
+        f"found {changes.words}; expected labels that raters gave before they knew where they "
+        "differ. Have a fresh random sample of items labelled, or deliver the first labels. "
+        "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
+    )
+    return Finding("labels_given_again", OF_THE_GATE, False, "error", words)
+
+
+def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:
+    """Whether labels were given again, and which ones agreement rests on, in a sentence.
+
+    >>> import pandas as pd
+    >>> from agreement_pipeline import Scale
+    >>> frame = pd.DataFrame([("i1", "a", "no")], columns=["item", "rater", "label"])
+    >>> first_labels(Ratings.from_frame(frame, Scale(("no", "yes"))))
+    'This format cannot show whether labels were given again.'
+    >>> with_last = frame.assign(last_label="yes")
+    >>> first_labels(Ratings.from_frame(with_last, Scale(("no", "yes"))))
+    'Agreement rests on first labels: 1 label was changed later, and only trains.'
+    """
+    known, unknown = ratings.n_given_again
+    if unknown:
+        were = (
+            "was changed and its first label is"
+            if unknown == 1
+            else ("were changed and their first labels are")
+        )
+        said = f"{counted(unknown, 'label')} {were} not known"
+    elif not ratings.tells_first_labels:
+        said = "This format cannot show whether labels were given again"
+    elif known:
+        were = (
+            "was changed later, and only trains"
+            if known == 1
+            else ("were changed later, and only train")
+        )
+        said = f"Agreement rests on first labels: {counted(known, 'label')} {were}"
+    else:
+        said = "No label was given again"
+    return f"{said[0].lower()}{said[1:]}" if in_a_sentence else f"{said}."
 
 
 def _lacking(ratings: Ratings, required: tuple[str, ...]) -> tuple[str, ...]:

@@ -52,6 +52,13 @@ HELPS = {
     "too_many_versions": "a fresh round under another name",
     "read_otherwise": "put its file into the inbox, so that it is read again",
     "not_shown": "an export in another format",
+    "first_labels_not_known": (
+        "an export with the history of annotations, or a table with the columns that the settings "
+        "`first_label` and `changed_at` name"
+    ),
+    "labels_given_again": (
+        "a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"
+    ),
     "contract": "what its description says",
 }
 """What helps against each reason to hold a round, by its code. `docs/reasons.md` says the same."""

@@ -11,7 +11,7 @@ import yaml
 
 from agreement_pipeline.policy import Policy, manner
 from agreement_pipeline.ratings import Origin, Scale
-from agreement_pipeline.text import in_words, interval, unlinked
+from agreement_pipeline.text import counted, in_words, interval, unlinked
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
 PARQUET = "application/x-parquet"
@@ -197,12 +197,16 @@ def _between_rounds(report: Mapping[str, Any]) -> list[str]:
 
 
 def _adjudicated(rows: Mapping[str, int]) -> list[str]:
-    """How many labels are an adjudicator's, and how many of them no rater gave."""
+    """How many labels are an adjudicator's or were given later, and how many no rater gave."""
     said = (
         f"{rows.get('adjudicated')} labels are those of an adjudicator. "
         f"On {rows.get('overruled')} of these items all raters gave one other label."
     )
-    return [said] if rows.get("adjudicated") else []
+    later = (
+        f"{counted(rows.get('relabelled', 0), 'item')} got the label that raters gave later. "
+        "Agreement rests on first labels."
+    )
+    return [said] * ("adjudicated" in rows) + [later] * ("relabelled" in rows)
 
 
 def _waived(waiver: Mapping[str, str]) -> str:

@@ -247,6 +247,9 @@ def _report(release: Release) -> dict[str, Any]:
     if adjudicated := sum(len(member.adjudicated.labels) for member in release.members):
         rows["adjudicated"] = adjudicated
         rows["overruled"] = sum(member.overruled[0] for member in release.members)
+    if relabelled := int(labels.relabelled.sum()):
+        rows["relabelled"] = relabelled
+        rows["overruled"] = sum(member.overruled[0] for member in release.members)
     if labels.in_conflict.any():
         rows["in_conflict"] = int(labels.in_conflict.sum())
     elsewhere = {"gold_in_another_round": gold_elsewhere} if gold_elsewhere else {}

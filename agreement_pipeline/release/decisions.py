@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
 
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Contract, Finding, changes_since
 from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
     OF_THE_GATE,
@@ -22,6 +22,7 @@ from agreement_pipeline.policy import (
     Waivers,
     assess,
     for_round,
+    given_again,
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
@@ -214,6 +215,7 @@ def _judge(
             "Put the round's file into the inbox, so that it is read again."
         )
         also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
+    also += _given_again(store, version)
     found = assess(
         ratings,
         terms.policy,
@@ -224,6 +226,30 @@ def _judge(
         checked=findings,
     )
     return Judged(version, found.decision, number, ratings, terms.policy)
+
+
+def _given_again(store: Store, version: RoundVersion) -> Iterator[Finding]:
+    """What holds a version whose labels were changed where raters differed in an earlier one.
+
+    It is compared with the first version of the round, and with the one before.
+    """
+    every = store.versions(version.round)
+    digests = [each.ratings_digest for each in every]
+    earlier = every[: digests.index(version.ratings_digest)]
+    if not earlier:
+        return
+    ratings = store.ratings_of(version)
+    for each in dict.fromkeys((earlier[0], earlier[-1])):
+        try:
+            before = store.ratings_of(each)
+        except StoreError as cause:
+            words = f"an earlier version was not compared: {in_a_sentence(cause)}"
+            yield Finding("earlier_not_compared", OF_THE_GATE, False, "warning", words)
+            continue
+        changes = changes_since(ratings, before)
+        if changes is not None and changes.aimed:
+            yield given_again(changes)
+            return
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:
