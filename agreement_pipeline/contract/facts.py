@@ -35,6 +35,9 @@ NEAR, TENTH = 0.05, 0.1
 FEWEST_EXPECTED = 20
 BY_CHANCE = 1e-3
 SURE = 3.29
+JOINED, VOICES = 0.6, 3
+AS_OFTEN, LIKELY = 0.5, 1.645
+MET_BY, SAID = ["rater", "most"], ["rater", "most", "code"]
 USUAL, FEWEST_ITEMS = 0.7, 30
 """The share of items with one number of raters that makes it usual, and of how many items."""
 MINUTE = 60
@@ -135,15 +138,24 @@ def _sums(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 @fact
 def pairs_of_identical_raters(panel: Panel) -> Fact:
-    """How many pairs never differ, though both differ from everybody else.
+    """How many pairs never differ, though both leave the majority again and again.
 
-    Pairs that by chance never differ are told apart by their number: among all pairs there is less
-    than a thousandth of one.
+    Two who are both right never differ either. So only items count on which both leave the
+    majority. One who works alone joins another there on six of ten items at most, or as often as
+    they give this label against this majority elsewhere. By this, less than a thousandth of a pair
+    is expected among all pairs. Raters who never differ are one voice, and a majority is the most
+    frequent label of three voices or more.
+
+    Where other voices are often wrong together, those who are right leave the majority. So nothing
+    is told of two, unless they likely leave it more than half as often as the other voices do.
     """
     pairs, expected = _compared(panel)
-    by_chance = len(expected) * np.exp(-expected)
-    told = (expected >= TENTH * pairs.met) & (by_chance <= BY_CHANCE)
-    never = (pairs.differed == 0) & told
+    never = pairs.differed == 0
+    if never.any():
+        both, joined, left, usual = _departures(panel, pairs.where(never))
+        by_chance = len(pairs.met) * joined**both
+        often = left - AS_OFTEN * usual > LIKELY * np.sqrt(left)
+        never[never] = (by_chance <= BY_CHANCE) & often
     return _told(panel, pairs, expected, never, "never differ")
 
 
@@ -151,7 +163,8 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
 def pairs_of_raters_too_near(panel: Panel) -> Fact:
     """How many pairs differ less than a tenth as often as both differ from everybody else.
 
-    Nothing can be told of raters who differ from somebody else on less than a tenth of the items.
+    They may be both right, or one copies the other: labels alone cannot tell. Nothing is told of
+    raters who differ from somebody else on less than a tenth of the items.
     """
     pairs, expected = _compared(panel)
     apart = (expected >= TENTH * pairs.met) & (expected >= FEWEST_EXPECTED)
@@ -192,6 +205,60 @@ def _compared(panel: Panel) -> tuple[Pairs, Codes]:
     expected = pairs.met * np.minimum(nearest[pairs.first], nearest[pairs.second])
     telling = np.isfinite(expected)
     return pairs.where(telling), expected[telling]
+
+
+def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes]:
+    """For each pair that never differs: on how many items both leave the majority.
+
+    With the chance that one joins the other there, on how many items their voice leaves it, and on
+    how many it would if it left it as often as the other voices do.
+    """
+    item, rater, label = panel.met
+    voices = _voices(same, len(panel.raters))
+    voice, code = voices[rater], pd.factorize(label)[0].astype(np.int64)
+    said = pd.DataFrame({"item": item, "voice": voice, "code": code})
+    said = said.drop_duplicates(["item", "voice"])
+    told = np.bincount(said["item"], minlength=len(panel.items)) >= VOICES
+    frequency = said.groupby(["item", "code"]).size()
+    most = frequency[frequency == frequency.groupby("item").transform("max")].reset_index()
+    sole = most.drop_duplicates("item", keep=False)
+    majority = np.full(len(panel.items), -1)
+    majority[sole["item"]] = sole["code"]
+
+    said = said[told[said["item"]]]
+    left = said["code"].to_numpy() != majority[said["item"]]
+    n_left = np.bincount(said["voice"], left, len(voices))
+    n_said = np.bincount(said["voice"], minlength=len(voices))
+    own = voices[same.first]
+
+    rows = pd.DataFrame({"item": item, "rater": rater, "code": code, "most": majority[item]})
+    rows = rows[told[item]]
+    elsewhere = [rows.groupby(keys)["item"].transform("size") - 1 for keys in (SAID, MET_BY)]
+    habit = elsewhere[0] / elsewhere[1].clip(lower=1)
+    leaves = rows["code"] != rows["most"]
+    rows, habit = rows[leaves], np.log(habit[leaves].clip(lower=JOINED))
+    joined = np.exp(habit.groupby(rows["rater"]).mean().reindex(range(len(voices)))).to_numpy()
+    both = Pairs.of(*(rows[name].to_numpy() for name in ("item", "rater", "code")))
+    met = pd.Series(both.met, both.first * len(voices) + both.second)
+    return (
+        met.reindex(same.first * len(voices) + same.second, fill_value=0).to_numpy(),
+        np.fmax(joined[same.first], joined[same.second]),
+        n_left[own],
+        n_said[own] * (n_left.sum() - n_left[own]) / np.maximum(n_said.sum() - n_said[own], 1),
+    )
+
+
+def _voices(same: Pairs, n_raters: int) -> Codes:
+    """The voice of each rater: those who never differ, also by way of others, have one."""
+    voice = np.arange(n_raters)
+    while True:
+        least = np.minimum(voice[same.first], voice[same.second])
+        joined = voice.copy()
+        np.minimum.at(joined, same.first, least)
+        np.minimum.at(joined, same.second, least)
+        if (joined == voice).all():
+            return voice
+        voice = joined
 
 
 def _told(panel: Panel, pairs: Pairs, expected: Codes, which: Codes, what: str) -> Fact:

@@ -94,7 +94,7 @@ def annotations(project: Project, round_name: str) -> Result:
     project.checked_here[round_name] = Checked(version, ratings, contract.digest, found)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
-        check_results=list(checks.contract_results(findings, project.policy)),
+        check_results=list(checks.contract_results(findings)),
         metadata={
             "dagster/row_count": len(ratings),
             **rendered(delivery(ratings, (*said.classifiers, *said.optional_classifiers))),

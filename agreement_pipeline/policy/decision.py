@@ -37,6 +37,21 @@ OF_THE_GATE = "gate"
 USUAL = "krippendorff_alpha"
 """The measure that is told if no rule is about the whole round."""
 FEW, MOST = 0.25, 0.5
+ASSISTED = "with the labels that began as a suggestion"
+"""What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
+MET_WITH: dict[str, tuple[str, Callable[[Ratings], Ratings], str]] = {
+    "gold_items_not_disputed": (
+        "dissent_left_out",
+        lambda ratings: ratings.with_gold_measured,
+        "with the gold items, on which raters differ more,",
+    ),
+    "item_texts_differ": (
+        "flattered",
+        lambda ratings: ratings.clustered_by_text,
+        "with all items of one text as one cluster",
+    ),
+}
+"""If a check of the contract fails, on which ratings the verdict must be admitted too."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +89,14 @@ class Decision(Tabular):
         """True if the round is admitted on a tentative verdict. The release then says so."""
         return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
 
-    def waives(self, verdict: Verdict) -> bool:
-        """True if a waiver overrode this verdict."""
-        return any(waiver.turns(verdict) for waiver in self.waived)
+    def waives(self, found: Verdict | Finding) -> bool:
+        """True if a waiver overrode this verdict or failed check."""
+        return any(waiver.turns(found) for waiver in self.waived)
 
     @property
     def broken(self) -> tuple[Finding, ...]:
-        """The findings that hold the round."""
-        return tuple(finding for finding in self.findings if finding.holds)
+        """The findings that hold the round, but for those that a waiver overrode."""
+        return tuple(each for each in self.findings if each.holds and not self.waives(each))
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -187,16 +202,24 @@ def assess(
     part = judged_part(ratings, policy)
     found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
 
+    kept = contract.check(ratings) if checked is None else checked
+    failed = {finding.check for finding in kept if not finding.passed}
+
     def doubted(verdict: Verdict) -> Verdict:
         stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
-        return stands if part is ratings else _met_with_all(stands, ratings, policy)
+        if part is not ratings:
+            stands = _met_with(stands, ratings, policy, "dissent_left_out", ASSISTED)
+        for check, (code, other, words) in MET_WITH.items():
+            if check in failed:
+                stands = _met_with(stands, other(part), policy, code, words)
+        return stands
 
     decision = decide(
         found,
         policy,
         waivers=waivers,
         findings=(
-            *(contract.check(ratings) if checked is None else checked),
+            *kept,
             *_not_shown(ratings, policy),
             *_with_and_without(ratings, policy),
             *also,
@@ -226,16 +249,23 @@ def decide(
     """Judge estimates by a policy. `doubted` may take a verdict back.
 
     The round is admitted if a rule can hold it, the policy admits each verdict of such rules or a
-    waiver overrides it, and no finding holds the round.
+    waiver overrides it, and no finding holds the round or a waiver overrides that.
     """
     verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     short = [verdict for verdict in holding if verdict.kind not in policy.admit]
-    waived, refused = waivers.sorted_out(verdicts, policy, ratings_digest)
-    unmet = tuple(each for each in short if not any(waiver.turns(each) for waiver in waived))
+    waived, refused = waivers.sorted_out(
+        verdicts, findings, policy, ratings_digest, contract_digest
+    )
+
+    def stand(found: Verdict | Finding) -> bool:
+        return not any(waiver.turns(found) for waiver in waived)
+
+    unmet = tuple(filter(stand, short))
+    broken = any(finding.holds and stand(finding) for finding in findings)
     again = f"This is version {version} of the round. " if (version or 0) > 1 else ""
     return Decision(
-        admitted=bool(holding) and not unmet and not any(finding.holds for finding in findings),
+        admitted=bool(holding) and not unmet and not broken,
         verdicts=verdicts,
         findings=tuple(findings),
         unmet=unmet,
@@ -266,19 +296,14 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
     return ratings.unassisted if leaves_out else ratings
 
 
-def _met_with_all(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
-    """The verdict, or an inconclusive one with the code *dissent_left_out*.
-
-    A policy may leave out labels that began as a suggestion. But they may be those that differ, so
-    it must admit its verdict on the round with all labels too.
-    """
+def _met_with(verdict: Verdict, others: Ratings, policy: Policy, code: str, where: str) -> Verdict:
+    """The verdict; an inconclusive one if the policy does not admit the verdict on the others."""
     if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
         return verdict
-    other = _of_others(verdict, ratings, policy)
+    other = _of_others(verdict, others, policy)
     if other.kind in policy.admit:
         return verdict
-    where = "with the labels that began as a suggestion"
-    return _taken_back(verdict, where, other, code="dissent_left_out")
+    return _taken_back(verdict, where, other, code=code)
 
 
 def _of_others(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:

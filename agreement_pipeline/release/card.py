@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from agreement_pipeline.policy import Policy, manner
+from agreement_pipeline.policy import Policy, manner, waived
 from agreement_pipeline.ratings import Origin, Scale
 from agreement_pipeline.text import in_words, interval, unlinked
 
@@ -206,9 +206,9 @@ def _adjudicated(rows: Mapping[str, int]) -> list[str]:
 
 
 def _waived(waiver: Mapping[str, str]) -> str:
-    verdict = f"{waiver['measure']} of {waiver['scope']} in round {waiver['round']}"
+    what = f"{waived(waiver)} in round {waiver['round']}"
     return (
-        f"> **Under a waiver.** {_safe(waiver['who'])} answers for {_safe(verdict)} "
+        f"> **Under a waiver.** {_safe(waiver['who'])} answers for {_safe(what)} "
         f"until {waiver['until']}: {_safe(waiver['why'])}"
     )
 

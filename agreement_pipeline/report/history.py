@@ -94,8 +94,12 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
     if not is_decided(last):
         return [_undecided(name, "pending", release, "not decided yet")]
     decision = last["decided"]
-    findings = (each for each in decision["findings"] if not each["passed"])
-    broken = [each["description"] for each in findings if each["severity"] == "error"]
+    waived = {each.get("check") for each in decision["waivers"]}
+    broken = [
+        each["description"]
+        for each in decision["findings"]
+        if not each["passed"] and each["severity"] == "error" and each.get("check") not in waived
+    ]
     of_decision = {
         "round": decision["round"],
         "release": release,

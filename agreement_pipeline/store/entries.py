@@ -40,7 +40,8 @@ FACTS = {
     "withdrawn": ("releases", "reasons"),
     "migrated": ("entries", "head", "from_versions"),
 }
-WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
+WAIVED = ("round", "ratings_digest", "scope", "who", "why", "until")
+BOUND = ("round", "ratings_digest", "contract_digest")
 OWN = ("number", "time", "event", "round", "previous", "index", "project", "carried")
 HALF = re.compile(r"[\ud800-\udfff]")
 
@@ -131,13 +132,15 @@ def lacking(entry: Entry) -> str | None:
 
 
 def _unbound(decided: Entry) -> str | None:
-    """The first fact that ties a waiver to a verdict on these ratings, and is missing or wrong."""
+    """The first fact that ties a waiver to these ratings, and is missing or wrong."""
     if not _are_each({}, decided["waivers"]):
         return "a list of waivers"
     for n, waiver in enumerate(decided["waivers"], 1):
-        for name in WAIVED:
+        of_check = "check" in waiver
+        what = ("check", "contract_digest") if of_check else ("measure",)
+        for name in (*WAIVED[:2], *what, *WAIVED[2:]):
             found = waiver.get(name)
-            if not found or (name in ("round", "ratings_digest") and found != decided[name]):
+            if not found or (name in BOUND and found != decided[name]):
                 return f"{name} of waiver {n}, which is its subject"
     return None
 
