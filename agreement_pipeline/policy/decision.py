@@ -37,6 +37,7 @@ OF_THE_GATE = "gate"
 USUAL = "krippendorff_alpha"
 """The measure that is told if no rule is about the whole round."""
 FEW, MOST = 0.25, 0.5
+NAMED = ("contract", "version")
 ASSISTED = "with the labels that began as a suggestion"
 """What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
 MET_WITH: dict[str, tuple[str, Callable[[Ratings], Ratings], str]] = {
@@ -61,7 +62,8 @@ class Decision(Tabular):
     `unmet` are the verdicts that hold the release, `waived` the waivers that overrode one, and
     `refused` those that are not valid, in words. `manner` says how often the round was judged and
     with which confidence; `recorded_manner` are the words that are recorded. The digests say what
-    was judged by what. `version` says how many different ratings came under the round's name, up to
+    was judged by what, and `contract` has the name and version of the data contract, if it has
+    them. `version` says how many different ratings came under the round's name, up to
     these; it is None outside a store.
     """
 
@@ -78,6 +80,7 @@ class Decision(Tabular):
     contract_digest: str
     code_version: str
     version: int | None = None
+    contract: tuple[str, int] | None = None
 
     @property
     def holding(self) -> tuple[Verdict, ...]:
@@ -143,6 +146,7 @@ class Decision(Tabular):
             "ratings_digest": self.ratings_digest,
             "policy_digest": self.policy_digest,
             "contract_digest": self.contract_digest,
+            **({"contract": dict(zip(NAMED, self.contract, strict=True))} if self.contract else {}),
             "code_version": self.code_version,
         }
 
@@ -227,6 +231,7 @@ def assess(
         ),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
+        contract=(contract.contract, contract.version) if contract.contract else None,
         code_version=__version__,
         doubted=doubted,
         version=version,
@@ -245,6 +250,7 @@ def decide(
     waivers: Waivers = NONE,
     doubted: Callable[[Verdict], Verdict] = lambda verdict: verdict,
     version: int | None = None,
+    contract: tuple[str, int] | None = None,
 ) -> Decision:
     """Judge estimates by a policy. `doubted` may take a verdict back.
 
@@ -278,6 +284,7 @@ def decide(
         contract_digest=contract_digest,
         code_version=code_version,
         version=version,
+        contract=contract,
     )
 
 

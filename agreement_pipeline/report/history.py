@@ -31,6 +31,8 @@ COLUMNS = (
     "policy_digest",
 )
 NUMBERS = ("value", "low", "high", "confidence_level")
+BUILT_IN = "default"
+"""The name of the built-in contract."""
 NOT_JUDGED, NONE = "not judged", "none"
 Entry = Mapping[str, Any]
 
@@ -106,7 +108,7 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],
         "broken": "; ".join(broken),
-        "policy": f"{decision['policy']['policy']}, version {decision['policy']['version']}",
+        "policy": _terms(decision),
         "policy_digest": decision["policy_digest"],
     }
     said = ("measure", "scope", "value", "low", "high", "verdict")
@@ -120,6 +122,15 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         for verdict in decision["verdicts"]
         if verdict["effect"] == "hold"
     ]
+
+
+def _terms(decision: Entry) -> str:
+    """The policy that decided, and the contract if the team has one of its own."""
+    policy, contract = decision["policy"], decision.get("contract", {})
+    said = f"{policy['policy']}, version {policy['version']}"
+    if contract.get("contract", BUILT_IN) == BUILT_IN:
+        return said
+    return f"{said}; contract {contract['contract']}, version {contract['version']}"
 
 
 def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str, Any]:

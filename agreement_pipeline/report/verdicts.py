@@ -141,6 +141,13 @@ def rules(judged: JudgedRound) -> Answer:
     return Answer((decided(found),), tables=(verdict_grid(verdicts), *([checks] if rows else [])))
 
 
+def _of_contract(found: Decision) -> str:
+    if found.contract is None:
+        return found.contract_digest
+    name, version = found.contract
+    return f"{name}, version {version} ({found.contract_digest})"
+
+
 def _effect(found: Decision, finding: Finding) -> str:
     if found.waives(finding):
         return "is waived"
@@ -164,7 +171,7 @@ def method(judged: JudgedRound) -> Answer:
     digests = {
         "ratings": found.ratings_digest,
         "policy": found.policy_digest,
-        "contract": found.contract_digest,
+        "contract": _of_contract(found),
         "version of this package": found.code_version,
     }
     stated = Cell("stated", tone="good")

@@ -69,6 +69,11 @@ def _are_each(said: Mapping[str, Callable[[Any], bool]], values: object) -> bool
     )
 
 
+def _is_named(kind: str, of: object) -> bool:
+    """True for a policy or a contract as the log has it."""
+    return isinstance(of, dict) and is_text(of.get(kind)) and isinstance(of.get("version"), int)
+
+
 VERDICT = dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | dict.fromkeys(
     ("value", "low", "high"), lambda value: value is None or _is_number(value)
 )
@@ -87,14 +92,10 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "texts by name",
         lambda of: isinstance(of, dict) and bool(of) and are_texts([*of, *of.values()]),
     ),
-    "policy": (
-        "a policy with its name and version",
-        lambda of: (
-            isinstance(of, dict)
-            and is_text(of.get("policy"))
-            and isinstance(of.get("version"), int)
-        ),
-    ),
+    **{
+        kind: (f"a {kind} with its name and version", partial(_is_named, kind))
+        for kind in ("policy", "contract")
+    },
     "project": ("a text", is_text),
     "tentative": ("true or false", lambda value: isinstance(value, bool)),
     "version": (
@@ -146,16 +147,17 @@ def _unbound(decided: Entry) -> str | None:
 
 
 def mentioned(entry: Entry) -> set[str]:
-    """The rounds that an entry is about, its policy, and the releases that it names."""
+    """The rounds that an entry is about, its policy, its contract, and the releases it names."""
     found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
-    if entry["event"] == "decided":
-        found.add(policy_name(entry["policy"]["policy"], entry["policy"]["version"]))
+    for kind in ("policy", "contract") if entry["event"] == "decided" else ():
+        if kind in entry:
+            found.add(terms_name(kind, entry[kind][kind], entry[kind]["version"]))
     return found
 
 
-def policy_name(policy: str, version: int) -> str:
-    """The name under which the index has a policy. No round can be called so."""
-    return f"policy {policy} {version}"
+def terms_name(kind: str, name: str, version: int) -> str:
+    """The name under which the index has a policy or a contract. No round can be called so."""
+    return f"{kind} {name} {version}"
 
 
 def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -171,7 +171,7 @@ def test_observed_values_are_plain_python(table):
 
 def test_findings_stand_in_the_order_of_the_contract_whatever_it_is():
     backwards = Contract.from_mapping(
-        {table: entries[::-1] for table, entries in DEFAULT.to_mapping().items()}
+        {table: [each.to_mapping() for each in of[::-1]] for table, of in DEFAULT.tables.items()}
     )
     for contract in (DEFAULT, backwards):
         findings = findings_in_rows(with_cell("label", "maybe"), contract=contract)

@@ -4,6 +4,7 @@
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
@@ -34,7 +35,7 @@ def said(commit, name):
     return json.loads((GOLDEN / commit / f"{name}.json").read_text(encoding="utf-8"))
 
 
-CONTRACT = Contract.load(GOLDEN / "contracts" / "e08ac460")
+CONTRACT = replace(Contract.load(GOLDEN / "contracts" / "e08ac460"), contract="")
 """The built-in contract of the versions that are read."""
 
 
