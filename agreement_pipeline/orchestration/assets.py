@@ -39,6 +39,7 @@ from agreement_pipeline.orchestration.runs import (
     HELD,
     NOT_AGAIN,
     Result,
+    decide_as,
     failure,
     or_fail,
     progress,
@@ -352,6 +353,7 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
     def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
         of_round = [context.partition_key] if asset.by_round else []
         to_decision = host.to_decision(context.partition_key if asset.by_round else None)
+        or_fail(context, lambda: decide_as(context, host.project.store), to_decision)
         with progress(context.log.info, " of ".join([name, *of_round])):
             if step is reassessment:
                 yield from reassessment(host, context)

@@ -195,6 +195,8 @@ def _what(entry: Entry) -> str:
             return _with_version(decision_word(entry["decision"], entry["tentative"]), entry)
         case "released":
             return str(entry["release"])
+        case "adopted":
+            return f"by code location {entry['by']}"
         case "migrated":
             return f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
     return f"{entry['source']}, {entry['ratings_digest'][:12]}"

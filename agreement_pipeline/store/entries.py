@@ -16,6 +16,7 @@ SUBJECTS = {
     "released": "release",
     "withdrawn": "release",
     "migrated": "store",
+    "adopted": "store",
 }
 DECIDING = (
     "decision",
@@ -39,10 +40,11 @@ FACTS = {
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
     "migrated": ("entries", "head", "from_versions"),
+    "adopted": ("by",),
 }
 WAIVED = ("round", "ratings_digest", "scope", "who", "why", "until")
 BOUND = ("round", "ratings_digest", "contract_digest")
-OWN = ("number", "time", "event", "round", "previous", "index", "project", "carried")
+OWN = ("number", "time", "event", "round", "previous", "index", "project", "location", "carried")
 HALF = re.compile(r"[\ud800-\udfff]")
 
 
@@ -97,6 +99,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         for kind in ("policy", "contract")
     },
     "project": ("a text", is_text),
+    "location": ("a text", is_text),
     "tentative": ("true or false", lambda value: isinstance(value, bool)),
     "version": (
         "a whole number from 1",
@@ -114,6 +117,20 @@ def refuse_other_project(project: str | None, found: str | None, where: str) -> 
         raise StoreError(
             f"{where}: found a store of project {found!r}; expected one of project {project!r}, "
             "since a store belongs to one project. Give each project its own store."
+        )
+
+
+def refuse_other_location(location: str | None, found: str | None, where: str) -> None:
+    """Refuse entries of another code location than the one that wrote the last.
+
+    Where none is named, none is wrong: the command line and Python name none.
+    """
+    if location is not None and found is not None and found != location:
+        raise StoreError(
+            f"{where}: found a store that code location {found!r} decides for; expected "
+            f"{location!r}, since two that decide by different policies undo each other. Give each "
+            "its own store, or hand this one over: "
+            "agreement-pipeline store adopt STORE LOCATION."
         )
 
 

@@ -171,7 +171,11 @@ def test_default_findings_have_the_weight_of_their_expectation():
 
 def test_the_built_in_contract_has_a_new_version_where_its_checks_change():
     """A store refuses other checks under one name and version."""
-    assert (DEFAULT.contract, DEFAULT.version, DEFAULT.digest[:12]) == ("default", 2, "89683a0abe11")
+    assert (DEFAULT.contract, DEFAULT.version, DEFAULT.digest[:12]) == (
+        "default",
+        2,
+        "89683a0abe11",
+    )
 
 
 def test_a_contract_is_called_as_its_folder_and_has_a_version(tmp_path):
