@@ -18,6 +18,7 @@ from agreement_pipeline.ratings import (
     described,
     in_pandas,
     is_clock,
+    like_models,
     lookalikes,
     parts,
     printed,
@@ -40,6 +41,8 @@ AS_OFTEN, LIKELY = 0.5, 1.645
 MET_BY, SAID = ["rater", "most"], ["rater", "most", "code"]
 USUAL, FEWEST_ITEMS = 0.7, 30
 """The share of items with one number of raters that makes it usual, and of how many items."""
+NEARLY_ALL = 0.75
+"""The share of raters who rate this share of the items, where most raters rate nearly all."""
 MINUTE = 60
 READ = 200_000
 NUMBERED = "are not numbered 1, 2, … by rater and item"
@@ -286,6 +289,38 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
         return Fact(None, "no number of raters is usual, so nothing was checked")
     words = f"items have fewer raters than {usual}, as most items have"
     return share_of(int((each < usual).sum()), len(each), words)
+
+
+@fact
+def raters_with_few_items(panel: Panel) -> Fact:
+    """How many raters rated less than half as many items as is usual, where most rate nearly all.
+
+    They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told.
+    """
+    own = ~panel.gold[panel.item[panel.first]]
+    each = np.bincount(panel.rater[panel.first][own], minlength=len(panel.raters))
+    raters = np.flatnonzero(each)
+    usual = float(np.median(each[raters])) if len(raters) else 0.0
+    if usual < FEWEST_ITEMS or (each[raters] >= NEARLY_ALL * each.max()).mean() < NEARLY_ALL:
+        return Fact(None, "most raters do not rate nearly all items, so nothing was checked")
+    few = raters[each[raters] < usual / 2]
+    said = [f"{panel.raters[place]!a} rated {each[place]}" for place in few[:SHOWN]]
+    words = (
+        f"{len(few)} of {len(raters)} raters rated less than half of the usual {usual:.0f} items"
+    )
+    return Fact(len(few), f"{words}{': ' + ', '.join(said) if said else ''}")
+
+
+@fact
+def raters_named_like_models(panel: Panel) -> Fact:
+    """How many raters of the panel have a name like that of a model, and count as people."""
+    names = like_models(panel.ratings.raters)
+    words = f"{len(names)} of {len(panel.ratings.raters)} raters have a name like a model's"
+    if names:
+        words += f", such as {' and '.join(map(ascii, names[:SHOWN]))}; name them as classifiers"
+    if len(names) > 1:
+        words += ", and one model as one of them"
+    return Fact(len(names), words)
 
 
 @fact

@@ -26,7 +26,7 @@ from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
-from agreement_pipeline.ratings import CAPABILITIES, Ratings, numbers_in, whole
+from agreement_pipeline.ratings import CAPABILITIES, Array, Codes, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, counted, in_words, listed
 from agreement_pipeline.version import __version__
@@ -37,6 +37,8 @@ OF_THE_GATE = "gate"
 USUAL = "krippendorff_alpha"
 """The measure that is told if no rule is about the whole round."""
 FEW, MOST = 0.25, 0.5
+APART, LEAST_VALUES = 5, 4
+"""How many times the range of the others lies between a far number and them."""
 NAMED = ("contract", "version")
 ASSISTED = "with the labels that began as a suggestion"
 """What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
@@ -371,8 +373,7 @@ def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, t
 
     The other items alone may be too few or too much alike to tell. That takes nothing back.
     """
-    items, share = _far_items(ratings)
-    if items:
+    for items, share in _far_items(ratings):
         carry = "carries" if len(items) == 1 else "carry"
         what = (
             f"{counted(len(items), 'item')} that {carry} {in_words(share, '.0%')} "
@@ -387,10 +388,13 @@ def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, t
         yield f"{what} that nobody uses", rest, policy.admit
 
 
-def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
-    """The few items that carry most of the expected disagreement, and their share of it."""
+def _far_items(ratings: Ratings) -> Iterator[tuple[frozenset[str], float]]:
+    """The few items that carry most of the expected disagreement, and their share of it.
+
+    Then all items with a number that lies far from all others, such as 999, if these are others.
+    """
     if not ratings.scale.numeric:
-        return frozenset(), 0.0
+        return
     rated = ratings.first(["item", "at", "number"])
     at, numbers = whole(rated["at"]), numbers_in(rated["number"])
     n_items = int(at.max(initial=-1)) + 1
@@ -400,13 +404,28 @@ def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
     order = np.argsort(-carried, kind="stable")
     shares = np.cumsum(carried[order]) / max(carried.sum(), np.finfo(float).tiny)
     n_far = int(np.searchsorted(shares, MOST)) + 1
-    if n_far > FEW * n_items:
-        return frozenset(), 0.0
-    far = carried >= carried[order[n_far - 1]]
-    if far.sum() > FEW * n_items:
-        return frozenset(), 0.0
-    names = rated["item"].take(np.searchsorted(at, np.flatnonzero(far)))
-    return frozenset(names.to_pylist()), float(carried[far].sum() / carried.sum())
+    few = np.zeros(n_items, dtype=bool)
+    if n_far <= FEW * n_items:
+        few = carried >= carried[order[n_far - 1]]
+    apart = np.bincount(at, _lies_apart(numbers), n_items) > 0
+    if few.sum() > FEW * n_items:
+        few[:] = False
+    for far in (few, apart & (few != apart).any()):
+        if far.any() and not far.all():
+            names = rated["item"].take(np.searchsorted(at, np.flatnonzero(far)))
+            yield frozenset(names.to_pylist()), float(carried[far].sum() / carried.sum())
+
+
+def _lies_apart(numbers: Array) -> Codes:
+    """True for the lowest or the highest number, if it is far from all others."""
+    values = np.unique(numbers)
+    if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
+        return np.zeros(len(numbers), dtype=bool)
+    far = np.zeros(len(numbers), dtype=bool)
+    for end, rest in ((values[-1], values[:-1]), (values[0], values[1:])):
+        if np.abs(end - rest).min() >= APART * (rest[-1] - rest[0]):
+            far |= numbers[:, 0] == end
+    return far
 
 
 def _on_used(ratings: Ratings) -> Ratings:

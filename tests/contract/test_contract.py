@@ -174,7 +174,7 @@ def test_the_built_in_contract_has_a_new_version_where_its_checks_change():
     assert (DEFAULT.contract, DEFAULT.version, DEFAULT.digest[:12]) == (
         "default",
         2,
-        "89683a0abe11",
+        "e4418b267bf3",
     )
 
 

@@ -302,6 +302,33 @@ def test_s16_declared_categories_that_nobody_uses_are_named():
     assert "categories_used" in failed(frame, scale)
 
 
+def test_n3_models_in_the_panel_are_named():
+    frame = independent(100, {"ana": 0.1, "gpt-4o-1": 0.1, "gpt-4o-2": 0.1})
+    found = findings(frame)["raters_are_people"]
+    assert (found.passed, found.holds) == (False, False)
+    assert "2 of 3 raters have a name like a model's, such as 'gpt-4o-1'" in found.description
+    named = findings(frame, classifiers=("gpt-4o-1", "gpt-4o-2"))["raters_are_people"]
+    assert named.passed
+
+
+def test_n3_a_rater_who_answers_forty_of_three_hundred_is_named():
+    frame = independent(300, dict.fromkeys(["ana", "ben", "chi", "judge"], 0.1))
+    frame = frame[(frame["rater"] != "judge") | (frame["item"] < "i00040")]
+    found = findings(frame)["raters_rate_alike"]
+    assert (found.passed, found.holds) == (False, False)
+    assert "1 of 4 raters rated less than half of the usual 300 items: 'judge' rated 40" in str(
+        found.description
+    )
+
+
+def test_raters_of_a_crowd_may_rate_as_much_as_they_like():
+    random = np.random.default_rng(8)
+    frame = independent(600, {f"r{n:02}": 0.1 for n in range(12)})
+    weight = np.linspace(10, 1, 12)[frame["rater"].str[1:].astype(int)]
+    key = pd.Series(random.exponential(size=len(frame)) / weight, frame.index)
+    assert failed(frame[key.groupby(frame["item"]).rank() <= 3]) == set()
+
+
 def replicated(hours, n_items=60, changes=0.1):
     """Three raters who rate an item every ten minutes, and meet each again after some hours."""
     random = np.random.default_rng(6)
