@@ -214,10 +214,10 @@ def assess(
     def doubted(verdict: Verdict) -> Verdict:
         stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
         if part is not ratings:
-            stands = _met_with(stands, ratings, policy, "dissent_left_out", ASSISTED)
+            stands = _met_with(stands, ratings, policy, ASSISTED, code="dissent_left_out")
         for check, (code, other, words) in MET_WITH.items():
             if check in failed:
-                stands = _met_with(stands, other(part), policy, code, words)
+                stands = _met_with(stands, other(part), policy, words, code=code)
         return stands
 
     decision = decide(
@@ -305,7 +305,9 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
     return ratings.unassisted if leaves_out else ratings
 
 
-def _met_with(verdict: Verdict, others: Ratings, policy: Policy, code: str, where: str) -> Verdict:
+def _met_with(
+    verdict: Verdict, others: Ratings, policy: Policy, where: str, *, code: str
+) -> Verdict:
     """The verdict; an inconclusive one if the policy does not admit the verdict on the others."""
     if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
         return verdict
