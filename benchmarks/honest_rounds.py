@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
-from agreement_pipeline.policy import judge, load_policy
+from agreement_pipeline.policy import assess, load_policy
 from agreement_pipeline.policy.decision import MET_WITH
 
 N_ITEMS, ROUNDS = 300, 200
@@ -159,8 +159,8 @@ DISHONEST: tuple[Make, ...] = (copied, many_copies, repeated, hidden)
 def held(frame: pd.DataFrame) -> bool:
     """True if the contract or a verdict that was taken back holds the round."""
     ratings = Ratings.from_frame(frame, SCALE)
-    found, looked = dict[str, bool](), Panel(ratings)
-    for each in Contract.default().round:
+    contract, looked, found = Contract.default(), Panel(ratings), list[Finding]()
+    for each in contract.round:
         value = FACTS[each.kwargs["column"]](looked).value
         least, most = (each.kwargs.get(name) for name in ("min_value", "max_value"))
         fails = value is not None and (
@@ -168,10 +168,11 @@ def held(frame: pd.DataFrame) -> bool:
         )
         if fails and each.severity == "critical":
             return True
-        found[each.check] = fails
-    if not any(found[check] for check in MET_WITH):
+        found.append(Finding(each.check, "round", not fails, each.weight, ""))
+    if all(each.passed for each in found if each.check in MET_WITH):
         return False
-    return any(code in TAKEN_BACK for code in judge(ratings, POLICY).codes)
+    decision = assess(ratings, POLICY, contract, checked=found).decision
+    return any(code in TAKEN_BACK for code in decision.codes)
 
 
 def main() -> None:

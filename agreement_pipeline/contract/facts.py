@@ -210,45 +210,51 @@ def _compared(panel: Panel) -> tuple[Pairs, Codes]:
     return pairs.where(telling), expected[telling]
 
 
-def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes]:
+def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
     """For each pair that never differs: on how many items both leave the majority.
 
     With the chance that one joins the other there, on how many items their voice leaves it, and on
     how many it would if it left it as often as the other voices do.
     """
-    item, rater, label = panel.met
     voices = _voices(same, len(panel.raters))
-    voice, code = voices[rater], pd.factorize(label)[0].astype(np.int64)
-    said = pd.DataFrame({"item": item, "voice": voice, "code": code})
-    said = said.drop_duplicates(["item", "voice"])
-    told = np.bincount(said["item"], minlength=len(panel.items)) >= VOICES
-    frequency = said.groupby(["item", "code"]).size()
-    most = frequency[frequency == frequency.groupby("item").transform("max")].reset_index()
-    sole = most.drop_duplicates("item", keep=False)
-    majority = np.full(len(panel.items), -1)
-    majority[sole["item"]] = sole["code"]
-
-    said = said[told[said["item"]]]
-    left = said["code"].to_numpy() != majority[said["item"]]
-    n_left = np.bincount(said["voice"], left, len(voices))
-    n_said = np.bincount(said["voice"], minlength=len(voices))
-    own = voices[same.first]
-
-    rows = pd.DataFrame({"item": item, "rater": rater, "code": code, "most": majority[item]})
-    rows = rows[told[item]]
-    elsewhere = [rows.groupby(keys)["item"].transform("size") - 1 for keys in (SAID, MET_BY)]
-    habit = elsewhere[0] / elsewhere[1].clip(lower=1)
+    rows = _beside_majority(panel, voices)
     leaves = rows["code"] != rows["most"]
-    rows, habit = rows[leaves], np.log(habit[leaves].clip(lower=JOINED))
-    joined = np.exp(habit.groupby(rows["rater"]).mean().reindex(range(len(voices)))).to_numpy()
-    both = Pairs.of(*(rows[name].to_numpy() for name in ("item", "rater", "code")))
+    elsewhere = [rows.groupby(keys)["item"].transform("size") - 1 for keys in (SAID, MET_BY)]
+    habit = np.log((elsewhere[0] / elsewhere[1].clip(lower=1)).clip(lower=JOINED))[leaves]
+    joins = np.exp(habit.groupby(rows["rater"]).mean())
+    joined = joins.reindex(range(len(voices))).to_numpy()
+    both = Pairs.of(*(rows[name][leaves].to_numpy() for name in ("item", "rater", "code")))
     met = pd.Series(both.met, both.first * len(voices) + both.second)
+
+    spoken, own = ~rows.duplicated(["item", "voice"]), voices[same.first]
+    n_said = np.bincount(rows["voice"][spoken], minlength=len(voices))
+    n_left = np.bincount(rows["voice"][spoken & leaves], minlength=len(voices))
+    others = np.maximum(n_said.sum() - n_said[own], 1)
     return (
         met.reindex(same.first * len(voices) + same.second, fill_value=0).to_numpy(),
         np.fmax(joined[same.first], joined[same.second]),
         n_left[own],
-        n_said[own] * (n_left.sum() - n_left[own]) / np.maximum(n_said.sum() - n_said[own], 1),
+        n_said[own] * (n_left.sum() - n_left[own]) / others,
     )
+
+
+def _beside_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
+    """The ratings of the items with three voices or more, each with the majority's label.
+
+    It is -1 where no label is the most frequent one.
+    """
+    item, rater, label = panel.met
+    rows = pd.DataFrame(
+        {"item": item, "rater": rater, "voice": voices[rater], "code": pd.factorize(label)[0]}
+    )
+    said = rows.drop_duplicates(["item", "voice"])
+    enough = np.bincount(said["item"], minlength=len(panel.items)) >= VOICES
+    frequency = said.groupby(["item", "code"]).size()
+    first = frequency[frequency == frequency.groupby("item").transform("max")].reset_index()
+    sole = first.drop_duplicates("item", keep=False)
+    majority = np.full(len(panel.items), -1)
+    majority[sole["item"]] = sole["code"]
+    return rows.assign(most=majority[item])[enough[item]]
 
 
 def _voices(same: Pairs, n_raters: int) -> Codes:

@@ -76,7 +76,9 @@ def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: st
 def decide_as(context: dg.AssetExecutionContext, store: Store) -> None:
     """Write into a store as the code location that a run belongs to. A run in Python has none."""
     origin = context.run.remote_job_origin
-    store.log.location = origin and origin.repository_origin.code_location_origin.location_name
+    store.log.location = (
+        None if origin is None else origin.repository_origin.code_location_origin.location_name
+    )
 
 
 @contextmanager

@@ -99,7 +99,7 @@ class Waiver:
     contract_digest: Annotated[str | None, IF_ANY] = None
 
     def __post_init__(self) -> None:
-        if is_text(self.measure):
+        if self.measure is not None and is_text(self.measure):
             registered(self.measure)
         refuse_mistakes(self, WaiverError, self._needs())
 
@@ -221,10 +221,13 @@ class Waivers:
 
         A waiver of a verdict that the policy admits anyway is neither.
         """
-        digests, found = (ratings_digest, contract_digest), (*verdicts, *findings)
+        digests = ratings_digest, contract_digest
+        found: list[Verdict | Finding] = [*verdicts, *findings]
         refusals = [(each, each.refusal(policy, *digests, self.on, found)) for each in self.written]
-        short = [each for each in verdicts if each.kind not in policy.admit]
-        short += [each for each in findings if each.holds]
+        short: list[Verdict | Finding] = [
+            *(each for each in verdicts if each.kind not in policy.admit),
+            *(each for each in findings if each.holds),
+        ]
         used = tuple(
             each for each, refusal in refusals if not refusal and any(map(each.turns, short))
         )
