@@ -20,7 +20,7 @@ from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.policy import assess, load_policy
 from agreement_pipeline.policy.decision import MET_WITH
 
-N_ITEMS, ROUNDS = 300, 200
+N_ITEMS, ROUNDS = 300, 100
 SCALE = Scale(("a", "b", "c"))
 POLICY = replace(load_policy("standard"), n_resamples=1000)
 TAKEN_BACK = ("flattered", "dissent_left_out")
