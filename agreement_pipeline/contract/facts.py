@@ -220,8 +220,8 @@ def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
     rows = _beside_majority(panel, voices)
     leaves = rows["code"] != rows["most"]
     elsewhere = [rows.groupby(keys)["item"].transform("size") - 1 for keys in (SAID, MET_BY)]
-    habit = np.log((elsewhere[0] / elsewhere[1].clip(lower=1)).clip(lower=JOINED))[leaves]
-    joins = np.exp(habit.groupby(rows["rater"]).mean())
+    habit = (elsewhere[0] / elsewhere[1].clip(lower=1)).clip(lower=JOINED)[leaves]
+    joins = habit.map(math.log).groupby(rows["rater"]).mean().map(math.exp)
     joined = joins.reindex(range(len(voices))).to_numpy()
     both = Pairs.of(*(rows[name][leaves].to_numpy() for name in ("item", "rater", "code")))
     met = pd.Series(both.met, both.first * len(voices) + both.second)
