@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Waivers as Waivers,
         for_round as for_round,
         load_waiver as load_waiver,
+        waived as waived,
     )
 else:
     __getattr__, __dir__, __all__ = face(__name__)

@@ -34,8 +34,8 @@ HELPS = {
         "look at the items that the reason counts; declare only categories that the guideline has"
     ),
     "dissent_left_out": (
-        "look at the labels that began as a suggestion: others differ from them; "
-        "the reason gives both values"
+        "look at the labels that were left out, as gold or since they began as a suggestion: "
+        "raters differ there; the reason gives both values"
     ),
     "undefined": (
         "what the reason names, such as a second rater an item, or replicates; "

@@ -788,6 +788,44 @@ class Ratings:
         return replace(self, table=rated, known=known, also_gold=frozenset())
 
     @property
+    def with_gold_measured(self) -> "Ratings":
+        """The ratings in which no item is gold, so that agreement rests on all of them."""
+        known = self.has - {"gold", "gold_label"}
+        table = self._made({"gold": "FALSE"})
+        return replace(self, table=table, also_gold=frozenset(), has=known)
+
+    @property
+    def clustered_by_text(self) -> "Ratings":
+        """The ratings in which items are a cluster if their texts print alike.
+
+        The same ratings if they have clusters, or no texts.
+        """
+        if self.known is None or "text" not in self.has or "cluster" in self.has:
+            return self
+        import pyarrow as pa
+
+        from agreement_pipeline.ratings.frames import TEXT, in_pandas
+        from agreement_pipeline.ratings.lookalikes import printed
+
+        told = in_pandas(self.items(["text"]))
+        texts = printed(told["text"].fillna("").astype(TEXT))
+        items = told["item"].astype(TEXT)
+        first = items.groupby(texts.to_numpy()).transform("first").where(texts != "", items)
+        named = pa.table({"item": pa.array(items), "cluster": pa.array(first)})
+        same = self.session.load(named.schema, named.to_batches())
+
+        def joined(rows: Relation) -> Relation:
+            return rows.view(
+                f"SELECT r.*, s.cluster AS cluster FROM {rows} AS r "
+                f"JOIN {same} AS s ON r.item = s.item",
+                same,
+            )
+
+        return replace(
+            self, table=joined(self.table), known=joined(self.known), has=self.has | {"cluster"}
+        )
+
+    @property
     def without_earlier(self) -> "Ratings":
         """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
         if not self.preceded:

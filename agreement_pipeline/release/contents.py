@@ -187,7 +187,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         REPORT: as_json(report),
         POLICY: as_json(judged_by),
         DECISION: as_json(decisions),
-        README: card(project, decisions, report, policy, scale, origins).encode(),
+        README: card(project, decisions, report, policy, release.contract, scale, origins).encode(),
         CROISSANT: as_json(described),
     }
 

@@ -32,7 +32,7 @@ from agreement_pipeline.store import (
     RoundVersion,
     Store,
     are_texts,
-    policy_name,
+    terms_name,
 )
 from agreement_pipeline.version import __version__
 
@@ -115,7 +115,7 @@ def decide(
     has already. True if a release was withdrawn.
     """
     with store.reading():
-        refuse_reused(store, terms.policy)
+        refuse_reused(store, terms.policy, terms.contract)
         judged = [_judge(store, store.present(name), terms, kept) for name in rounds]
         former = {
             version: _held_since(store, version, terms)
@@ -176,16 +176,19 @@ def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
             )
 
 
-def refuse_reused(store: Store, policy: Policy) -> None:
-    """Refuse a policy if the log has another one under the same name and version."""
-    under = policy_name(policy.policy, policy.version)
-    first = next(store.log.about(under), None)
-    if first is not None and first["policy_digest"] != policy.digest:
-        raise StoreError(
-            f"policy {policy.policy}, version {policy.version}: found other rules than those that "
-            f"round {first['round']} was first judged by, under this name and version; "
-            "expected the same rules. Give the policy a new version."
-        )
+def refuse_reused(store: Store, policy: Policy, contract: Contract) -> None:
+    """Refuse a policy or a contract if the log has another one under the same name and version."""
+    for kind, name, of, asks in (
+        ("policy", policy.policy, policy, "rules"),
+        ("contract", contract.contract, contract, "checks"),
+    ):
+        first = next(store.log.about(terms_name(kind, name, of.version)), None)
+        if first is not None and first[f"{kind}_digest"] != of.digest:
+            raise StoreError(
+                f"{kind} {name}, version {of.version}: found other {asks} than those that "
+                f"round {first['round']} was first judged by, under this name and version; "
+                f"expected the same {asks}. Give the {kind} a new version."
+            )
 
 
 def today() -> date:
@@ -461,7 +464,7 @@ def reassess(
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
     said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
-        refuse_reused(store, policy)
+        refuse_reused(store, policy, contract)
         for entry in store.history():
             for name in {entry["round"], *entry.get("rounds", ())}:
                 said.setdefault(name, []).append(entry)
