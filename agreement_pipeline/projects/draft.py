@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import misspelt
+from agreement_pipeline.ratings import like_models, misspelt
 from agreement_pipeline.readers import (
     Columns,
     Export,
@@ -27,7 +27,6 @@ from agreement_pipeline.readers import (
     unnamed_columns,
     unpacked,
 )
-from agreement_pipeline.report import like_models
 from agreement_pipeline.text import joined, listed
 from agreement_pipeline.units import UnitSettings, units_of
 

@@ -22,8 +22,23 @@ LATIN = str.maketrans(
     }
 )
 """Small letters of other scripts that print as a Latin one."""
+MODEL = re.compile(
+    r"gpt|claude[- ]?(?:\d|opus|sonnet|haiku)|gemini|llama|mistral|qwen|deepseek"
+    r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
+    re.I,
+)
+"""A name that is more likely a model's than a person's."""
 SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""
+
+
+def like_models(names: Iterable[str]) -> tuple[str, ...]:
+    """The names that are more likely those of models.
+
+    >>> like_models(["ana", "gpt-4o", "model_a", "Botha"])
+    ('gpt-4o', 'model_a')
+    """
+    return tuple(name for name in names if MODEL.search(name.replace("_", " ")))
 
 
 def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:

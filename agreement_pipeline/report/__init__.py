@@ -9,7 +9,6 @@ if TYPE_CHECKING:
         Round as Round,
         Step as Step,
         held_for_disagreement as held_for_disagreement,
-        like_models as like_models,
         who_differs as who_differs,
         who_rated as who_rated,
     )

@@ -1,6 +1,5 @@
 """Who rated, who differs, and what to do now: the same words on pages, in the UI and elsewhere."""
 
-import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from agreement_pipeline.policy import (
     least_items,
     more_items,
 )
-from agreement_pipeline.ratings import Array, Ratings
+from agreement_pipeline.ratings import Array, Ratings, like_models
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
 
@@ -30,12 +29,6 @@ BETTER, BEST = 0.05, 0.95
 
 If a cut-off leaves less room, it is expected halfway between the cut-off and 1.
 """
-MODEL = re.compile(
-    r"gpt|claude[- ]?(?:\d|opus|sonnet|haiku)|gemini|llama|mistral|qwen|deepseek"
-    r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
-    re.I,
-)
-"""A name that is more likely a model's than a person's."""
 
 
 class Step(NamedTuple):
@@ -146,15 +139,6 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         f"Is {joined(likely)} a model? Then name it as a classifier." if likely else "",
     )
     return " ".join(filter(None, said))
-
-
-def like_models(names: Iterable[str]) -> tuple[str, ...]:
-    """The names that are more likely those of models.
-
-    >>> like_models(["ana", "gpt-4o", "model_a", "Botha"])
-    ('gpt-4o', 'model_a')
-    """
-    return tuple(name for name in names if MODEL.search(name.replace("_", " ")))
 
 
 def who_differs(ratings: Ratings) -> str:

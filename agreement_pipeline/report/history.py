@@ -172,19 +172,23 @@ def event_table(history: Iterable[Entry]) -> pd.DataFrame:
 
 
 def _what(entry: Entry) -> str:
-    """What was ingested, decided, released, withdrawn or drawn."""
+    """What was ingested, decided, released, withdrawn, drawn or certified."""
     match entry["event"]:
         case "withdrawn":
-            return ", ".join(entry["releases"])
+            said = ", ".join(entry["releases"])
         case "decided":
-            return _with_version(decision_word(entry["decision"], entry["tentative"]), entry)
+            said = _with_version(decision_word(entry["decision"], entry["tentative"]), entry)
         case "released":
-            return str(entry["release"])
+            said = str(entry["release"])
         case "drawn":
-            return f"{len(entry['items'])} of {counted(entry['population_items'], 'item')}"
+            said = f"{len(entry['items'])} of {counted(entry['population_items'], 'item')}"
+        case "certified":
+            said = f"{entry['classifier']}: {entry['decision']}, until {entry['expires']}"
         case "migrated":
-            return f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
-    return f"{entry['source']}, {entry['ratings_digest'][:12]}"
+            said = f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
+        case _:
+            said = f"{entry['source']}, {entry['ratings_digest'][:12]}"
+    return said
 
 
 def _with_version(decision: str, of: Mapping[Hashable, Any] | Entry) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.report.advice import Step, like_models, who_rated
+from agreement_pipeline.ratings import Ratings, like_models
+from agreement_pipeline.report.advice import Step, who_rated
 from agreement_pipeline.report.classifiers import classifiers
 from agreement_pipeline.report.disputed import items
 from agreement_pipeline.report.drawing import key_of, svg

@@ -17,6 +17,7 @@ SUBJECTS = {
     "withdrawn": "release",
     "migrated": "store",
     "drawn": "draw",
+    "certified": "certificate",
 }
 DECIDING = (
     "decision",
@@ -50,6 +51,17 @@ FACTS = {
         "items",
         "earlier",
         "reasons",
+    ),
+    "certified": (
+        "certificate",
+        "classifier",
+        "identity_digest",
+        "decision",
+        "reasons",
+        "rounds",
+        "expires",
+        "policy",
+        "policy_digest",
     ),
 }
 WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
@@ -165,7 +177,7 @@ def _unbound(decided: Entry) -> str | None:
 def mentioned(entry: Entry) -> set[str]:
     """The rounds that an entry is about, its policy, and the releases that it names."""
     found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
-    if entry["event"] == "decided":
+    if entry["event"] in ("decided", "certified"):
         found.add(policy_name(entry["policy"]["policy"], entry["policy"]["version"]))
     return found
 

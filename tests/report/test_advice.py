@@ -14,9 +14,9 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import standing_out
 from agreement_pipeline.policy import Policy, Rule, judge
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import Ratings, Scale, like_models
 from agreement_pipeline.report import Round, held_for_disagreement, report_page, who_rated
-from agreement_pipeline.report.advice import coincidences, like_models, most_confused
+from agreement_pipeline.report.advice import coincidences, most_confused
 from agreement_pipeline.statistics import CategoryCounts
 
 SCALE, RATERS = Scale(("safe", "rude", "hateful")), ("ana", "ben", "cyd", "dan", "eve")
