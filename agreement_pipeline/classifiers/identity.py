@@ -5,29 +5,26 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
 from agreement_pipeline.errors import CertificateError
-from agreement_pipeline.mistakes import CLOSED, Value, is_number, is_text, refuse_mistakes
+from agreement_pipeline.mistakes import CLOSED, Value, is_text, refuse_mistakes, shown
 from agreement_pipeline.policy import DIGEST
 from agreement_pipeline.store import digest_at
-from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 FILES = {"prompt": "prompt_digest", "rubric": "rubric_digest"}
 """Keys of a file that name a text, and the part of the identity that is its digest."""
 
 
-def _is_plain(value: object) -> bool:
-    if isinstance(value, list | tuple):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, str | bool) or (is_number(value) and _finite(value))
-
-
-def _finite(value: Any) -> bool:
-    return isinstance(value, int) or isfinite(value)
+def _are_plain(values: object) -> bool:
+    """True for a mapping that JSON can write, without numbers that are none."""
+    try:
+        json.dumps(values, sort_keys=True, allow_nan=False)
+    except (RecursionError, TypeError, ValueError):
+        return False
+    return isinstance(values, Mapping) and all(map(is_text, values))
 
 
 TEXT = Value("text", is_text)
@@ -44,10 +41,7 @@ MAYBE_DAY = Value(
 )
 PARAMETERS = Value(
     "texts, finite numbers, true or false, and lists of these, by name",
-    lambda of: (
-        of is None
-        or (isinstance(of, Mapping) and all(map(is_text, of)) and all(map(_is_plain, of.values())))
-    ),
+    lambda of: of is None or _are_plain(of),
 )
 
 
@@ -129,8 +123,8 @@ class Identity:
         for part, expected in theirs.items():
             if mine[part] != expected:
                 raise CertificateError(
-                    f"classifier {self.name}: found {part} {_said(mine[part])}; "
-                    f"expected {_said(expected)}, which was certified. Another {part} is another "
+                    f"classifier {self.name}: found {part} {shown(mine[part])}; "
+                    f"expected {shown(expected)}, which was certified. Another {part} is another "
                     "classifier, so certify it.",
                     f"certificate_other_{part.removesuffix('_digest')}",
                 )
@@ -176,13 +170,3 @@ def _in_one_form(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_in_one_form(each) for each in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _said(value: Any) -> str:
-    if value is None:
-        return "that is not known"
-    return (
-        listed([f"{key}={each}" for key, each in value.items()])
-        if isinstance(value, dict)
-        else repr(value)
-    )

@@ -19,7 +19,6 @@ from agreement_pipeline.errors import AgreementError, CertificateError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.policy import Policy, Waiver
-from agreement_pipeline.policy import decide as judge_estimates
 from agreement_pipeline.ratings import STRATUM, Ratings, Scale, like_models
 from agreement_pipeline.release.contents import EACH, Paths, as_json
 from agreement_pipeline.release.decisions import (
@@ -41,8 +40,16 @@ SCHEMA = "agreement-certificate/1"
 LONGEST = 366
 """For how many days a certificate may hold."""
 WORDS: Paths = frozenset(
-    {("rounds", EACH, "reasons"), ("rounds", EACH, "verdicts", EACH, "reason")}
+    {
+        ("statement",),
+        ("warnings",),
+        ("rounds", EACH, "verdicts", EACH, "reason"),
+    }
 )
+BOUND = ("decision", "ratings_digest", "policy_digest", "contract_digest")
+"""What the log must have said of a round before a certificate rests on it."""
+NOT_SHOWN = "not shown that it may stand in for a rater (alternative-annotator test)"
+UNSAID = "its export does not say which labels began as a suggestion, perhaps this classifier's own"
 PARTS = tuple(each.name for each in fields(Identity))
 Entry = Mapping[str, Any]
 
@@ -83,17 +90,12 @@ class Certificate:
     @property
     def certified(self) -> bool:
         """True if the rules for classifiers are met on every round."""
-        return all(each["certified"] for each in self.rounds.values())
+        return not any(self._said("hold", met=False))
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why it was certified or held, on each round."""
-        return tuple(
-            f"round {name}: {reason}"
-            for name, each in self.rounds.items()
-            for reason in each["reasons"]
-            if each["certified"] is self.certified
-        )
+        return tuple(self._said("hold", met=self.certified))
 
     @property
     def statement(self) -> str:
@@ -109,30 +111,31 @@ class Certificate:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know beside the statement."""
-        others = {each["identity_digest"] for each in self.earlier if self._is_namesake(each)}
-        others -= {self.identity.digest}
+        name, earlier = self.identity.name, len(self.earlier)
         held = sum(each["decision"] == "held" for each in self.earlier)
-        unsaid = [name for name, each in self.rounds.items() if not each["says_assisted"]]
-        found = (
-            (self.identity.absent, f"not known of it: {listed(self.identity.absent)}"),
-            (
-                others,
-                f"{counted(len(others), 'other classifier')} had the name {self.identity.name}, "
-                "with another digest",
-            ),
-            (
-                self.earlier,
-                f"after {counted(len(self.earlier), 'earlier attempt')} under this name or on "
-                f"these rounds, of which {held} held{f': {self.reason}' if self.reason else ''}",
-            ),
-            (self.left_out, f"not part of it: rounds {listed(self.left_out)} of the same store"),
-            (
-                unsaid,
-                f"rounds {listed(unsaid)} do not say which labels began as a suggestion, perhaps "
-                "this classifier's",
-            ),
+        namesakes = {
+            each["identity_digest"] for each in self.earlier if each["classifier"] == name
+        } - {self.identity.digest}
+        said = (
+            self.identity.absent and f"not known of it: {listed(self.identity.absent)}",
+            namesakes
+            and f"{counted(len(namesakes), 'other classifier')} had the name {name}, with another "
+            "digest",
+            earlier
+            and f"after {counted(earlier, 'earlier attempt')} under this name or on these rounds, "
+            f"of which {held} held{f': {self.reason}' if self.reason else ''}",
+            self.left_out and f"not part of it: rounds {listed(self.left_out)} of the same store",
         )
-        return tuple(words for holds, words in found if holds)
+        of_rounds = (
+            f"round {name}: {words}"
+            for name, each in self.rounds.items()
+            for holds, words in (
+                (not each["alternative_annotator_test"]["passed"], NOT_SHOWN),
+                (not each["says_assisted"], UNSAID),
+            )
+            if holds
+        )
+        return (*self._said("warn", met=False), *of_rounds, *map(str, filter(None, said)))
 
     def to_mapping(self) -> dict[str, Any]:
         """The certificate as plain data."""
@@ -167,36 +170,33 @@ class Certificate:
         CertificateError
             The scale, a label of the classifier, or a stratum is another one.
         """
-        name = self.identity.name
+        name, here = self.identity.name, domain_of(ratings, self.identity.name)
+        domains = [each["domain"] for each in self.rounds.values()]
         if ratings.scale != self.scale:
             raise CertificateError(
                 f"classifier {name}: found another scale; expected the one that it was certified "
                 "on. Certify it on this scale.",
                 "certificate_other_labels",
             )
-        domains = [each["domain"] for each in self.rounds.values()]
-        found = domain_of(ratings, name)
-        labels = _together(each["categories"] for each in domains)
-        if strange := sorted({*found["categories"]} - labels):
-            raise CertificateError(
-                f"classifier {name}: found labels {listed(strange)}; expected those that it or the "
-                f"panel gave where it was certified, {listed(sorted(labels))}. Certify it on "
-                "rounds with these labels.",
-                "certificate_other_labels",
-            )
-        for column in sorted({*found["strata"]}.union(*(each["strata"] for each in domains))):
-            known = _together(each["strata"].get(column, ()) for each in domains)
-            here = {*found["strata"].get(column, ())}
-            if not here or not here <= known:
+        for column in sorted({*here}.union(*domains)):
+            found = {*here.get(column, ())}
+            known = {value for each in domains for value in each.get(column, ())}
+            if found - known or bool(found) != bool(known):
+                of_labels = column == "label"
                 raise CertificateError(
-                    f"classifier {name}: found {column} {listed(sorted(here - known))}; expected "
+                    f"classifier {name}: found {column} {listed(sorted(found - known))}; expected "
                     f"some of {listed(sorted(known))}, on which it was certified. Certify it on "
-                    "rounds with these items.",
-                    "certificate_other_strata",
+                    "rounds with such items.",
+                    "certificate_other_labels" if of_labels else "certificate_other_strata",
                 )
 
-    def _is_namesake(self, entry: Entry) -> bool:
-        return bool(entry["classifier"] == self.identity.name)
+    def _said(self, effect: str, *, met: bool) -> Iterator[str]:
+        """The reasons of verdicts that a policy admits, or does not."""
+        for name, each in self.rounds.items():
+            for verdict in each["verdicts"]:
+                admitted = verdict["verdict"] in self.policy.admit
+                if verdict["effect"] == effect and admitted is met:
+                    yield f"round {name}: {verdict['reason']}"
 
 
 def certify(
@@ -261,7 +261,6 @@ def certify(
             if not is_last_decision(store, each.version, each.facts):
                 raise _not_admitted(each.version.round, "judged again meanwhile")
         found = _beside(found, store.history())
-        _refuse_again(store, found.earlier, identity, reason)
         _record(store, found)
     return found
 
@@ -298,24 +297,19 @@ def open_certificate(
     return found
 
 
-def domain_of(ratings: Ratings, name: str) -> dict[str, Any]:
-    """The categories that a classifier or the panel gave, and the strata of its items.
+def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
+    """What the items that a classifier labelled are like: their labels, and each of their strata.
 
-    Numbers without categories have none.
+    The labels are those of the panel too. Numbers without categories are no labels here.
     """
     given = ratings.first(["item", "label"], raters=[name])
     items = {*given["item"].to_pylist()}
-    labels = [] if ratings.scale.continuous else [*given["label"].to_pylist()]
-    if ratings.raters and labels:
-        labels += ratings.first(["label"], raters=ratings.raters, items=items)["label"].to_pylist()
-    known = ratings.items([f"{STRATUM}{column}" for column in ratings.strata], names=items)
-    return {
-        "categories": sorted({*map(str, labels)}),
-        "strata": {
-            column: sorted({*known[f"{STRATUM}{column}"].drop_null().to_pylist()})
-            for column in ratings.strata
-        },
-    }
+    panel = ratings.first(["label"], raters=ratings.raters, items=items)
+    labels = [] if ratings.scale.continuous else [given["label"], panel["label"]]
+    columns = [f"{STRATUM}{column}" for column in ratings.strata]
+    known = ratings.items(columns, names=items)
+    strata = {column: sorted({*known[column].drop_null().to_pylist()}) for column in columns}
+    return {"label": sorted({str(each) for of in labels for each in of.to_pylist()}), **strata}
 
 
 def refuse_expiry(expires: date, on: date, longest: int | None = None) -> None:
@@ -337,10 +331,6 @@ def refuse_expiry(expires: date, on: date, longest: int | None = None) -> None:
             f"certificate: found the last day {expires}; expected at most {longest} days after "
             f"{on}, since models and items change. Name an earlier day."
         )
-
-
-def _together(groups: Any) -> set[str]:
-    return {each for group in groups for each in group}
 
 
 def _certificate(
@@ -377,39 +367,17 @@ def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, An
     name, ratings = identity.name, judged.ratings.unassisted
     _refuse_panel(judged, ratings, identity)
     under = rules.of_classifiers
-    estimates = [
-        each
-        for each in measure_ratings(
-            ratings, under.measures, under.inference, scopes=("classifier",)
-        )
-        if each.scope.name == name
-    ]
-    decision = judge_estimates(
-        estimates,
-        under,
-        findings=(),
-        ratings_digest=judged.version.ratings_digest,
-        contract_digest=judged.decision.contract_digest,
-        code_version=__version__,
-    )
+    found = measure_ratings(ratings, under.measures, under.inference, scopes=("classifier",))
+    verdicts = under.judge([each for each in found if each.scope.name == name])
     test = alternative_annotator_test(counting_of(ratings).by_rater(ratings, (name,)).against(name))
+    said = ("winning_rate", "passed", "epsilon", "undefined")
     return {
         "ratings_digest": judged.version.ratings_digest,
-        "original_digest": judged.version.original_digest,
         "items": ratings.n_items,
         "raters": len(ratings.raters),
         "says_assisted": ratings.says_assisted,
-        "certified": decision.admitted,
-        "tentative": decision.tentative,
-        "codes": list(decision.codes),
-        "reasons": list(decision.reasons),
-        "verdicts": [each.to_mapping() for each in decision.verdicts],
-        "alternative_annotator_test": {
-            "winning_rate": test.winning_rate,
-            "passed": test.passed,
-            "epsilon": test.epsilon,
-            "undefined": test.undefined,
-        },
+        "verdicts": [each.to_mapping() for each in verdicts],
+        "alternative_annotator_test": {each: getattr(test, each) for each in said},
         "domain": domain_of(ratings, name),
     }
 
@@ -447,14 +415,9 @@ def _earlier(
     history: Sequence[Entry], identity: Identity, rounds: Collection[str]
 ) -> tuple[Entry, ...]:
     """Earlier attempts under a name, or on rounds of these names, as the log has them."""
+    kept = ("certificate", "classifier", "identity_digest", "decision")
     return tuple(
-        {
-            **{
-                key: entry[key]
-                for key in ("certificate", "classifier", "identity_digest", "decision")
-            },
-            "rounds": sorted(entry["rounds"]),
-        }
+        {key: entry[key] for key in kept}
         for entry in history
         if entry["event"] == "certified"
         and (entry["classifier"] == identity.name or {*entry["rounds"]} & {*rounds})
@@ -485,22 +448,25 @@ def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, re
 
 def _record(store: Store, found: Certificate) -> None:
     """Keep the document, and then write its entry. Call only while the store is locked."""
-    written = as_json(found.to_mapping())
+    written, facts = as_json(found.to_mapping()), _facts(found)
     digest = digest_of(written)
     store.storage.keep(_file(digest), written)
-    store.record(
-        "certified",
-        f"classifier-{found.identity.digest[:12]}",
-        certificate=digest,
-        classifier=found.identity.name,
-        identity_digest=found.identity.digest,
-        decision="certified" if found.certified else "held",
-        reasons=list(found.reasons),
-        rounds={name: each["ratings_digest"] for name, each in found.rounds.items()},
-        expires=found.expires.isoformat(),
-        policy=found.policy.to_mapping(),
-        policy_digest=found.policy.digest,
-    )
+    called = f"classifier-{found.identity.digest[:12]}"
+    reasons = list(found.reasons)
+    store.record("certified", called, certificate=digest, reasons=reasons, **facts)
+
+
+def _facts(found: Certificate) -> dict[str, Any]:
+    """What the log says of a certificate beside its digest and its reasons."""
+    return {
+        "classifier": found.identity.name,
+        "identity_digest": found.identity.digest,
+        "decision": "certified" if found.certified else "held",
+        "rounds": {name: each["ratings_digest"] for name, each in found.rounds.items()},
+        "expires": found.expires.isoformat(),
+        "policy": found.policy.to_mapping(),
+        "policy_digest": found.policy.digest,
+    }
 
 
 def _file(digest: str) -> str:
@@ -588,11 +554,10 @@ def _derived(
         )
         rules = Policy.from_mapping(said["policy"])
         expires, reason = _last_day(said), str(said["reason"])
-        project = str(said["project"])
+        project, logged_on = str(said["project"]), datetime.fromisoformat(entry["time"]).date()
     except (AgreementError, AttributeError, KeyError, TypeError, ValueError) as cause:
         raise _not_derived(f"content that cannot be used ({cause})") from None
     identity.refuse_other(_identity_in(said))
-    logged_on = datetime.fromisoformat(entry["time"]).date()
     refuse_expiry(expires, logged_on, LONGEST)
     judged = [judge_version(store, store.present(name), terms) for name in entry["rounds"]]
     found = _beside(_certificate(project, identity, expires, rules, terms, judged, reason), before)
@@ -603,26 +568,19 @@ def _derived(
         "certificate",
         frozenset({("written_by",)}) | (frozenset() if ours else WORDS),
     )
-    gates = {each["round"]: each for each in before if each["event"] == "decided"}
-    facts = (
-        *((gates.get(name, {}).get(key), value) for name, key, value in _gated(judged)),
-        (entry["policy_digest"], rules.digest),
-        (entry["expires"], said["expires"]),
-        (entry["decision"], said["decision"]),
-    )
-    if other or any(logged != derived for logged, derived in facts):
+    if other or any(entry[key] != value for key, value in _facts(found).items()):
         raise _not_derived(other or "facts that the log has otherwise")
+    for each in judged:
+        _refuse_otherwise_admitted(each, before)
     return found
 
 
-def _gated(judged: Sequence[Judged]) -> Iterator[tuple[str, str, str]]:
-    """What the last decision on each round must have been, before a certificate rests on it."""
-    for each in judged:
-        decision, name = each.decision, each.version.round
-        yield name, "decision", "admitted"
-        yield name, "ratings_digest", decision.ratings_digest
-        yield name, "policy_digest", decision.policy_digest
-        yield name, "contract_digest", decision.contract_digest
+def _refuse_otherwise_admitted(judged: Judged, before: Sequence[Entry]) -> None:
+    """Refuse a panel that the gate last judged by other rules than the certificate says."""
+    name, facts = judged.version.round, judged.facts
+    gate = [each for each in before if each["event"] == "decided" and each["round"] == name][-1:]
+    if not gate or any(gate[0][key] != facts[key] for key in BOUND):
+        raise _not_derived(f"rules for the panel of round {name} that the gate did not judge by")
 
 
 def _not_derived(found: str) -> CertificateError:

@@ -101,13 +101,14 @@ def test_a_certificate_says_what_agrees_with_whom_until_when(store, ingested):
         "this does not say that it is right, unbiased or fair"
     )
     (round_,) = found.rounds.values()
-    assert round_["domain"] == {"categories": ["no", "yes"], "strata": {"language": ["d", "e"]}}
+    assert round_["domain"] == {"label": ["no", "yes"], "stratum:language": ["d", "e"]}
     assert round_["alternative_annotator_test"]["passed"] is True
     (verdict,) = round_["verdicts"]
     assert (verdict["scope"], verdict["verdict"]) == ("classifier judge", "reliable")
     assert found.warnings == (
+        "round r1: its export does not say which labels began as a suggestion, perhaps this "
+        "classifier's own",
         "not known of it: ['date']",
-        "rounds ['r1'] do not say which labels began as a suggestion, perhaps this classifier's",
     )
 
 
@@ -153,6 +154,21 @@ def test_an_undefined_value_holds(store, ingested):
     found = certified(store, rules=own)
     assert not found.certified
     assert "undefined" in found.reasons[0]
+
+
+def test_what_only_warns_is_said_and_holds_nothing(store, ingested):
+    beside = Rule("recall_beside_raters", "classifier", 0.9, 0.8, effect="warn")
+    found = certified(store, rules=replace(RULES, classifiers=(*RULES.classifiers, beside)))
+    assert found.certified
+    assert found.warnings[0].startswith("round r1: recall_beside_raters of classifier judge")
+
+
+def test_a_test_that_is_not_passed_is_said(store, ingested):
+    ingested("r2", raters="ab", prefix="k")
+    found = certified(store, ["r2"])
+    assert found.certified
+    assert found.rounds["r2"]["alternative_annotator_test"]["winning_rate"] is None
+    assert "not shown that it may stand in for a rater" in found.warnings[0]
 
 
 def test_only_the_classifier_itself_is_judged(store, original):
@@ -234,7 +250,7 @@ def test_labels_and_strata_outside_are_not_answered_for(store, ingested):
     assert open_certificate(store, JUDGE, silver).certified
     foreign = make_ratings(raters="", prefix="s", strata="df")
     words = refused("certificate_other_strata", open_certificate, store, JUDGE, foreign)
-    assert "language ['f']" in words
+    assert "stratum:language ['f']" in words
     wider = Ratings.from_frame(silver.to_pandas(), Scale(("no", "yes", "maybe")))
     refused("certificate_other_labels", open_certificate, store, JUDGE, wider)
 
@@ -261,6 +277,12 @@ def test_a_round_that_comes_again_withdraws_the_certificate(store, ingested):
     certified(store)
     ingested(wrong=2)
     refused("certificate_withdrawn", open_certificate, store, JUDGE)
+
+
+def test_a_round_that_was_never_withdrawn_goes_on_after_another_judgement(store, ingested):
+    certified(store)
+    judge_round(store, "r1", replace(POLICY, policy="other"), CONTRACT)
+    assert open_certificate(store, JUDGE).certified
 
 
 # Best of several
@@ -323,12 +345,13 @@ def test_an_edited_document_is_refused(store, ingested):
     "forge",
     [
         lambda said: said["rounds"]["r1"]["verdicts"][0].update(value=1.0),
-        lambda said: said["rounds"]["r1"]["domain"]["categories"].append("maybe"),
+        lambda said: said["rounds"]["r1"]["domain"]["label"].append("maybe"),
         lambda said: said.update(statement="judge is right"),
         lambda said: said.update(warnings=[]),
         lambda said: said.update(more="judge is fair"),
         lambda said: said.pop("panel"),
         lambda said: said["panel"]["policy"].update(version=2),
+        lambda said: said["panel"]["policy"]["rules"][0].update(reliable=0.7),
         lambda said: said["policy"]["classifiers"][0].update(reliable=0.7),
         lambda said: said.update(decision="held"),
     ],
@@ -350,6 +373,12 @@ def test_a_longer_term_than_the_log_allows_is_refused(store, ingested):
 def test_a_last_day_that_is_none_is_refused(store, ingested):
     certified(store)
     sealed(store, lambda entry: entry.update(expires="never"))
+    refused("certificate_not_derived", open_certificate, store, JUDGE)
+
+
+def test_a_time_of_the_log_that_is_none_is_refused(store, ingested):
+    certified(store)
+    sealed(store, lambda entry: entry.update(time="now"))
     refused("certificate_not_derived", open_certificate, store, JUDGE)
 
 
