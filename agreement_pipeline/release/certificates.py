@@ -302,14 +302,21 @@ def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
 
     The labels are those of the panel too. Numbers without categories are no labels here.
     """
-    given = ratings.first(["item", "label"], raters=[name])
-    items = {*given["item"].to_pylist()}
-    panel = ratings.first(["label"], raters=ratings.raters, items=items)
-    labels = [] if ratings.scale.continuous else [given["label"], panel["label"]]
+    items = _values_of(ratings, "item", [name])
     columns = [f"{STRATUM}{column}" for column in ratings.strata]
     known = ratings.items(columns, names=items)
-    strata = {column: sorted({*known[column].drop_null().to_pylist()}) for column in columns}
-    return {"label": sorted({str(each) for of in labels for each in of.to_pylist()}), **strata}
+    strata = {column: sorted(known[column].drop_null().unique().to_pylist()) for column in columns}
+    if ratings.scale.continuous:
+        return {"label": [], **strata}
+    both = [name, *ratings.raters]
+    return {"label": sorted(map(str, _values_of(ratings, "label", both, items))), **strata}
+
+
+def _values_of(
+    ratings: Ratings, column: str, raters: Collection[str], items: Collection[str] | None = None
+) -> set[str]:
+    """The different values of a column in the ratings of some raters."""
+    return {*ratings.first([column], raters=raters, items=items)[column].unique().to_pylist()}
 
 
 def refuse_expiry(expires: date, on: date, longest: int | None = None) -> None:
@@ -385,7 +392,7 @@ def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, An
 def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
     """Refuse a panel of models, and a classifier that did not label all that the panel did."""
     name, where = identity.name, f"round {judged.version.round}"
-    labelled = {*ratings.first(["item"], raters=[name])["item"].to_pylist()}
+    labelled = _values_of(ratings, "item", [name])
     if name not in ratings.classifiers or not labelled:
         raise CertificateError(
             f"{where}: found classifiers {listed(ratings.classifiers)}; expected {name!r} among "
@@ -401,7 +408,7 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
             "classifiers of the project, and read the round again.",
             "certificate_panel_models",
         )
-    rated = {*ratings.first(["item"], raters=ratings.raters)["item"].to_pylist()}
+    rated = _values_of(ratings, "item", ratings.raters)
     if missing := sorted(rated - labelled):
         raise CertificateError(
             f"{where}: found {counted(len(missing), 'item')} without a label of {name}, as "

@@ -138,6 +138,15 @@ def test_a_classifier_that_differs_is_held_and_stays_in_the_log(store, ingested)
     assert "vanbelle" in refused("certificate_held", open_certificate, store, JUDGE)
 
 
+def test_a_classifier_that_always_gives_the_common_label_is_held(store, original):
+    frame = make_ratings(wrong=0, n=200, labelled=200).to_pandas()
+    common = frame["item"].str[1:].astype(int) % 5 != 1
+    frame.loc[common, "label"] = "no"
+    frame.loc[frame["rater"] == "judge", "label"] = "no"
+    store.ingest("r1", Ratings.from_frame(frame, SCALE, classifiers=["judge"]), original)
+    assert "vanbelle_albert_kappa of classifier judge 0.000" in certified(store).reasons[0]
+
+
 def test_each_round_must_meet_the_rules(store, ingested):
     ingested("r2", wrong=30, prefix="k")
     found = certified(store, ["r1", "r2"])
