@@ -95,7 +95,7 @@ $(VENV)/.runs: pyproject.toml constraints.txt
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "make: making an environment in $(VENV), with what only tests need" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) ".[ui,s3,spark,dev]"
+	@$(PIP) ".[ui,postgres,s3,spark,dev]"
 	@echo "make: installed" >&2
 	@touch $(VENV)/.runs $@
 
@@ -107,7 +107,7 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	@echo "make: making an environment of the lowest versions in $(LOWEST), once" >&2
 	@$(LOWEST_PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python $(INSTALL) --constraint constraints-lowest.txt \
-	  --editable ".[ui,excel,images,s3]" $(TEST_TOOLS)
+	  --editable ".[ui,excel,images,postgres,s3]" $(TEST_TOOLS)
 	@touch $@
 
 # Most of what Label Studio's package requires is for other parts of it, and takes very long.

@@ -30,7 +30,7 @@ def failing(ratings: Ratings) -> tuple[str, ...]:
     findings = [
         each.check
         for each in decision.findings
-        if not each.passed and each.to_pandas() in ("round", OF_THE_GATE)
+        if not each.passed and each.table in ("round", OF_THE_GATE)
     ]
     codes = [each.code for each in decision.verdicts if each.code in DOUBTS]
     return (*findings, *codes)

@@ -27,7 +27,7 @@ def versions_in(name):
     return {canonicalize_name(name): Version(version) for name, version in pinned}
 
 
-LOWEST = requirements("ui", "excel", "images", "s3")
+LOWEST = requirements("ui", "excel", "images", "postgres", "s3")
 
 
 @pytest.mark.parametrize("name", sorted(LOWEST))

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from agreement_pipeline.cli.options import OUTPUT, command, option
-from agreement_pipeline.cli.output import say
+from agreement_pipeline.cli.output import say, say_aside
 from agreement_pipeline.report import FORMS, ORDERS, Order
 
 PROJECTS = Path("configs/projects")
@@ -42,10 +42,11 @@ PROJECTS = Path("configs/projects")
 def disputed(project: str, round_name: str, form: str, by: Order, output: Path | None) -> int:
     """Write the items on which raters differ as tasks for an adjudicator.
 
-    Each task has the text, what the raters said, and the digest of the ratings.
+    Each task has the text, what the raters said, and the digest of the ratings. What comes back
+    is a resolution: it trains, and does not count for agreement.
     """
     from agreement_pipeline.projects import Project, load_project
-    from agreement_pipeline.report import tasks, written_tasks
+    from agreement_pipeline.report import COMES_BACK, tasks, written_tasks
 
     path = PROJECTS / f"{project}.yaml"
     found = Project(load_project(path if path.exists() else Path(project)))
@@ -55,4 +56,5 @@ def disputed(project: str, round_name: str, form: str, by: Order, output: Path |
         say(text.rstrip("\n"))
     else:
         output.write_text(text, encoding="utf-8")
+    say_aside(COMES_BACK)
     return 0

@@ -21,7 +21,14 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.contract import load_lightly
-from agreement_pipeline.policy import Decision, Policy, Waivers, load_policy, load_waiver
+from agreement_pipeline.policy import (
+    Decision,
+    Policy,
+    Waivers,
+    first_labels,
+    load_policy,
+    load_waiver,
+)
 from agreement_pipeline.policy import judge as judge_ratings
 from agreement_pipeline.ratings import described, lookalikes
 from agreement_pipeline.report import (
@@ -72,7 +79,7 @@ def judge(
     under = load_policy(policy)
     decision = judge_ratings(ratings, under, waivers=waivers)
     if output == "json":
-        say(as_json(decision.to_mapping()))
+        say(as_json({**decision.to_mapping(), "first_labels": first_labels(ratings)}))
     else:
         table = as_written(ctx, file)
         found = Round(ratings, under, decision, name=table, policy_name=str(policy))
@@ -87,7 +94,8 @@ def _in_markdown(found: Round, called: str) -> str:
     """The decision as a summary of a step in a pipeline shows it."""
     decision, who = found.decision, found.who_differs
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
-    said = [*decision.reasons, *([who] if who else []), who_rated(found.ratings)]
+    who_did = who_rated(found.ratings), first_labels(found.ratings)
+    said = [*decision.reasons, *([who] if who else []), *who_did]
     rules = rule_rows(decision)
     head = list(rules.columns)
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
@@ -116,6 +124,7 @@ def _in_words(found: Round) -> Iterator[str]:
     if who := found.who_differs:
         yield who
     yield who_rated(found.ratings)
+    yield first_labels(found.ratings)
     yield decision.manner
     yield from _warnings(found)
     if found.steps:

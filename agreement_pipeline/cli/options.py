@@ -442,6 +442,12 @@ table_options = together(
         help="Column of the document, conversation, patient or batch of an item. "
         "Intervals then resample whole clusters.",
     ),
+    column(
+        "--first-label",
+        help="Column of the label that a rater gave first, if they changed it. Agreement rests on "
+        "it, and the last label only trains.",
+    ),
+    column("--changed-at", help="Column of the time when a rater last changed the label."),
     column("--gold", help="Column that marks gold items."),
     column(
         "--gold-label",

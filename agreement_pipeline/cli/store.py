@@ -6,18 +6,32 @@ from agreement_pipeline.cli.options import PLACE, OneOf, command
 from agreement_pipeline.cli.output import say
 
 
-@command("agreement-pipeline store migrate .agreement/store/reviews .agreement/store/reviews-2")
-@click.argument("action", type=OneOf(("migrate",)), help="What to do.")
-@click.argument("old", type=PLACE, help="The folder or the URL of a store of an older version.")
-@click.argument("new", type=PLACE, help="A folder or a URL for the new store.")
+@command(
+    "agreement-pipeline store migrate .agreement/store/reviews .agreement/store/reviews-2",
+    "agreement-pipeline store adopt .agreement/store/reviews reviews_location",
+)
+@click.argument("action", type=OneOf(("migrate", "adopt")), help="What to do.")
+@click.argument("old", type=PLACE, metavar="STORE", help="The folder or the URL of a store.")
+@click.argument(
+    "new",
+    type=PLACE,
+    help="To migrate: a folder or a URL for the new store. To adopt: a Dagster code location.",
+)
 def store(action: str, old: str, new: str) -> int:
-    """Carry a store of an older version over into a new one.
+    """Carry a store of an older version over into a new one, or hand a store over.
 
-    The old store is only read. Its rounds, decisions, releases and originals are in the new one
-    afterwards, and a last entry says so. If it is stopped, run it again: it goes on.
+    To migrate, the old store is only read. Its rounds, decisions, releases and originals are in the
+    new one afterwards, and a last entry says so. If it is stopped, run it again: it goes on.
+
+    One code location decides for a store. Adopting it lets another decide from now on, and the log
+    says since when.
     """
-    from agreement_pipeline.store import migrate
+    from agreement_pipeline.store import Store, migrate
 
+    if action == "adopt":
+        Store(old).record("adopted", "log", by=new)
+        say(f"adopted: code location {new} decides for {old} from now on.")
+        return 0
     n, waived = migrate(old, new)
     say(f"migrated: {n} entries of {old} are in {new}. Name it in the project: store: {new}")
     for name, before, now in waived:

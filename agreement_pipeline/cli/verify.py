@@ -17,7 +17,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import PolicyError, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.policy import TENTATIVE, Policy, Rule
+from agreement_pipeline.policy import TENTATIVE, Policy, Rule, waived
 from agreement_pipeline.report import printable
 from agreement_pipeline.text import in_words as number
 from agreement_pipeline.text import interval
@@ -51,7 +51,7 @@ PRESENT = {
     True: "; the present version",
     False: "; superseded by a newer version",
 }
-WAIVED = ("round", "measure", "scope", "who", "why", "until")
+WAIVED = ("round", "measure", "check", "scope", "who", "why", "until")
 
 
 @command(
@@ -196,7 +196,10 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
                     for verdict in decision["verdicts"]
                     if verdict["effect"] == "hold"
                 ],
-                "waivers": [{key: waiver[key] for key in WAIVED} for waiver in decision["waivers"]],
+                "waivers": [
+                    {key: waiver[key] for key in WAIVED if key in waiver}
+                    for waiver in decision["waivers"]
+                ],
             }
             for name, decision in release.decisions.items()
         },
@@ -223,7 +226,7 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
         for waiver in found["waivers"]:
             yield (
                 f"    waived by {waiver['who']} until {waiver['until']}: "
-                f"{waiver['measure']} of {waiver['scope']} ({waiver['why']})"
+                f"{waived(waiver)} ({waiver['why']})"
             )
 
 

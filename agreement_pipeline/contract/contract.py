@@ -17,12 +17,16 @@ from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
-from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
+from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes, shown, whole
 from agreement_pipeline.ratings import Ratings, given_back
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 LARGE = 100_000
 OPTIONAL = ("round",)
+NAMED = "contract"
+"""The file of a contract's folder that has its name and version."""
+TEXT = Value("a text", lambda name: isinstance(name, str), "Name it.")
+VERSION = Value("a whole number from 1", whole(1), "Count the versions.")
 Table: TypeAlias = Annotated[
     tuple[Expectation, ...],
     Value("a list of at least one expectation", bool, "Add one.", nested=True),
@@ -36,7 +40,8 @@ class _InFolder(Place):
     @property
     def source(self) -> str:
         """The file that the path is in."""
-        return str(Path(self.file, f"{self.path[0]}.yaml")) if self.path else self.file
+        within = self.path[0] if self.path and self.path[0] in TABLES else NAMED
+        return str(Path(self.file, f"{within}.yaml")) if self.path else self.file
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,9 @@ class Contract:
         `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`.
     round
         The expectations on the facts of `contract/facts.py`, if any.
+    contract, version
+        The name, empty if it has none, and the version. A store refuses other expectations under
+        the same name and version.
 
     Raises
     ------
@@ -69,6 +77,8 @@ class Contract:
     rows: Table
     items: Table
     round: tuple[Expectation, ...] = ()
+    contract: Annotated[str, TEXT] = ""
+    version: Annotated[int, VERSION] = 1
     where: Place = field(default=Place("contract"), init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -120,21 +130,27 @@ class Contract:
     def load(cls, folder: Path) -> "Contract":
         """The contract in a folder's rows.yaml and items.yaml, and round.yaml if it is there.
 
-        Each file is a list of expectations in Great Expectations' own form. A ContractError names
-        every mistake with file and line.
+        Each file is a list of expectations in Great Expectations' own form. The contract is called
+        as its folder, and `contract.yaml` has its version, which is 1 without that file. A
+        ContractError names every mistake with file and line.
         """
-        files = {table: folder / f"{table}.yaml" for table in TABLES}
+        files = {name: folder / f"{name}.yaml" for name in (NAMED, *TABLES)}
         read = {
-            table: read_yaml(file, ContractError)
-            for table, file in files.items()
-            if table not in OPTIONAL or file.exists()
+            name: read_yaml(file, ContractError)
+            for name, file in files.items()
+            if name not in (NAMED, *OPTIONAL) or file.exists()
         }
+        named, place = read.pop(NAMED, ({}, Place(str(files[NAMED]))))
+        if not isinstance(named, dict) or {*named} - {"version"}:
+            raise ContractError(f"{place}: found {shown(named)}; expected `version: 1` or higher.")
         lines = {
             (table, *path): line
             for table, (_, place) in read.items()
             for path, line in place.lines.items()
         }
         data = {table: content for table, (content, _) in read.items()}
+        lines |= {path: line for path, line in place.lines.items() if path}
+        data |= {"contract": folder.resolve().name, **named}
         return cls.from_mapping(data, source=_InFolder(str(folder), lines))
 
     @classmethod
@@ -150,11 +166,17 @@ class Contract:
 
     def to_mapping(self) -> dict[str, Any]:
         """The contract as plain data."""
-        return {
+        tables = {
             table: [expectation.to_mapping() for expectation in expectations]
             for table, expectations in self.tables.items()
             if expectations or table not in OPTIONAL
         }
+        return {**self.named, **tables}
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The name and the version as plain data; nothing if it has no name."""
+        return {"contract": self.contract, "version": self.version} if self.contract else {}
 
     @property
     def digest(self) -> str:

@@ -18,6 +18,7 @@ from agreement_pipeline.ratings import (
     described,
     in_pandas,
     is_clock,
+    like_models,
     lookalikes,
     parts,
     printed,
@@ -35,8 +36,13 @@ NEAR, TENTH = 0.05, 0.1
 FEWEST_EXPECTED = 20
 BY_CHANCE = 1e-3
 SURE = 3.29
+JOINED, VOICES = 0.6, 3
+AS_OFTEN, LIKELY = 0.5, 1.645
+MET_BY, SAID = ["rater", "most"], ["rater", "most", "code"]
 USUAL, FEWEST_ITEMS = 0.7, 30
 """The share of items with one number of raters that makes it usual, and of how many items."""
+NEARLY_ALL = 0.75
+"""The share of raters who rate this share of the items, where most raters rate nearly all."""
 MINUTE = 60
 READ = 200_000
 NUMBERED = "are not numbered 1, 2, … by rater and item"
@@ -135,15 +141,24 @@ def _sums(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 @fact
 def pairs_of_identical_raters(panel: Panel) -> Fact:
-    """How many pairs never differ, though both differ from everybody else.
+    """How many pairs never differ, though both leave the majority again and again.
 
-    Pairs that by chance never differ are told apart by their number: among all pairs there is less
-    than a thousandth of one.
+    Two who are both right never differ either. So only items count on which both leave the
+    majority. One who works alone joins another there on six of ten items at most, or as often as
+    they give this label against this majority elsewhere. By this, less than a thousandth of a pair
+    is expected among all pairs. Raters who never differ are one voice, and a majority is the most
+    frequent label of three voices or more.
+
+    Where other voices are often wrong together, those who are right leave the majority. So nothing
+    is told of two, unless they likely leave it more than half as often as the other voices do.
     """
     pairs, expected = _compared(panel)
-    by_chance = len(expected) * np.exp(-expected)
-    told = (expected >= TENTH * pairs.met) & (by_chance <= BY_CHANCE)
-    never = (pairs.differed == 0) & told
+    never = pairs.differed == 0
+    if never.any():
+        both, joined, left, usual = _departures(panel, pairs.where(never))
+        by_chance = len(pairs.met) * joined**both
+        often = left - AS_OFTEN * usual > LIKELY * np.sqrt(left)
+        never[never] = (by_chance <= BY_CHANCE) & often
     return _told(panel, pairs, expected, never, "never differ")
 
 
@@ -151,7 +166,8 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
 def pairs_of_raters_too_near(panel: Panel) -> Fact:
     """How many pairs differ less than a tenth as often as both differ from everybody else.
 
-    Nothing can be told of raters who differ from somebody else on less than a tenth of the items.
+    They may be both right, or one copies the other: labels alone cannot tell. Nothing is told of
+    raters who differ from somebody else on less than a tenth of the items.
     """
     pairs, expected = _compared(panel)
     apart = (expected >= TENTH * pairs.met) & (expected >= FEWEST_EXPECTED)
@@ -194,6 +210,66 @@ def _compared(panel: Panel) -> tuple[Pairs, Codes]:
     return pairs.where(telling), expected[telling]
 
 
+def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
+    """For each pair that never differs: on how many items both leave the majority.
+
+    With the chance that one joins the other there, on how many items their voice leaves it, and on
+    how many it would if it left it as often as the other voices do.
+    """
+    voices = _voices(same, len(panel.raters))
+    rows = _beside_majority(panel, voices)
+    leaves = rows["code"] != rows["most"]
+    elsewhere = [rows.groupby(keys)["item"].transform("size") - 1 for keys in (SAID, MET_BY)]
+    habit = (elsewhere[0] / elsewhere[1].clip(lower=1)).clip(lower=JOINED)[leaves]
+    joins = habit.map(math.log).groupby(rows["rater"]).mean().map(math.exp)
+    joined = joins.reindex(range(len(voices))).to_numpy()
+    both = Pairs.of(*(rows[name][leaves].to_numpy() for name in ("item", "rater", "code")))
+    met = pd.Series(both.met, both.first * len(voices) + both.second)
+
+    spoken, own = ~rows.duplicated(["item", "voice"]), voices[same.first]
+    n_said = np.bincount(rows["voice"][spoken], minlength=len(voices))
+    n_left = np.bincount(rows["voice"][spoken & leaves], minlength=len(voices))
+    others = np.maximum(n_said.sum() - n_said[own], 1)
+    return (
+        met.reindex(same.first * len(voices) + same.second, fill_value=0).to_numpy(),
+        np.fmax(joined[same.first], joined[same.second]),
+        n_left[own],
+        n_said[own] * (n_left.sum() - n_left[own]) / others,
+    )
+
+
+def _beside_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
+    """The ratings of the items with three voices or more, each with the majority's label.
+
+    It is -1 where no label is the most frequent one.
+    """
+    item, rater, label = panel.met
+    rows = pd.DataFrame(
+        {"item": item, "rater": rater, "voice": voices[rater], "code": pd.factorize(label)[0]}
+    )
+    said = rows.drop_duplicates(["item", "voice"])
+    enough = np.bincount(said["item"], minlength=len(panel.items)) >= VOICES
+    frequency = said.groupby(["item", "code"]).size()
+    first = frequency[frequency == frequency.groupby("item").transform("max")].reset_index()
+    sole = first.drop_duplicates("item", keep=False)
+    majority = np.full(len(panel.items), -1)
+    majority[sole["item"]] = sole["code"]
+    return rows.assign(most=majority[item])[enough[item]]
+
+
+def _voices(same: Pairs, n_raters: int) -> Codes:
+    """The voice of each rater: those who never differ, also by way of others, have one."""
+    voice = np.arange(n_raters)
+    while True:
+        least = np.minimum(voice[same.first], voice[same.second])
+        joined = voice.copy()
+        np.minimum.at(joined, same.first, least)
+        np.minimum.at(joined, same.second, least)
+        if (joined == voice).all():
+            return voice
+        voice = joined
+
+
 def _told(panel: Panel, pairs: Pairs, expected: Codes, which: Codes, what: str) -> Fact:
     found, count = pairs.where(which), int(which.sum())
     words = f"{count} of {len(pairs.met)} pairs of raters {what}"
@@ -219,6 +295,38 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
         return Fact(None, "no number of raters is usual, so nothing was checked")
     words = f"items have fewer raters than {usual}, as most items have"
     return share_of(int((each < usual).sum()), len(each), words)
+
+
+@fact
+def raters_with_few_items(panel: Panel) -> Fact:
+    """How many raters rated less than half as many items as is usual, where most rate nearly all.
+
+    They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told.
+    """
+    own = ~panel.gold[panel.item[panel.first]]
+    each = np.bincount(panel.rater[panel.first][own], minlength=len(panel.raters))
+    raters = np.flatnonzero(each)
+    usual = float(np.median(each[raters])) if len(raters) else 0.0
+    if usual < FEWEST_ITEMS or (each[raters] >= NEARLY_ALL * each.max()).mean() < NEARLY_ALL:
+        return Fact(None, "most raters do not rate nearly all items, so nothing was checked")
+    few = raters[each[raters] < usual / 2]
+    said = [f"{panel.raters[place]!a} rated {each[place]}" for place in few[:SHOWN]]
+    words = (
+        f"{len(few)} of {len(raters)} raters rated less than half of the usual {usual:.0f} items"
+    )
+    return Fact(len(few), f"{words}{': ' + ', '.join(said) if said else ''}")
+
+
+@fact
+def raters_named_like_models(panel: Panel) -> Fact:
+    """How many raters of the panel have a name like that of a model, and count as people."""
+    names = like_models(panel.ratings.raters)
+    words = f"{len(names)} of {len(panel.ratings.raters)} raters have a name like a model's"
+    if names:
+        words += f", such as {' and '.join(map(ascii, names[:SHOWN]))}; name them as classifiers"
+    if len(names) > 1:
+        words += ", and one model as one of them"
+    return Fact(len(names), words)
 
 
 @fact

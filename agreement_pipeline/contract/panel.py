@@ -195,7 +195,12 @@ class Panel:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The pairs of raters, and how often they differ on items that are not gold.
+        """The pairs of raters, and how often they differ on the items where they are compared."""
+        return Pairs.of(*self.met)
+
+    @cached_property
+    def met(self) -> tuple[Codes, Codes, Codes]:
+        """Item, rater and label of the first ratings on which raters are compared, but on gold.
 
         If raters met very often, a sample of the items is read. The draw follows from the digest of
         the ratings, so nobody can leave copies out. Items with a crowd of raters are left out.
@@ -208,7 +213,7 @@ class Panel:
             seed = int(self.ratings.digest[:16], 16)
             drawn &= np.random.default_rng(seed).random(len(each)) < share
         places = self.first[taken(drawn, some(self.item, self.first))]
-        return Pairs.of(*(some(column, places) for column in (self.item, self.rater, self.label)))
+        return (some(self.item, places), some(self.rater, places), some(self.label, places))
 
     def contents(self, name: str) -> pd.Series | None:
         """A column of what is known of the rated items; None if it was not delivered."""

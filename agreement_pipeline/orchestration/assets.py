@@ -39,6 +39,7 @@ from agreement_pipeline.orchestration.runs import (
     HELD,
     NOT_AGAIN,
     Result,
+    decide_as,
     failure,
     or_fail,
     progress,
@@ -94,7 +95,7 @@ def annotations(project: Project, round_name: str) -> Result:
     project.checked_here[round_name] = Checked(version, ratings, contract.digest, found)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
-        check_results=list(checks.contract_results(findings, project.policy)),
+        check_results=list(checks.contract_results(findings)),
         metadata={
             "dagster/row_count": len(ratings),
             **rendered(delivery(ratings, (*said.classifiers, *said.optional_classifiers))),
@@ -352,6 +353,7 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
     def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
         of_round = [context.partition_key] if asset.by_round else []
         to_decision = host.to_decision(context.partition_key if asset.by_round else None)
+        or_fail(context, lambda: decide_as(context, host.project.store), to_decision)
         with progress(context.log.info, " of ".join([name, *of_round])):
             if step is reassessment:
                 yield from reassessment(host, context)

@@ -10,7 +10,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.contract import Finding
-from agreement_pipeline.estimates import Charted, registered
+from agreement_pipeline.estimates import Charted
 from agreement_pipeline.orchestration.compat import check_spec
 from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
@@ -57,8 +57,6 @@ ASKS = {
     ),
 }
 """The asset of each check, and what it asks."""
-ONLY_WITH = {"replicated_items": "replicates"}
-"""Advice that applies only if the policy judges measures that need this."""
 
 
 def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
@@ -87,19 +85,11 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
     ]
 
 
-def contract_results(findings: Sequence[Finding], policy: Policy) -> Iterator[dg.AssetCheckResult]:
-    """One result for what holds a round, and one for what is only advice.
-
-    Advice of replicates applies only if the policy judges a measure of them.
-    """
-    needed = {registered(name).needs for name in policy.measures}
+def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResult]:
+    """One result for what holds a round, and one for what is only advice."""
     for name, severity in ((KEPT, ERROR), (ADVICE, WARN)):
         found = [each for each in findings if (each.severity == "error") is (name == KEPT)]
-        failed = [
-            each.description
-            for each in found
-            if not each.passed and (name == KEPT or ONLY_WITH.get(each.check) in (None, *needed))
-        ]
+        failed = [each.description for each in found if not each.passed]
         yield _result(name, not failed, _answer(not failed, failed), severity, _findings(found))
 
 

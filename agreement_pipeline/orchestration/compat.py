@@ -7,7 +7,11 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG as DATA_VERS
 from dagster._core.definitions.unresolved_asset_job_definition import (
     UnresolvedAssetJobDefinition as AssetJob,
 )
+from dagster._core.errors import DagsterUserCodeUnreachableError as CodeServerUnreachable
+from dagster._core.launcher import CheckRunHealthResult, DefaultRunLauncher, WorkerStatus
 from dagster._core.storage.dagster_run import FINISHED_STATUSES, IN_PROGRESS_RUN_STATUSES
+from dagster._grpc.types import CanCancelExecutionRequest, CanCancelExecutionResult
+from dagster._serdes import deserialize_value
 from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
 
 __all__ = [
@@ -16,9 +20,16 @@ __all__ = [
     "IN_PROGRESS",
     "WAITING",
     "AssetJob",
+    "CanCancelExecutionRequest",
+    "CanCancelExecutionResult",
+    "CheckRunHealthResult",
+    "CodeServerUnreachable",
+    "DefaultRunLauncher",
     "TranslationFn",
     "TranslationFnResolver",
+    "WorkerStatus",
     "check_spec",
+    "deserialize_value",
 ]
 
 IN_PROGRESS = [dg.DagsterRunStatus.QUEUED, *IN_PROGRESS_RUN_STATUSES]

@@ -8,7 +8,7 @@ import dagster as dg
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration.metadata import link, page_of
-from agreement_pipeline.orchestration.runs import or_fail
+from agreement_pipeline.orchestration.runs import decide_as, or_fail
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release, release_dataset, release_round
 from agreement_pipeline.report import admitted_rounds
@@ -160,6 +160,7 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
         The round is held or was never delivered, or its bytes were edited. It is not tried again.
     """
     host, name = or_fail(context, lambda: _asked(context, project))
+    or_fail(context, lambda: decide_as(context, host.project.store))
     return or_fail(context, lambda: released(host.project, name), host.to_decision(name))
 
 

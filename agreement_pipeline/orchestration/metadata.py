@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
+from agreement_pipeline.policy import first_labels
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import (
@@ -130,6 +131,8 @@ COLUMNS = {
     "confidence": "How sure the rater was.",
     "assisted": "True for a label that began as a suggestion.",
     "drawn": "The object as the rater drew it.",
+    "last_label": "The label that the rater gave last, if it is another.",
+    "changed_at": "When the rater last changed the label.",
     "gold": "True for an item whose right label is known.",
     "gold_label": "The right label of the item.",
     "cluster": "What items belong together, such as a document.",
@@ -202,9 +205,9 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     decision = found.decision
     try:
         differs, steps, rated = found.who_differs, found.steps, who_rated(found.ratings)
-        not_known = ""
+        not_known, given = "", first_labels(found.ratings)
     except EXPECTED as error:
-        differs, steps, rated = "", (), ""
+        differs, steps, rated, given = "", (), "", ""
         not_known = f"who rated, who differs and what to do: {in_a_sentence(error)}"
     numbered = [f"{nth}. {markdown_text(' '.join(step))}" for nth, step in enumerate(steps, 1)]
     said = [*decision.reasons, *([differs] if differs else [])]
@@ -218,7 +221,11 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
         **({"what_to_do": dg.MetadataValue.md("\n".join(numbered))} if numbered else {}),
         **table("rules", rule_rows(decision)),
         **page,
-        **({NOT_KNOWN: printable(not_known)} if not_known else {"who_rated": printable(rated)}),
+        **(
+            {NOT_KNOWN: printable(not_known)}
+            if not_known
+            else {"who_rated": printable(rated), "first_labels": given}
+        ),
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,

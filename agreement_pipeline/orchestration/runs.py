@@ -14,6 +14,7 @@ import dagster as dg
 
 from agreement_pipeline.errors import PASSING, AgreementError, ReleaseHeldError, of_machine, passes
 from agreement_pipeline.report import printable
+from agreement_pipeline.store import Store
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
@@ -70,6 +71,14 @@ def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: st
     """Give the run tags with what is wrong. The sensor reads if it may pass by itself."""
     more = {FAULT: MAY_PASS} if passes(error) else {FAULT: LASTS, **NOT_AGAIN}
     tag(context, NOT_JUDGED, said, **more)
+
+
+def decide_as(context: dg.AssetExecutionContext, store: Store) -> None:
+    """Write into a store as the code location that a run belongs to. A run in Python has none."""
+    origin = context.run.remote_job_origin
+    store.log.location = (
+        None if origin is None else origin.repository_origin.code_location_origin.location_name
+    )
 
 
 @contextmanager

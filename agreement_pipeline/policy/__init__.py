@@ -11,6 +11,8 @@ if TYPE_CHECKING:
         Decision as Decision,
         assess as assess,
         decide as decide,
+        first_labels as first_labels,
+        given_again as given_again,
         judge as judge,
         judged_part as judged_part,
         manner as manner,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         Waivers as Waivers,
         for_round as for_round,
         load_waiver as load_waiver,
+        waived as waived,
     )
 else:
     __getattr__, __dir__, __all__ = face(__name__)

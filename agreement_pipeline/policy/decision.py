@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Changes, Contract, Finding, changes_of
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import (
@@ -26,7 +26,7 @@ from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
-from agreement_pipeline.ratings import CAPABILITIES, Ratings, numbers_in, whole
+from agreement_pipeline.ratings import CAPABILITIES, Array, Codes, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, counted, in_words, listed
 from agreement_pipeline.version import __version__
@@ -37,6 +37,24 @@ OF_THE_GATE = "gate"
 USUAL = "krippendorff_alpha"
 """The measure that is told if no rule is about the whole round."""
 FEW, MOST = 0.25, 0.5
+APART, LEAST_VALUES = 5, 4
+"""How many times the range of the others lies between a far number and them."""
+NAMED = ("contract", "version")
+ASSISTED = "with the labels that began as a suggestion"
+"""What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
+MET_WITH: dict[str, tuple[str, Callable[[Ratings], Ratings], str]] = {
+    "gold_items_not_disputed": (
+        "dissent_left_out",
+        lambda ratings: ratings.with_gold_measured,
+        "with the gold items, on which raters differ more,",
+    ),
+    "item_texts_differ": (
+        "flattered",
+        lambda ratings: ratings.clustered_by_text,
+        "with all items of one text as one cluster",
+    ),
+}
+"""If a check of the contract fails, on which ratings the verdict must be admitted too."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +64,8 @@ class Decision(Tabular):
     `unmet` are the verdicts that hold the release, `waived` the waivers that overrode one, and
     `refused` those that are not valid, in words. `manner` says how often the round was judged and
     with which confidence; `recorded_manner` are the words that are recorded. The digests say what
-    was judged by what. `version` says how many different ratings came under the round's name, up to
+    was judged by what, and `contract` has the name and version of the data contract, if it has
+    them. `version` says how many different ratings came under the round's name, up to
     these; it is None outside a store.
     """
 
@@ -63,6 +82,7 @@ class Decision(Tabular):
     contract_digest: str
     code_version: str
     version: int | None = None
+    contract: tuple[str, int] | None = None
 
     @property
     def holding(self) -> tuple[Verdict, ...]:
@@ -74,14 +94,14 @@ class Decision(Tabular):
         """True if the round is admitted on a tentative verdict. The release then says so."""
         return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
 
-    def waives(self, verdict: Verdict) -> bool:
-        """True if a waiver overrode this verdict."""
-        return any(waiver.turns(verdict) for waiver in self.waived)
+    def waives(self, found: Verdict | Finding) -> bool:
+        """True if a waiver overrode this verdict or failed check."""
+        return any(waiver.turns(found) for waiver in self.waived)
 
     @property
     def broken(self) -> tuple[Finding, ...]:
-        """The findings that hold the round."""
-        return tuple(finding for finding in self.findings if finding.holds)
+        """The findings that hold the round, but for those that a waiver overrode."""
+        return tuple(each for each in self.findings if each.holds and not self.waives(each))
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -128,6 +148,7 @@ class Decision(Tabular):
             "ratings_digest": self.ratings_digest,
             "policy_digest": self.policy_digest,
             "contract_digest": self.contract_digest,
+            **({"contract": dict(zip(NAMED, self.contract, strict=True))} if self.contract else {}),
             "code_version": self.code_version,
         }
 
@@ -187,23 +208,33 @@ def assess(
     part = judged_part(ratings, policy)
     found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
 
+    kept = contract.check(ratings) if checked is None else checked
+    failed = {finding.check for finding in kept if not finding.passed}
+
     def doubted(verdict: Verdict) -> Verdict:
         stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
-        return stands if part is ratings else _met_with_all(stands, ratings, policy)
+        if part is not ratings:
+            stands = _met_with(stands, ratings, policy, ASSISTED, code="dissent_left_out")
+        for check, (code, other, words) in MET_WITH.items():
+            if check in failed:
+                stands = _met_with(stands, other(part), policy, words, code=code)
+        return stands
 
     decision = decide(
         found,
         policy,
         waivers=waivers,
         findings=(
-            *(contract.check(ratings) if checked is None else checked),
+            *kept,
             *_not_shown(ratings, policy),
             *_with_and_without(ratings, policy),
+            *_of_first_labels(ratings, policy),
             *also,
             *_too_often(policy, version),
         ),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
+        contract=(contract.contract, contract.version) if contract.contract else None,
         code_version=__version__,
         doubted=doubted,
         version=version,
@@ -222,20 +253,28 @@ def decide(
     waivers: Waivers = NONE,
     doubted: Callable[[Verdict], Verdict] = lambda verdict: verdict,
     version: int | None = None,
+    contract: tuple[str, int] | None = None,
 ) -> Decision:
     """Judge estimates by a policy. `doubted` may take a verdict back.
 
     The round is admitted if a rule can hold it, the policy admits each verdict of such rules or a
-    waiver overrides it, and no finding holds the round.
+    waiver overrides it, and no finding holds the round or a waiver overrides that.
     """
     verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     short = [verdict for verdict in holding if verdict.kind not in policy.admit]
-    waived, refused = waivers.sorted_out(verdicts, policy, ratings_digest)
-    unmet = tuple(each for each in short if not any(waiver.turns(each) for waiver in waived))
+    waived, refused = waivers.sorted_out(
+        verdicts, findings, policy, ratings_digest, contract_digest
+    )
+
+    def stand(found: Verdict | Finding) -> bool:
+        return not any(waiver.turns(found) for waiver in waived)
+
+    unmet = tuple(filter(stand, short))
+    broken = any(finding.holds and stand(finding) for finding in findings)
     again = f"This is version {version} of the round. " if (version or 0) > 1 else ""
     return Decision(
-        admitted=bool(holding) and not unmet and not any(finding.holds for finding in findings),
+        admitted=bool(holding) and not unmet and not broken,
         verdicts=verdicts,
         findings=tuple(findings),
         unmet=unmet,
@@ -248,6 +287,7 @@ def decide(
         contract_digest=contract_digest,
         code_version=code_version,
         version=version,
+        contract=contract,
     )
 
 
@@ -266,19 +306,16 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
     return ratings.unassisted if leaves_out else ratings
 
 
-def _met_with_all(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
-    """The verdict, or an inconclusive one with the code *dissent_left_out*.
-
-    A policy may leave out labels that began as a suggestion. But they may be those that differ, so
-    it must admit its verdict on the round with all labels too.
-    """
+def _met_with(
+    verdict: Verdict, others: Ratings, policy: Policy, where: str, *, code: str
+) -> Verdict:
+    """The verdict; an inconclusive one if the policy does not admit the verdict on the others."""
     if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
         return verdict
-    other = _of_others(verdict, ratings, policy)
+    other = _of_others(verdict, others, policy)
     if other.kind in policy.admit:
         return verdict
-    where = "with the labels that began as a suggestion"
-    return _taken_back(verdict, where, other, code="dissent_left_out")
+    return _taken_back(verdict, where, other, code=code)
 
 
 def _of_others(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
@@ -339,8 +376,7 @@ def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, t
 
     The other items alone may be too few or too much alike to tell. That takes nothing back.
     """
-    items, share = _far_items(ratings)
-    if items:
+    for items, share in _far_items(ratings):
         carry = "carries" if len(items) == 1 else "carry"
         what = (
             f"{counted(len(items), 'item')} that {carry} {in_words(share, '.0%')} "
@@ -355,10 +391,13 @@ def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, t
         yield f"{what} that nobody uses", rest, policy.admit
 
 
-def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
-    """The few items that carry most of the expected disagreement, and their share of it."""
+def _far_items(ratings: Ratings) -> Iterator[tuple[frozenset[str], float]]:
+    """The few items that carry most of the expected disagreement, and their share of it.
+
+    Then all items with a number that lies far from all others, such as 999, if these are others.
+    """
     if not ratings.scale.numeric:
-        return frozenset(), 0.0
+        return
     rated = ratings.first(["item", "at", "number"])
     at, numbers = whole(rated["at"]), numbers_in(rated["number"])
     n_items = int(at.max(initial=-1)) + 1
@@ -368,13 +407,28 @@ def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
     order = np.argsort(-carried, kind="stable")
     shares = np.cumsum(carried[order]) / max(carried.sum(), np.finfo(float).tiny)
     n_far = int(np.searchsorted(shares, MOST)) + 1
-    if n_far > FEW * n_items:
-        return frozenset(), 0.0
-    far = carried >= carried[order[n_far - 1]]
-    if far.sum() > FEW * n_items:
-        return frozenset(), 0.0
-    names = rated["item"].take(np.searchsorted(at, np.flatnonzero(far)))
-    return frozenset(names.to_pylist()), float(carried[far].sum() / carried.sum())
+    few = np.zeros(n_items, dtype=bool)
+    if n_far <= FEW * n_items:
+        few = carried >= carried[order[n_far - 1]]
+    apart = np.bincount(at, _lies_apart(numbers), n_items) > 0
+    if few.sum() > FEW * n_items:
+        few[:] = False
+    for far in (few, apart & (few != apart).any()):
+        if far.any() and not far.all():
+            names = rated["item"].take(np.searchsorted(at, np.flatnonzero(far)))
+            yield frozenset(names.to_pylist()), float(carried[far].sum() / carried.sum())
+
+
+def _lies_apart(numbers: Array) -> Codes:
+    """True for the lowest or the highest number, if it is far from all others."""
+    values = np.unique(numbers)
+    if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
+        return np.zeros(len(numbers), dtype=bool)
+    far = np.zeros(len(numbers), dtype=bool)
+    for end, rest in ((values[-1], values[:-1]), (values[0], values[1:])):
+        if np.abs(end - rest).min() >= APART * (rest[-1] - rest[0]):
+            far |= numbers[:, 0] == end
+    return far
 
 
 def _on_used(ratings: Ratings) -> Ratings:
@@ -409,6 +463,68 @@ def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
             "policy requires. Export another format, and deliver the round again."
         )
         yield Finding("not_shown", OF_THE_GATE, False, "error", words)
+
+
+def _of_first_labels(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+    """What stands against labels that raters gave again, if their first ones are not known."""
+    if policy.first_labels == "required" and not ratings.tells_first_labels:
+        words = (
+            f"found that {first_labels(ratings, in_a_sentence=True)}; expected the first labels, "
+            "as the policy requires. Export the history of the annotations, or name the columns "
+            "first_label and changed_at."
+        )
+        yield Finding("first_labels_not_known", OF_THE_GATE, False, "error", words)
+    changes = changes_of(ratings)
+    if changes is not None and changes.aimed:
+        if ratings.tells_first_labels:
+            words = f"{changes.words}; agreement rests on the first labels"
+            yield Finding("labels_given_again", OF_THE_GATE, False, "warning", words)
+        else:
+            yield given_again(changes)
+
+
+def given_again(changes: Changes) -> Finding:
+    """What holds a round whose labels were given again where raters differed."""
+    words = (
+        f"found {changes.words}; expected labels that raters gave before they knew where they "
+        "differ. Have a fresh random sample of items labelled, or deliver the first labels. "
+        "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
+    )
+    return Finding("labels_given_again", OF_THE_GATE, False, "error", words)
+
+
+def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:
+    """Whether labels were given again, and which ones agreement rests on, in a sentence.
+
+    >>> import pandas as pd
+    >>> from agreement_pipeline import Scale
+    >>> frame = pd.DataFrame([("i1", "a", "no")], columns=["item", "rater", "label"])
+    >>> first_labels(Ratings.from_frame(frame, Scale(("no", "yes"))))
+    'This format cannot show whether labels were given again.'
+    >>> with_last = frame.assign(last_label="yes")
+    >>> first_labels(Ratings.from_frame(with_last, Scale(("no", "yes"))))
+    'Agreement rests on first labels: 1 label was changed later, and only trains.'
+    """
+    known, unknown = ratings.n_given_again
+    if unknown:
+        were = (
+            "was changed and its first label is"
+            if unknown == 1
+            else ("were changed and their first labels are")
+        )
+        said = f"{counted(unknown, 'label')} {were} not known"
+    elif not ratings.tells_first_labels:
+        said = "This format cannot show whether labels were given again"
+    elif known:
+        were = (
+            "was changed later, and only trains"
+            if known == 1
+            else ("were changed later, and only train")
+        )
+        said = f"Agreement rests on first labels: {counted(known, 'label')} {were}"
+    else:
+        said = "No label was given again"
+    return f"{said[0].lower()}{said[1:]}" if in_a_sentence else f"{said}."
 
 
 def _lacking(ratings: Ratings, required: tuple[str, ...]) -> tuple[str, ...]:

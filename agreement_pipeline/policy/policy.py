@@ -29,6 +29,7 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 Familywise = Literal["none", "holm"]
 InConflict = Literal["unresolved", "refuse"]
 OfAssisted = Literal["count", "leave_out"]
+OfFirstLabels = Literal["not_asked", "required"]
 FEWEST_ITEMS, MOST_ITEMS = 10, 1_000_000
 FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
@@ -42,6 +43,7 @@ LATER: dict[str, Any] = {
     "most_versions": None,
     "requires": [],
     "assisted": "count",
+    "first_labels": "not_asked",
     "if_too_few": "hold",
     "classifiers": [],
 }
@@ -130,6 +132,9 @@ class Policy:
     classifiers
         The rules for a certificate of a classifier, all on the scope classifier. At least one can
         hold it, if there are any.
+    first_labels
+        required: a round is held if it is not known of each label whether it is the first that its
+        rater gave. not_asked: the decision only says so.
 
     Raises
     ------
@@ -157,6 +162,7 @@ class Policy:
     requires: Annotated[tuple[str, ...], CAPABLE] = ()
     assisted: Annotated[OfAssisted, one_of(get_args(OfAssisted))] = "count"
     classifiers: tuple[Rule, ...] = ()
+    first_labels: Annotated[OfFirstLabels, one_of(get_args(OfFirstLabels))] = "not_asked"
 
     def __post_init__(self) -> None:
         needs = chain(self._needs_of_rules(), self._needs_of_looks())

@@ -34,8 +34,8 @@ HELPS = {
         "look at the items that the reason counts; declare only categories that the guideline has"
     ),
     "dissent_left_out": (
-        "look at the labels that began as a suggestion: others differ from them; "
-        "the reason gives both values"
+        "look at the labels that were left out, as gold or since they began as a suggestion: "
+        "raters differ there; the reason gives both values"
     ),
     "undefined": (
         "what the reason names, such as a second rater an item, or replicates; "
@@ -52,6 +52,13 @@ HELPS = {
     "too_many_versions": "a fresh round under another name",
     "read_otherwise": "put its file into the inbox, so that it is read again",
     "not_shown": "an export in another format",
+    "first_labels_not_known": (
+        "an export with the history of annotations, or a table with the columns that the settings "
+        "`first_label` and `changed_at` name"
+    ),
+    "labels_given_again": (
+        "a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"
+    ),
     "contract": "what its description says",
 }
 """What helps against each reason to hold a round, by its code. `docs/reasons.md` says the same."""

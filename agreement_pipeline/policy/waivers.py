@@ -1,18 +1,19 @@
-"""Waivers: a named person waives one verdict on one round, with a reason and an end date.
+"""Waivers: a named person waives one verdict or check on one round, with a reason and an end date.
 
-A waiver is valid for the ratings of one digest. It can never override a finding of the contract.
+A waiver is valid for the ratings of one digest, and that of a check for one contract too.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated
 
+from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import WaiverError
 from agreement_pipeline.estimates import SCOPE_KINDS, Scope, registered
-from agreement_pipeline.mistakes import CLOSED, Value, is_text, refuse_mistakes
+from agreement_pipeline.mistakes import CLOSED, Need, Value, is_text, refuse_mistakes
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import MEASURE, Verdict
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
@@ -39,6 +40,7 @@ BYTES = Value(
     lambda digest: isinstance(digest, str) and DIGEST.fullmatch(digest) is not None,
     "Copy them from the decision.",
 )
+IF_ANY = Value(BYTES.expected, lambda digest: digest is None or BYTES.meets(digest), BYTES.step)
 DAY = Value(
     "a day, as 2027-01-31",
     lambda day: type(day) is date,
@@ -50,9 +52,17 @@ SCOPE = Value(
 )
 
 
+IF_MEASURED = Value(
+    MEASURE.expected, lambda name: name is None or MEASURE.meets(name), MEASURE.step
+)
+IF_SAID = Value(SAID.expected, lambda said: said is None or is_text(said), "Name the check.")
+WAIVABLE = ("items", "round")
+"""The tables of a contract whose checks a person may waive. Those of `rows` show broken data."""
+
+
 @dataclass(frozen=True)
 class Waiver:
-    """One verdict on one round that a person waives.
+    """One verdict on one round that a person waives, or one check of the data contract.
 
     Parameters
     ----------
@@ -60,9 +70,12 @@ class Waiver:
         The project, its round, and the digest of the ratings, as a decision shows it.
     measure, scope
         The rule's measure, and what the verdict is about: `round`, or a kind and a name such as
-        `rater ana`.
+        `rater ana`. The measure is None if a check is waived.
     who, why, until
         The person who answers for it, the reason, and the last day. The policy bounds it.
+    check, contract_digest
+        A check of the tables `items` or `round`, and the digest of its contract, as a decision
+        shows it. A check of `rows` shows broken data, so nobody can waive it.
 
     Raises
     ------
@@ -77,16 +90,26 @@ class Waiver:
     project: Annotated[str, SAID]
     round: Annotated[str, SAID]
     ratings_digest: Annotated[str, BYTES]
-    measure: Annotated[str, MEASURE]
+    measure: Annotated[str | None, IF_MEASURED]
     who: Annotated[str, WHO]
     why: Annotated[str, WHY]
     until: Annotated[date, DAY]
     scope: Annotated[str, SCOPE] = "round"
+    check: Annotated[str | None, IF_SAID] = None
+    contract_digest: Annotated[str | None, IF_ANY] = None
 
     def __post_init__(self) -> None:
-        if is_text(self.measure):
+        if self.measure is not None and is_text(self.measure):
             registered(self.measure)
-        refuse_mistakes(self, WaiverError)
+        refuse_mistakes(self, WaiverError, self._needs())
+
+    def _needs(self) -> Iterator[Need]:
+        one = (self.measure is None) is not (self.check is None)
+        yield Need(("measure",), one, "either a measure or a check", "Write one waiver for each.")
+        bound = (self.check is None) is (self.contract_digest is None)
+        yield Need(("contract_digest",), bound, "the digest of the contract of a check")
+        whole = self.check is None or self.scope == "round"
+        yield Need(("scope",), whole, "round, since a check is about the whole round")
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
@@ -96,30 +119,40 @@ class Waiver:
         """
         place = source if isinstance(source, Place) else Place(source)
         if isinstance(data, Mapping) and "until" in data:
-            data = {**data, "until": _day(data["until"])}
+            measure = {"measure": None} if "check" in data else {}
+            data = {**measure, **data, "until": _day(data["until"])}
         return validated(cls, data, place, WaiverError)
 
     def to_mapping(self) -> dict[str, str]:
         """The waiver as plain data. `from_mapping` makes it again."""
-        return {each.name: str(getattr(self, each.name)) for each in fields(self)}
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: str(value) for name, value in said.items() if value is not None}
 
     def renamed(self, names: Mapping[str, str]) -> "Waiver":
         """A copy under other rater names."""
         return replace(self, scope=str(Scope.written(self.scope).renamed(names)))
 
-    def turns(self, verdict: Verdict) -> bool:
-        """True if this is the verdict that the waiver overrides."""
+    def turns(self, found: Verdict | Finding) -> bool:
+        """True if this is the verdict, or the failed check, that the waiver overrides."""
+        if isinstance(found, Finding):
+            ran = bool(found.observed)
+            return found.check == self.check and found.table in WAIVABLE and found.holds and ran
+        verdict = found
         return verdict.rule.effect == "hold" and (verdict.rule.measure, str(verdict.scope)) == (
             self.measure,
             str(Scope.written(self.scope)),
         )
 
     def refusal(
-        self, policy: Policy, ratings_digest: str, on: date, verdicts: Iterable[Verdict]
+        self,
+        policy: Policy,
+        ratings_digest: str,
+        contract_digest: str,
+        on: date,
+        found: Sequence[Verdict | Finding],
     ) -> str | None:
-        """Why the waiver is not valid on a day for these verdicts; None if it is valid."""
+        """Why the waiver is not valid on a day for what was found; None if it is valid."""
         named, days = f"policy {policy.policy}", policy.waiver_days
-        spoken_of = "hold", self.measure, self.scope.partition(" ")[0]
         refusals = (
             (
                 self.ratings_digest != ratings_digest,
@@ -131,20 +164,40 @@ class Waiver:
                 (self.until - on).days > days,
                 f"it ends on {self.until}, and {named} allows waivers for at most {days} days",
             ),
-            (
-                spoken_of not in [(each.effect, each.measure, each.scope) for each in policy.rules],
-                f"{named} has no rule on {self.measure} of {self.scope} that can hold a release",
-            ),
-            (
-                not any(map(self.turns, verdicts)),
-                f"this round has no verdict on {self.measure} of {self.scope}",
+            *(
+                self._of_no_rule(policy, found)
+                if self.check is None
+                else self._of_no_check(contract_digest, found)
             ),
         )
         return next((why for holds, why in refusals if holds), None)
 
+    def _of_no_rule(
+        self, policy: Policy, found: Sequence[Verdict | Finding]
+    ) -> Iterator[tuple[bool, str]]:
+        what, spoken_of = waived(self.to_mapping()), ("hold", self.measure, self.scope.split()[0])
+        yield (
+            spoken_of not in [(each.effect, each.measure, each.scope) for each in policy.rules],
+            f"policy {policy.policy} has no rule on {what} that can hold a release",
+        )
+        yield not any(map(self.turns, found)), f"this round has no verdict on {what}"
+
+    def _of_no_check(
+        self, contract_digest: str, found: Sequence[Verdict | Finding]
+    ) -> Iterator[tuple[bool, str]]:
+        other = self.contract_digest != contract_digest
+        yield other, f"it is bound to another contract than {contract_digest[:12]}"
+        failed = [each for each in found if isinstance(each, Finding) and each.holds]
+        fails = any(each.check == self.check for each in failed)
+        yield not fails, f"no critical check {self.check} of this round failed"
+        yield (
+            not any(map(self.turns, failed)),
+            f"a check of the table {' or '.join(WAIVABLE)} that ran can be waived, and no other",
+        )
+
     def __str__(self) -> str:
         return (
-            f"waiver by {self.who} until {self.until} of {self.measure} of {self.scope} "
+            f"waiver by {self.who} until {self.until} of {waived(self.to_mapping())} "
             f"({' '.join(self.why.split())})"
         )
 
@@ -157,16 +210,24 @@ class Waivers:
     on: date = date.max
 
     def sorted_out(
-        self, verdicts: Sequence[Verdict], policy: Policy, ratings_digest: str
+        self,
+        verdicts: Sequence[Verdict],
+        findings: Sequence[Finding],
+        policy: Policy,
+        ratings_digest: str,
+        contract_digest: str,
     ) -> tuple[tuple[Waiver, ...], tuple[str, ...]]:
-        """The waivers that override a verdict, and the refused waivers in words.
+        """The waivers that override a verdict or a check, and the refused waivers in words.
 
         A waiver of a verdict that the policy admits anyway is neither.
         """
-        refusals = [
-            (each, each.refusal(policy, ratings_digest, self.on, verdicts)) for each in self.written
+        digests = ratings_digest, contract_digest
+        found: list[Verdict | Finding] = [*verdicts, *findings]
+        refusals = [(each, each.refusal(policy, *digests, self.on, found)) for each in self.written]
+        short: list[Verdict | Finding] = [
+            *(each for each in verdicts if each.kind not in policy.admit),
+            *(each for each in findings if each.holds),
         ]
-        short = [verdict for verdict in verdicts if verdict.kind not in policy.admit]
         used = tuple(
             each for each, refusal in refusals if not refusal and any(map(each.turns, short))
         )
@@ -180,6 +241,16 @@ class Waivers:
 
 
 NONE: Waivers = Waivers()
+
+
+def waived(waiver: Mapping[str, str]) -> str:
+    """What a waiver in plain data overrides, in words.
+
+    >>> waived({"check": "raters_not_copied", "scope": "round"})
+    'check raters_not_copied of round'
+    """
+    of = waiver["measure"] if "measure" in waiver else f"check {waiver['check']}"
+    return f"{of} of {waiver['scope']}"
 
 
 def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.ratings import STRATUM, Adjudicated, Scale
-from agreement_pipeline.readers import Rules, read
+from agreement_pipeline.readers import Export, Rules, read
 from agreement_pipeline.text import called, counted, listed
 
 NEEDED = ("item", "label", "ratings_digest")
@@ -48,6 +48,26 @@ def read_adjudicated(
                 "expected one file a round. Remove one."
             )
     return {name: _of_round(path, scale) for name, path in found.items()}
+
+
+def refuse_as_round(path: Path) -> None:
+    """Refuse answers to a list of disputed items as a round. They are resolutions, and no ratings.
+
+    Raises
+    ------
+    ProjectError
+        The first record has the digest that the command `disputed` writes.
+    """
+    inside: list[object] = [Export(path).first]
+    for each in inside:
+        if isinstance(each, Mapping):
+            if OF_TASK[1] in each:
+                raise ProjectError(
+                    f"{path.name}: found answers to a list of disputed items; expected a round. "
+                    "Put the file into the folder that adjudicated names: the answers train, and "
+                    "do not count for agreement."
+                )
+            inside += each.values()
 
 
 def _of_round(path: Path, scale: Scale | None) -> Adjudicated:

@@ -165,7 +165,9 @@ def _who_differs(store: Store, notice: Notice) -> str:
         each for each in history if each["event"] == "decided" and _state(each) == notice.state
     )
     policy = Policy.from_mapping(decided["policy"], source=f"the log of {store.root}")
-    waived = {(each["measure"], str(Scope.written(each["scope"]))) for each in decided["waivers"]}
+    waived = {
+        (each.get("measure"), str(Scope.written(each["scope"]))) for each in decided["waivers"]
+    }
     unmet = [
         each
         for each in decided["verdicts"]

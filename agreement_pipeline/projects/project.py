@@ -10,7 +10,7 @@ from types import MappingProxyType
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import AgreementError, PolicyError, ProjectError, RatingsError
 from agreement_pipeline.policy import BUNDLED, OF_THE_GATE, Policy, Waiver, load_policy
-from agreement_pipeline.projects.adjudicated import read_adjudicated
+from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
 from agreement_pipeline.projects.configs import absent_configs, written_waivers
 from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
 from agreement_pipeline.projects.settings import ProjectSettings
@@ -290,6 +290,7 @@ class Project:
 
     def _read(self, delivery: Delivery) -> Ratings:
         said = self.settings
+        refuse_as_round(delivery.here)
         ratings = read(
             delivery.here,
             said.columns,

@@ -120,7 +120,7 @@ class Packing:
 
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
 REQUIRED = ("item", "rater", "label")
-EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
+EXTRAS = ("confidence", "assisted", "drawn", "timestamp", "last_label", "changed_at")
 CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
 KEYS = ("rater", "label", "occurrence", "earlier", "assisted", "gold", "gold_label")
 """The columns with few distinct values."""
@@ -197,6 +197,8 @@ class Birth:
         self._check_names()
         self._check_labels()
         self._check_ratings()
+        if "last_label" in cells.names:
+            self._check_last_labels()
         for name in self.contents:
             self._check_content(name)
         if self.contents:
@@ -399,8 +401,11 @@ class Birth:
             numbers = f"SELECT DISTINCT {self.cells.number('label')} FROM {table} WHERE {LABELLED}"
             # So many tell whether they are categories.
             labels = table.values(f"{numbers} LIMIT {MOST_CATEGORIES + 1}")
+            later = map(_number, self._last_labels)
+            labels += [number for number in later if number is not None]
         elif not self.is_vector:
             labels = [each for each in self._distinct("label") if each is not None]
+            labels += self._last_labels
             if self.limits is not None:
                 different = len({*map(category_text, labels)})
                 self.limits.refuse_beyond("categories", different, self._where, "different labels")
@@ -542,6 +547,57 @@ class Birth:
         if bad := [each for each in self._distinct(name, rows) if _flag(each) is None]:
             test = f"{rows} AND {self.cells.among(name, bad)}"
             self._refuse(test, name, "yes or no (true, false, 1, 0). Correct it.")
+
+    @cached_property
+    def _last_labels(self) -> list[Any]:
+        """The distinct labels that raters gave later, as they are written."""
+        cells = self.cells
+        if "last_label" not in cells.names:
+            return []
+        later = f"{LABELLED} AND NOT {cells.blank('last_label')}"
+        return cells.relation.values(
+            f"SELECT DISTINCT last_label FROM {cells.relation} WHERE {later}"
+        )
+
+    def _check_last_labels(self) -> None:
+        """Refuse a later label that is none of the scale."""
+        cells, scale = self.cells, self.scale
+        if scale.dimensions > 1:
+            raise RatingsError(
+                f"{cells.source}: column {cells.called('last_label')!r}: found later labels beside "
+                "vectors of numbers; expected one number or category. Leave the column out."
+            )
+        if scale.continuous:
+            numbers = [(each, _number(each)) for each in self._last_labels]
+            least = 0.0 if scale.level == "ratio" else -LARGEST
+            bad = [e for e, number in numbers if number is None or not least <= number <= LARGEST]
+        else:
+            bad = [each for each in self._last_labels if self._code(each) < 0]
+        if bad:
+            test = f"{LABELLED} AND {cells.among('last_label', bad)}"
+            among = listed(scale.names, 12) if scale.names else "the numbers of the scale"
+            expected = f"one of {among}, or nothing. Correct the label or add it to the scale."
+            off = called("label", sorted({*map(category_text, bad)}))
+            self._refuse(test, "last_label", expected, off)
+
+    def _last_label(self) -> str:
+        """The label that a rater gave last. Nothing where it is the first."""
+        cells, scale = self.cells, self.scale
+        if scale.continuous:
+            differ = f"{cells.number('last_label')} <> {cells.number('label')}"
+            return f"CASE WHEN {differ} THEN {cells.text('last_label')} END"
+
+        def named(column: str, said: Iterable[Any]) -> str:
+            cases = [
+                f"WHEN {cells.literal(each)} THEN {cells.literal(scale.names[self._code(each)])}"
+                for each in said
+                if each is not None
+            ]
+            return f"CASE {column} {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
+
+        return f"NULLIF({named('last_label', self._last_labels)}, " + (
+            f"{named(cells.quoted('label'), self._distinct('label'))})"
+        )
 
     # What is known of items
 
@@ -716,6 +772,13 @@ class Birth:
             told = cells.among("assisted", [*filter(_told, self._distinct("assisted"))])
             kept["assisted"] = f"CASE WHEN {told} THEN {self._is_yes('assisted')} END"
         kept |= {name: name for name in ("drawn", "timestamp") if name in names}
+        if "last_label" in names:
+            kept["last_label"] = self._last_label()
+        if "changed_at" in names:
+            kept["changed_at"] = "CAST(changed_at AS STRING)"
+            if "last_label" in names:  # another spelling of the first label is no change
+                same = f"last_label IS NOT NULL AND {kept['last_label']} IS NULL"
+                kept["changed_at"] = f"CASE WHEN NOT ({same}) THEN {kept['changed_at']} END"
         kept["gold"] = self._is_yes("gold")
         of_items = [name for name in self.contents if name not in ("text", "gold", "gold_label")]
         kept |= {name: self._content(name) for name in of_items}

@@ -15,8 +15,17 @@ from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
 from agreement_pipeline.text import listed
 
-RESOLUTIONS = ("unanimous", "plurality", "mean", "adjudicated", "tie", "single", "conflict")
-UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, TIE, SINGLE, CONFLICT = range(len(RESOLUTIONS))
+RESOLUTIONS = (
+    "unanimous",
+    "plurality",
+    "mean",
+    "adjudicated",
+    "relabelled",
+    "tie",
+    "single",
+    "conflict",
+)
+UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, RELABELLED, TIE, SINGLE, CONFLICT = range(len(RESOLUTIONS))
 OF_ITEMS = ("round", "items", "label", "n_raters", "resolution")
 Rows = np.ndarray[Any, Any]
 
@@ -111,7 +120,7 @@ class Adjudicated:
         wrong = [
             f"item {item!r} {'without a label of the panel' if place < 0 else f'as {label!r}'}"
             for (item, label), place in zip(self.labels.items(), places, strict=True)
-            if place < 0 or self._place(label, scale) is None
+            if place < 0 or self.place(label, scale) is None
         ]
         if wrong:
             more = f"; and {len(wrong) - MOST_SAID} more" if len(wrong) > MOST_SAID else ""
@@ -121,11 +130,11 @@ class Adjudicated:
                 f"that raters labelled, and labels of the scale{names}. Correct or remove these "
                 "answers."
             )
-        found = [self._place(label, scale) for label in self.labels.values()]
+        found = [self.place(label, scale) for label in self.labels.values()]
         return places, np.array(found, dtype=float)
 
     @staticmethod
-    def _place(label: str, scale: Scale) -> float | None:
+    def place(label: str, scale: Scale) -> float | None:
         """The place of a category, or the number that a label is."""
         if not scale.numeric:
             return scale.names.index(label) if label in scale.names else None
@@ -176,10 +185,12 @@ class PanelLabels:
         adjudicated: Adjudicated = NOT_ADJUDICATED,
         *,
         among: Collection[str] | None = None,
+        first: bool = False,
     ) -> "PanelLabels":
         """The labels of the panel in a round. Adjudicated labels stand instead of the panel's.
 
-        `among` names the items to look at. None: all.
+        `among` names the items to look at. None: all. The label of an item is that of its last
+        labels, unless the `first` ones are asked for. Its votes are the first ones.
 
         Raises
         ------
@@ -194,7 +205,10 @@ class PanelLabels:
                 "Release each dimension as a round of its own."
             )
         said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
-        names, *columns = ratings.first(["item", "at", *said], items=among, raters=panel).columns
+        later = ["last_label"] if "last_label" in ratings.has and not first else []
+        asked = ["item", "at", *said, *later]
+        names, *columns = ratings.first(asked, items=among, raters=panel).columns
+        last = columns.pop() if later else None
         item, *given = (column.to_numpy() for column in columns)
         items = pd.Index(in_pandas(names.take(np.flatnonzero(np.diff(item, prepend=-1)))))
         n_raters = np.bincount(item, minlength=len(items))
@@ -205,6 +219,8 @@ class PanelLabels:
             if votes is not None and not scale.numeric
             else means_of(given[-1], n_raters)
         )
+        if last is not None and last.null_count < len(last):
+            _relabel(item, given, last.to_pylist(), shape, scale, label, resolution)
         texts = None
         if "text" in ratings.has:
             known: pd.DataFrame = in_pandas(ratings.items(["text"]))
@@ -257,6 +273,11 @@ class PanelLabels:
         return np.asarray(self.resolution == ADJUDICATED)
 
     @property
+    def relabelled(self) -> Rows:
+        """True for each item whose label is that of labels that raters gave later."""
+        return np.asarray(self.resolution == RELABELLED)
+
+    @property
     def resolved(self) -> Rows:
         """The places of the items that have a label."""
         return np.flatnonzero(~self.unresolved)
@@ -303,8 +324,31 @@ class PanelLabels:
         return pd.DataFrame(columns, index=range(len(self)))
 
 
+def _relabel(
+    item: Rows,
+    given: Sequence[Rows],
+    last: Sequence[str | None],
+    shape: tuple[int, int],
+    scale: Scale,
+    label: Rows,
+    resolution: Rows,
+) -> None:
+    """Put the label of the last labels where a rater gave another one later."""
+    at = np.array([place for place, said in enumerate(last) if said is not None])
+    later = given[-1].copy()
+    later[at] = [Adjudicated.place(said, scale) for said in last if said is not None]
+    if scale.numeric:
+        found, resolved = means_of(later, np.bincount(item, minlength=len(label)))
+    else:
+        found, resolved = leaders_of(votes_of(item, later, shape))
+    changed = np.unique(item[at])
+    label[changed] = found[changed]
+    resolution[changed] = np.where(resolved[changed] < TIE, RELABELLED, resolved[changed])
+
+
 def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
-    """On how many items an adjudicator overrules all raters, and on how many all raters agree.
+    """On how many items all raters agree at first and their label is another, and on how many they
+    agree. An adjudicator overruled them, or they gave another label later.
 
     >>> from agreement_pipeline import Ratings, Scale
     >>> rows = [("i1", "a", "no"), ("i1", "b", "no"), ("i2", "a", "no"), ("i2", "b", "yes")]
@@ -313,10 +357,11 @@ def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
     >>> overruled(ratings, Adjudicated(ratings.digest, {"i1": "yes", "i2": "yes"}))
     (1, 1)
     """
-    panel = PanelLabels.of(ratings)
-    chosen, labels = adjudicated.on(panel.items, ratings.scale)
+    panel = PanelLabels.of(ratings, first=True)
+    labels = PanelLabels.of(ratings, adjudicated=adjudicated)
     agreed = panel.resolution == UNANIMOUS
-    return int((agreed[chosen] & (panel.label[chosen] != labels)).sum()), int(agreed.sum())
+    other = labels.unresolved | (panel.label != labels.label)
+    return int((agreed & other).sum()), int(agreed.sum())
 
 
 def consensus(
@@ -357,6 +402,7 @@ def consensus(
         *plurality*  one category leads                              yes
         *mean*       not all equal, on an interval or ratio scale    yes
         adjudicated  any; the label is the adjudicator's             yes
+        relabelled   any; raters gave other labels later             yes
         *tie*        several categories lead, and none is chosen     no
         *single*     only one                                        no
         *conflict*   other labels in other rounds                    no

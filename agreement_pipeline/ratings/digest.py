@@ -5,7 +5,9 @@
     digest  = SHA-256( header, items, contents, the raters' digests in ascending order )
     items   = SHA-256( lengths of the names ), SHA-256( names ), in the order of the names
     rater   = SHA-256( kind, SHA-256( records ), SHA-256( lengths of times ), SHA-256( times ),
-                       SHA-256( lengths of places ), SHA-256( places ) )
+                       SHA-256( lengths of places ), SHA-256( places ),
+                       SHA-256( lengths ), SHA-256( last labels ),
+                       SHA-256( lengths ), SHA-256( times of changes ) )
     record  = item, occurrence, earlier, label, confidence, assisted
 
 A record is a rating, and has a fixed width.
@@ -16,7 +18,8 @@ which columns there are, so no two tables are the same bytes.
 
 The names of the columns of strata enter, and the stratum of each item. What has no strata has the
 digest that it had before there were any. So has what does not say which labels were assisted.
-Places are where the objects of ratings lie. They enter only where they are known.
+Places are where the objects of ratings lie. They enter only where they are known. So does what a
+rater said later, and when.
 
 The order of rows and the names of raters and clusters do not enter: raters are put in the order of
 their own digests. Ratings come in batches, in the order of item, rater and occurrence. So an engine
@@ -87,16 +90,22 @@ class _Texts:
         return self.lengths.digest() + self.bytes.digest()
 
 
+WHERE_KNOWN = ("drawn", "last_label", "changed_at")
+"""Columns of texts that enter only where they are known."""
+
+
 class _Rater:
-    """What is fed of one rater. The places of objects count only where they are known."""
+    """What is fed of one rater."""
 
     def __init__(self) -> None:
         self.records, self.times = hashlib.sha256(), _Texts()
-        self.drawn: _Texts | None = None
+        self.known: dict[str, _Texts] = {}
 
     def digest(self, kind: bytes) -> bytes:
-        drawn = b"" if self.drawn is None else self.drawn.digest()
-        whole_rater = kind + self.records.digest() + self.times.digest() + drawn
+        whole_rater = kind + self.records.digest() + self.times.digest()
+        for name in WHERE_KNOWN:
+            if name in self.known:
+                whole_rater += self.known[name].digest()
         return hashlib.sha256(whole_rater).digest()
 
 
@@ -133,9 +142,10 @@ def _feed(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
         rater.records.update(records[start:end])
         if times is not None:
             rater.times.feed(times.slice(start, end - start))
-        if "drawn" in given:
-            rater.drawn = rater.drawn or _Texts()
-            rater.drawn.feed(part["drawn"].slice(start, end - start))
+        for name in WHERE_KNOWN:
+            if name in given:
+                texts = rater.known.setdefault(name, _Texts())
+                texts.feed(part[name].slice(start, end - start))
 
 
 def _records(part: pa.RecordBatch, label: str) -> Any:

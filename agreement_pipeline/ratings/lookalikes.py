@@ -32,15 +32,6 @@ SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""
 
 
-def like_models(names: Iterable[str]) -> tuple[str, ...]:
-    """The names that are more likely those of models.
-
-    >>> like_models(["ana", "gpt-4o", "model_a", "Botha"])
-    ('gpt-4o', 'model_a')
-    """
-    return tuple(name for name in names if MODEL.search(name.replace("_", " ")))
-
-
 def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     r"""Groups of different names that print alike.
 
@@ -133,3 +124,12 @@ def _printed(name: str) -> str:
         if unicodedata.category(character) != "Cf"
     )
     return unicodedata.normalize("NFC", " ".join(visible.casefold().translate(LATIN).split()))
+
+
+def like_models(names: Iterable[str]) -> tuple[str, ...]:
+    """The names that are more likely those of models.
+
+    >>> like_models(["ana", "gpt-4o", "model_a", "Botha"])
+    ('gpt-4o', 'model_a')
+    """
+    return tuple(name for name in names if MODEL.search(name.replace("_", " ")))

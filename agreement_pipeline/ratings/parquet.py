@@ -290,6 +290,8 @@ class RatingsRows:
     `assisted`     true, false or unknown  if the ratings have it
     `drawn`        text                    if the ratings have it
     `timestamp`    as given                if the ratings have it
+    `last_label`   text                    if the ratings have it
+    `changed_at`   text                    if the ratings have it
     `text`         text                    if the items have it
     `gold`         true or false           if the items have it
     `gold_label`   text                    if the items have it

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LABELS = ("label", "code", "number")
+CHANGES = ("last_label", "changed_at")
+"""The columns that tell whether a label was given again."""
 FEW = 200
 """How many names stand in the text of a query."""
 
@@ -81,10 +83,12 @@ class Ratings:
     classifiers
         The raters that are models. They are compared with the panel and are never part of it.
     has
-        The optional columns: `confidence`, `assisted`, `drawn` and `timestamp` of ratings; `text`,
-        `gold`, `gold_label`, `cluster`, `weight` and `stratum:NAME` of items. A cluster is the
-        document, patient or batch of an item. A weight is how many equal items it stands for. A
-        stratum of NAME is, for example, its language.
+        The optional columns: `confidence`, `assisted`, `drawn`, `timestamp`, `last_label` and
+        `changed_at` of ratings; `text`, `gold`, `gold_label`, `cluster`, `weight` and
+        `stratum:NAME` of items. A cluster is the document, patient or batch of an item. A weight is
+        how many equal items it stands for. A stratum of NAME is, for example, its language. A label
+        is the first that a rater gave, as far as it is known. The last one stands in `last_label`
+        where it is another, and trains.
     met_again, preceded
         True if a rater may have met an item again, and if there may be ratings of earlier rounds.
     also_gold
@@ -314,6 +318,26 @@ class Ratings:
         return not self._count(f"{self._of_panel} AND assisted IS NULL")
 
     @cached_property
+    def n_given_again(self) -> tuple[int, int]:
+        """How many labels of the panel were changed later: those with a first label, and others.
+
+        Nobody knows the first label of the others.
+        """
+        known = "last_label IS NOT NULL" if "last_label" in self.has else "FALSE"
+        changed = "changed_at IS NOT NULL" if "changed_at" in self.has else "FALSE"
+        tests = known, f"{changed} AND NOT ({known})"
+        with_first, without = (
+            self._count(f"{self._of_panel} AND {test}") if {*CHANGES} & self.has else 0
+            for test in tests
+        )
+        return with_first, without
+
+    @property
+    def tells_first_labels(self) -> bool:
+        """True if it is known of each label of the panel whether it is the first one given."""
+        return bool({*CHANGES} & self.has) and not self.n_given_again[1]
+
+    @cached_property
     def gold(self) -> frozenset[str]:
         """The items whose label was known before. They are not released, and not measured."""
         if "gold" not in self.has:
@@ -395,6 +419,7 @@ class Ratings:
             - `code`: the place of the category on the scale
             - `number`: the label as a number, where the scale is numeric
             - `occurrence`, `earlier`, `confidence`, `assisted`, `drawn`, `timestamp`
+            - `last_label`, `changed_at`: what the rater said last, if it is another label, and when
         items, raters
             The items and the raters to look at. None: all.
         gold
@@ -761,6 +786,44 @@ class Ratings:
             f"SELECT * FROM {self.known} WHERE {of_known}", *asked
         )
         return replace(self, table=rated, known=known, also_gold=frozenset())
+
+    @property
+    def with_gold_measured(self) -> "Ratings":
+        """The ratings in which no item is gold, so that agreement rests on all of them."""
+        known = self.has - {"gold", "gold_label"}
+        table = self._made({"gold": "FALSE"})
+        return replace(self, table=table, also_gold=frozenset(), has=known)
+
+    @property
+    def clustered_by_text(self) -> "Ratings":
+        """The ratings in which items are a cluster if their texts print alike.
+
+        The same ratings if they have clusters, or no texts.
+        """
+        if self.known is None or "text" not in self.has or "cluster" in self.has:
+            return self
+        import pyarrow as pa
+
+        from agreement_pipeline.ratings.frames import TEXT, in_pandas
+        from agreement_pipeline.ratings.lookalikes import printed
+
+        told = in_pandas(self.items(["text"]))
+        texts = printed(told["text"].fillna("").astype(TEXT))
+        items = told["item"].astype(TEXT)
+        first = items.groupby(texts.to_numpy()).transform("first").where(texts != "", items)
+        named = pa.table({"item": pa.array(items), "cluster": pa.array(first)})
+        same = self.session.load(named.schema, named.to_batches())
+
+        def joined(rows: Relation) -> Relation:
+            return rows.view(
+                f"SELECT r.*, s.cluster AS cluster FROM {rows} AS r "
+                f"JOIN {same} AS s ON r.item = s.item",
+                same,
+            )
+
+        return replace(
+            self, table=joined(self.table), known=joined(self.known), has=self.has | {"cluster"}
+        )
 
     @property
     def without_earlier(self) -> "Ratings":

@@ -56,6 +56,10 @@ class Columns:
         The three columns that a long table must have. A wide table needs `item` alone.
     round, occurrence, confidence, timestamp, text, cluster
         None: the column of that very name, if there is one.
+    first_label, changed_at
+        The columns with the label that a rater gave first, if `label` is the last one, and with the
+        time of the last change. The first is then the rating, and the last one only trains. None:
+        no column says so.
     gold, assisted
         The columns that say yes if an item's label is known already, and if a label began as a
         suggestion. None: no column says so.
@@ -87,6 +91,8 @@ class Columns:
     occurrence: str | None = None
     confidence: str | None = None
     timestamp: str | None = None
+    first_label: str | None = None
+    changed_at: str | None = None
     text: str | None = None
     gold: str | None = None
     gold_label: str | None = None

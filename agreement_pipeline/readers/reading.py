@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
+EMPTY = "of an item without content"
 HERE = "file://"
 """How the URL of a file of this machine begins."""
 SHOWN = {"timestamp": "times", "confidence": "confidence", "gold": "gold", "assisted": "assisted"}
@@ -198,7 +199,8 @@ def _units_in(
 
     raters = rows.distinct("rater")
     named = classifiers(raters, rows.source) if callable(classifiers) else classifiers
-    found = units_of(_marked(rows), units, scale, source=rows.source)
+    marked = _marked(rows)
+    found = units_of(marked, units, scale, source=rows.source)
     whole = replace(
         found,
         classifiers=tuple(sorted({*named, *({*rows.classifiers} & {*raters})})),
@@ -206,7 +208,11 @@ def _units_in(
         session=session,
     )
     part = "" if units.part == "all" else units.part
-    return whole.ratings.from_origin(rows.origin and replace(rows.origin, part=part))
+    n_empty = sum(each.is_empty for each in marked)
+    origin = rows.origin and replace(rows.origin, part=part)
+    if origin and n_empty:
+        origin = replace(origin, left_out={**origin.left_out, EMPTY: n_empty})
+    return whole.ratings.from_origin(origin)
 
 
 def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":

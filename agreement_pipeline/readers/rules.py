@@ -188,6 +188,28 @@ class Rows(Cells):
         )
 
 
+def of_first_labels(rows: Rows) -> Rows:
+    """The rows with the label that was given first, and the last one where it is another.
+
+    A label that was changed back was not changed.
+    """
+    if "first_label" not in rows.names:
+        return rows
+    of, names = rows.relation.schema.field, ("label", "first_label")
+    are_alike = len({of(name).type for name in names}) == 1
+    last, first = map(rows.quoted if are_alike else rows.text, names)
+    made = {
+        "label": f"COALESCE({first}, {last})",
+        "last_label": f"CASE WHEN {first} <> {last} THEN {last} END",
+    }
+    if "changed_at" in rows.names:
+        made["changed_at"] = f"CASE WHEN {first} = {last} THEN NULL ELSE changed_at END"
+    there = [name for name in rows.names if name != "first_label"]
+    found = rows.view(f"SELECT {rows.with_columns(made, [*there, 'last_label'])} FROM {rows}")
+    called = rows.columns.get("label", "label")
+    return replace(found, columns={**rows.columns, "last_label": called})
+
+
 def kept(rows: Rows, rules: Rules) -> Rows:
     """The rows that count."""
     for name, values in rules.where.items():
@@ -272,7 +294,7 @@ def _labels_of_model(rows: Rows, name: str, column: str, number: int) -> str:
         "nth": f"nth + {number} * (SELECT MAX(nth) + 1 FROM {rows})",
         "column": rows.literal(column),
         "occurrence": "'1'" if rows.kinds.get("occurrence") == "text" else "1",
-        "timestamp": "NULL",
+        **dict.fromkeys(("timestamp", "last_label", "changed_at"), "NULL"),
     }
     own = {key: sql for key, sql in made.items() if key in rows.names}
     place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY nth, {item})"

@@ -31,7 +31,14 @@ from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import STRATUM, Limits, category_text
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
-from agreement_pipeline.readers.rules import FIELD, Rejected, Rows, arranged, kept
+from agreement_pipeline.readers.rules import (
+    FIELD,
+    Rejected,
+    Rows,
+    arranged,
+    kept,
+    of_first_labels,
+)
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ChosenSet, LabelObject, Rubric, Span
 
@@ -56,6 +63,8 @@ IN_MEMORY = 4_000_000
 """The bytes of submissions that stay in memory. If there are more, all go to a file."""
 NONE = "|"
 """The label of a rater who ticked nothing: the empty set."""
+SAVING = 60
+"""So many seconds may pass until a tool has written what was handed in."""
 UNKNOWN = "unknown ("
 """How the name of a rater begins whom the export does not name. The record follows."""
 CANONICAL = (
@@ -69,6 +78,8 @@ CANONICAL = (
     "seconds",
     "confidence",
     "assisted",
+    "first_label",
+    "changed_at",
     "record",
 )
 NUMBER, FLAG = pa.float64(), pa.bool_()
@@ -97,6 +108,11 @@ class Submission:
         How sure the rater or model was, from 0 to 1.
     assisted
         True if the answer began as a suggestion. None: the export does not say.
+    first
+        The answers that were given first, if the export has the history of the work.
+    changed
+        When the work was last written, if the export says so of work that was handed in. It was
+        changed if that is later than `created` by over `SAVING` seconds.
     fields
         What is known of the item: its text, its round, its other names.
     """
@@ -112,6 +128,8 @@ class Submission:
     seconds: Any = None
     confidence: Any = None
     assisted: bool | None = None
+    first: Data | None = None
+    changed: object = None
     fields: Data = field(default_factory=lambda: Nothing)
 
 
@@ -241,6 +259,8 @@ class Gathered:
         The column of each of these fields.
     fields
         All fields of the items.
+    tells_changes
+        True if it is known of all that was handed in when it was last written.
     """
 
     def __init__(
@@ -258,6 +278,7 @@ class Gathered:
         self.fields, self._questions = dict[str, None](), dict[str, None]()
         self._question, self._source = question, source
         self._sets, self._odd = False, ""
+        self.tells_changes = True
         names = [*CANONICAL, "ticked", *self.columns.values()]
         schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
         made = _batches(self._made(submissions, limits), schema)
@@ -266,9 +287,11 @@ class Gathered:
         # Nothing ticked is the empty set, if anybody ticked several.
         silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
         none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
-        label = f"CASE WHEN {none} THEN '{NONE}' ELSE label END" if self._sets else "label"
+        anew = {"label": f"CASE WHEN {none} THEN '{NONE}' ELSE label END"}
+        if not self._sets:
+            anew = {"first_label": f"NULLIF(first_label, '{NONE}')"}
         kept = [name for name in rows.names if name != "ticked"]
-        self.rows = rows.view(f"SELECT {rows.with_columns({'label': label}, kept)} FROM {rows}")
+        self.rows = rows.view(f"SELECT {rows.with_columns(anew, kept)} FROM {rows}")
 
     def told(self, name: str) -> str | None:
         """A field in SQL, else what is known of a submission, as text. None if nothing is."""
@@ -288,21 +311,31 @@ class Gathered:
             asked = asked or next(iter(self._questions), None)
             label, ticked = self._label(each.values.get(asked or ""), each.record)
             where = f"{self._source}: {each.record}"
+            created, changed = utc(each.created, where), utc(each.changed, where)
+            if each.kind == "human" and each.status == "submitted" and changed is None:
+                self.tells_changes = False
             yield (
                 None if each.item is None else category_text(each.item),
                 _text(each.rater) or f"{UNKNOWN}{each.record})",
                 label,
                 each.status,
                 each.kind,
-                utc(each.created, where),
+                created,
                 utc(each.updated, where),
                 _number("seconds", each.seconds, where),
                 _number("confidence", each.confidence, where),
                 each.assisted,
+                self._first_label(each, asked),
+                changed if _is_later(changed, created) else None,
                 each.record,
                 ticked,
                 *[_text(each.fields.get(name)) for name in self.columns],
             )
+
+    def _first_label(self, each: Submission, asked: str | None) -> str | None:
+        if each.first is None:
+            return None
+        return self._label(each.first.get(asked or ""), each.record)[0] or NONE
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
         """The label as text, and False for a list of ticks without a tick."""
@@ -393,6 +426,13 @@ def _number(name: str, value: Any, where: str) -> float | None:
     return None if math.isnan(number) else number
 
 
+def _is_later(changed: str | None, created: str | None) -> bool:
+    if changed is None or created is None or changed == created:
+        return False
+    passed = datetime.fromisoformat(changed) - datetime.fromisoformat(created)
+    return passed.total_seconds() > SAVING
+
+
 def _text(value: object) -> str | None:
     return None if value in (None, "") else category_text(value)
 
@@ -400,6 +440,7 @@ def _text(value: object) -> str | None:
 # From the table of submissions to ratings
 
 GOLD = "gold"
+CHANGES = ("last_label", "changed_at")
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
 Finds = Callable[..., Iterator[Submission]]
@@ -463,11 +504,11 @@ class Tool(Reader):
         found = reader._gathered(Path(str(source)), question, (*named.values(), *others), asked)
         submitted = _canonical(found, columns, named, list(others), self.shows)
         ratings = _ratings_in(kept(submitted, rules), rules.rejected)
-        ratings = _latest(replace(ratings, classifiers=_models(ratings)))
+        ratings = _one_each(replace(ratings, classifiers=_models(ratings)))
         if GOLD in (columns.gold, columns.gold_label) and GOLD not in found.fields:
             ratings = _with_gold(ratings, submitted, columns)
         rated = arranged(ratings, rules, columns.models)
-        own = (*OWN, "label", "timestamp", "assisted", "occurrence", *named)
+        own = (*OWN, "label", "timestamp", "assisted", "occurrence", *CHANGES, *named)
         names = [name for name in rated.names if name in own or name.startswith(STRATUM)]
         told = {"timestamp": "created", **named, "label": columns.label}
         read = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
@@ -491,7 +532,7 @@ class Tool(Reader):
                     one = replace(one, extent=(len(said),))
                 numbers[question] = f"#{len(objects)}"
                 objects.append(one)
-            yield replace(each, values=numbers)
+            yield replace(each, values=numbers, first=None)
 
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
         """The submissions with objects as answers. Sets and rubrics are in ordinary answers."""
@@ -630,6 +671,10 @@ def _canonical(
             "expected rules that read one of them. Rename the other."
         )
     unread = {"record", "confidence", *({"assisted"} - {*shows})}
+    if not gathered.tells_changes:
+        unread.add("changed_at")
+    if not rows.any("first_label IS NOT NULL"):
+        unread.add("first_label")
     made = {name: name for name in (*CANONICAL, "nth") if name not in unread}
     made |= {"row": "record", "timestamp": "created"}
     for name, of in named.items():
@@ -638,7 +683,7 @@ def _canonical(
     if not rows.any(f"{made['timestamp']} IS NOT NULL"):
         del made["timestamp"]
     made |= {FIELD + name: told for name in others if (told := gathered.told(name)) is not None}
-    return rows.view(f"SELECT {rows.with_columns(made, made)} FROM {rows}")
+    return of_first_labels(rows.view(f"SELECT {rows.with_columns(made, made)} FROM {rows}"))
 
 
 def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
@@ -679,17 +724,37 @@ def _models(rows: Rows) -> tuple[str, ...]:
     return tuple(sorted(models))
 
 
-def _latest(rows: Rows) -> Rows:
-    """The last submission of each rater for each item. Those that came before are counted."""
+def _one_each(rows: Rows) -> Rows:
+    """The first submission of each rater for each item, with the label of the last one.
+
+    Of a model it is the last submission. The others are counted.
+    """
     keys = [rows.quoted(name) for name in ("round", "item", "rater") if name in rows.names]
     if not _may_repeat(rows, keys):
         return rows
-    order = "COALESCE(updated, created) DESC NULLS LAST, nth DESC"
-    place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order}) AS place"
-    earlier = rows.relation.session.keep(
-        f"SELECT nth AS earlier FROM (SELECT nth, {place} FROM {rows}) AS said WHERE place > 1"
+    time, session, own = "COALESCE(updated, created)", rows.relation.session, ", ".join(keys)
+    there = {name: name if name in rows.names else "CAST(NULL AS STRING)" for name in CHANGES}
+    last = f"OVER (PARTITION BY {own} ORDER BY {time} DESC NULLS LAST, nth DESC)"
+    first = f"OVER (PARTITION BY {own} ORDER BY {time} NULLS FIRST, nth)"
+    label = rows.text("label")
+    said = session.keep(
+        f"SELECT nth AS of_row, CASE WHEN kind = 'model' THEN ROW_NUMBER() {last} "
+        f"ELSE ROW_NUMBER() {first} END AS turn, ROW_NUMBER() {last} AS from_last, kind AS who, "
+        f"FIRST_VALUE(COALESCE({there['last_label']}, {label})) {last} AS latest, "
+        f"FIRST_VALUE({time}) {last} AS latest_at FROM {rows}"
     )
-    return rows.without(f"nth IN (SELECT earlier FROM {earlier})", "superseded", earlier)
+    others = f"nth IN (SELECT of_row FROM {said} WHERE turn > 1)"
+    kept = rows.without(others, "superseded", said)
+    again = f"(SELECT * FROM {said} WHERE turn = 1 AND from_last > 1 AND who <> 'model') AS again"
+    made = {
+        "last_label": f"CASE WHEN of_row IS NULL THEN {there['last_label']} "
+        f"ELSE NULLIF(latest, {label}) END",
+        "changed_at": f"CASE WHEN of_row IS NULL THEN {there['changed_at']} "
+        f"WHEN latest <> {label} THEN latest_at END",
+    }
+    return kept.view(
+        f"SELECT {kept.with_columns(made)} FROM {kept} LEFT JOIN {again} ON nth = of_row", said
+    )
 
 
 def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:

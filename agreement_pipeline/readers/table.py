@@ -42,7 +42,7 @@ from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.exports import TABLE as NAME
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
-from agreement_pipeline.readers.rules import FIELD, Rows, arranged, kept
+from agreement_pipeline.readers.rules import FIELD, Rows, arranged, kept, of_first_labels
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -477,9 +477,10 @@ def _rows(table: Table, asked: Asked) -> Rows:
         asked.limits.refuse_beyond("name_length", len(each), f"{name}: row 1", what)
     places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
     taken = {**chosen, **places, **{FIELD + each: each for each in others}}
-    rows = table.load(asked.session, taken, raters or [chosen["label"]])
+    labels = [chosen[name] for name in ("label", "first_label") if name in chosen]
+    rows = table.load(asked.session, taken, raters or labels)
     if columns.decimal == ",":
-        numbers = {"label", "confidence", "gold_label", *places}
+        numbers = {"label", "first_label", "confidence", "gold_label", *places}
         numbers |= {FIELD + each for each in columns.models.values()}
         rows = _with_points(rows, {name: of for name, of in taken.items() if name in numbers})
     are_alike = len({rows.relation.schema.field(place).type for place in places}) <= 1
@@ -488,7 +489,7 @@ def _rows(table: Table, asked: Asked) -> Rows:
     if raters:
         labels = [rows.quoted(place) if are_alike else rows.text(place) for place in places]
         rows = _by_rater(rows, raters, labels)
-    return replace(rows, columns=chosen)
+    return of_first_labels(replace(rows, columns=chosen))
 
 
 def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
@@ -578,7 +579,7 @@ def _refuse_of_other_layout(asked: Asked) -> None:
         )
     named = [
         f"{name} {getattr(columns, name)!r}"
-        for name in ("rater", "label")
+        for name in ("rater", "label", "first_label", "changed_at")
         if getattr(columns, name) != getattr(COLUMNS, name)
     ]
     if layout == "wide" and named:

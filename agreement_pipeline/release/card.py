@@ -9,9 +9,10 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from agreement_pipeline.policy import Policy, manner
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.policy import Policy, manner, waived
 from agreement_pipeline.ratings import Origin, Scale
-from agreement_pipeline.text import in_words, interval, unlinked
+from agreement_pipeline.text import counted, in_words, interval, unlinked
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
 PARQUET = "application/x-parquet"
@@ -74,6 +75,7 @@ def card(
     decisions: Mapping[str, Mapping[str, Any]],
     report: Mapping[str, Any],
     policy: Policy,
+    contract: Contract,
     scale: Scale,
     origins: Mapping[str, Origin | None] = MappingProxyType({}),
 ) -> str:
@@ -91,6 +93,7 @@ def card(
         *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
         "## Annotation process",
         _admission(policy, decisions),
+        *_kept(contract),
         *_versions(decisions),
         _agreement_table(decisions),
         *_warnings(decisions),
@@ -197,18 +200,22 @@ def _between_rounds(report: Mapping[str, Any]) -> list[str]:
 
 
 def _adjudicated(rows: Mapping[str, int]) -> list[str]:
-    """How many labels are an adjudicator's, and how many of them no rater gave."""
+    """How many labels are an adjudicator's or were given later, and how many no rater gave."""
     said = (
         f"{rows.get('adjudicated')} labels are those of an adjudicator. "
         f"On {rows.get('overruled')} of these items all raters gave one other label."
     )
-    return [said] if rows.get("adjudicated") else []
+    later = (
+        f"{counted(rows.get('relabelled', 0), 'item')} got the label that raters gave later. "
+        "Agreement rests on first labels."
+    )
+    return [said] * ("adjudicated" in rows) + [later] * ("relabelled" in rows)
 
 
 def _waived(waiver: Mapping[str, str]) -> str:
-    verdict = f"{waiver['measure']} of {waiver['scope']} in round {waiver['round']}"
+    what = f"{waived(waiver)} in round {waiver['round']}"
     return (
-        f"> **Under a waiver.** {_safe(waiver['who'])} answers for {_safe(verdict)} "
+        f"> **Under a waiver.** {_safe(waiver['who'])} answers for {_safe(what)} "
         f"until {waiver['until']}: {_safe(waiver['why'])}"
     )
 
@@ -254,6 +261,16 @@ def _admission(policy: Policy, decisions: Mapping[str, Mapping[str, Any]]) -> st
         "it is *reliable* when the lower limit reaches the upper cut-off, "
         f"*tentative* when it reaches the lower one. {manner(policy, 1 if once else None)}{said}"
     )
+
+
+def _kept(contract: Contract) -> list[str]:
+    """The data contract, and how many of its checks can hold a release. It may have no name."""
+    holds = sum(each.severity == "critical" for each in contract.expectations)
+    said = (
+        f"The rounds keep data contract {_safe(contract.contract)}, version {contract.version}, "
+        f"where {holds} of {len(contract.expectations)} checks can hold a release."
+    )
+    return [said] if contract.contract else []
 
 
 def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:

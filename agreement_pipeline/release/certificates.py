@@ -251,7 +251,7 @@ def certify(
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
     with store.reading():
         store.log.give_to(project)
-        refuse_reused(store, rules)
+        refuse_reused(store, rules, contract)
         _refuse_again(store, _earlier(store.history(), identity, rounds), identity, reason)
         judged, _ = decide(store, list(dict.fromkeys(rounds)), terms)
     found = _certificate(project, identity, expires, rules, terms, judged, reason.strip())

@@ -187,7 +187,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         REPORT: as_json(report),
         POLICY: as_json(judged_by),
         DECISION: as_json(decisions),
-        README: card(project, decisions, report, policy, scale, origins).encode(),
+        README: card(project, decisions, report, policy, release.contract, scale, origins).encode(),
         CROISSANT: as_json(described),
     }
 
@@ -246,6 +246,9 @@ def _report(release: Release) -> dict[str, Any]:
     rows = {"train": len(labels.resolved), "unresolved": int(labels.unresolved.sum())}
     if adjudicated := sum(len(member.adjudicated.labels) for member in release.members):
         rows["adjudicated"] = adjudicated
+        rows["overruled"] = sum(member.overruled[0] for member in release.members)
+    if relabelled := int(labels.relabelled.sum()):
+        rows["relabelled"] = relabelled
         rows["overruled"] = sum(member.overruled[0] for member in release.members)
     if labels.in_conflict.any():
         rows["in_conflict"] = int(labels.in_conflict.sum())

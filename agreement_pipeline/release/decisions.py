@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
 
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Contract, Finding, changes_since
 from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
     OF_THE_GATE,
@@ -22,6 +22,7 @@ from agreement_pipeline.policy import (
     Waivers,
     assess,
     for_round,
+    given_again,
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
@@ -31,7 +32,7 @@ from agreement_pipeline.store import (
     RoundVersion,
     Store,
     are_texts,
-    policy_name,
+    terms_name,
 )
 from agreement_pipeline.version import __version__
 
@@ -114,7 +115,7 @@ def decide(
     has already. True if a release was withdrawn.
     """
     with store.reading():
-        refuse_reused(store, terms.policy)
+        refuse_reused(store, terms.policy, terms.contract)
         judged = [judge_version(store, store.present(name), terms, kept) for name in rounds]
         former = {
             version: _held_since(store, version, terms)
@@ -175,16 +176,19 @@ def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
             )
 
 
-def refuse_reused(store: Store, policy: Policy) -> None:
-    """Refuse a policy if the log has another one under the same name and version."""
-    under = policy_name(policy.policy, policy.version)
-    first = next(store.log.about(under), None)
-    if first is not None and first["policy_digest"] != policy.digest:
-        raise StoreError(
-            f"policy {policy.policy}, version {policy.version}: found other rules than those that "
-            f"round {first['round']} was first judged by, under this name and version; "
-            "expected the same rules. Give the policy a new version."
-        )
+def refuse_reused(store: Store, policy: Policy, contract: Contract) -> None:
+    """Refuse a policy or a contract if the log has another one under the same name and version."""
+    for kind, name, of, asks in (
+        ("policy", policy.policy, policy, "rules"),
+        ("contract", contract.contract, contract, "checks"),
+    ):
+        first = next(store.log.about(terms_name(kind, name, of.version)), None)
+        if first is not None and first[f"{kind}_digest"] != of.digest:
+            raise StoreError(
+                f"{kind} {name}, version {of.version}: found other {asks} than those that "
+                f"round {first['round']} was first judged by, under this name and version; "
+                f"expected the same {asks}. Give the {kind} a new version."
+            )
 
 
 def today() -> date:
@@ -214,6 +218,7 @@ def judge_version(
             "Put the round's file into the inbox, so that it is read again."
         )
         also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
+    also += _given_again(store, version)
     found = assess(
         ratings,
         terms.policy,
@@ -224,6 +229,30 @@ def judge_version(
         checked=findings,
     )
     return Judged(version, found.decision, number, ratings, terms.policy)
+
+
+def _given_again(store: Store, version: RoundVersion) -> Iterator[Finding]:
+    """What holds a version whose labels were changed where raters differed in an earlier one.
+
+    It is compared with the first version of the round, and with the one before.
+    """
+    every = store.versions(version.round)
+    digests = [each.ratings_digest for each in every]
+    earlier = every[: digests.index(version.ratings_digest)]
+    if not earlier:
+        return
+    ratings = store.ratings_of(version)
+    for each in dict.fromkeys((earlier[0], earlier[-1])):
+        try:
+            before = store.ratings_of(each)
+        except StoreError as cause:
+            words = f"an earlier version was not compared: {in_a_sentence(cause)}"
+            yield Finding("earlier_not_compared", OF_THE_GATE, False, "warning", words)
+            continue
+        changes = changes_since(ratings, before)
+        if changes is not None and changes.aimed:
+            yield given_again(changes)
+            return
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:
@@ -435,7 +464,7 @@ def reassess(
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
     said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
-        refuse_reused(store, policy)
+        refuse_reused(store, policy, contract)
         for entry in store.history():
             for name in {entry["round"], *entry.get("rounds", ())}:
                 said.setdefault(name, []).append(entry)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.policy import Policy, assess
+from agreement_pipeline.policy import Policy, assess, waived
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release.contents import Release
 from agreement_pipeline.release.decisions import today
@@ -42,11 +42,11 @@ class Demands:
 
     def refuse_unmet(self, release: Release) -> None:
         """Refuse a release that does not meet the demands."""
-        waived = [each for found in release.decisions.values() for each in found["waivers"]]
-        if self.without_waivers and waived:
+        waivers = [each for found in release.decisions.values() for each in found["waivers"]]
+        if self.without_waivers and waivers:
             raise ReleaseInvalidError(
-                f"{release.path}: found {len(waived)} waived verdicts, the first on "
-                f"{waived[0]['measure']} of {waived[0]['scope']} by {waived[0]['who']}; "
+                f"{release.path}: found {len(waivers)} waivers, the first of "
+                f"{waived(waivers[0])} by {waivers[0]['who']}; "
                 "expected a release without waivers. Ask for one that the policy admits by itself.",
                 "release_waived",
             )

@@ -63,8 +63,9 @@ class Member:
 
     @cached_property
     def overruled(self) -> tuple[int, int]:
-        """On how many items the adjudicator overrules all raters, and on how many they agree."""
-        return overruled(self.ratings, self.adjudicated) if self.adjudicated.labels else (0, 0)
+        """On how many items all raters are overruled, and on how many they agree."""
+        may_be = self.adjudicated.labels or "last_label" in self.ratings.has
+        return overruled(self.ratings, self.adjudicated) if may_be else (0, 0)
 
 
 def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:
@@ -83,7 +84,8 @@ ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
 UNIT_OF = "unit_of"
 """The column of the item that a unit lies in."""
 MOST_OVERRULED = 0.1
-"""An adjudicator may overrule all raters on this share of the items on which they agree."""
+"""An adjudicator, or later labels, may overrule all raters on this share of the items on which they
+agree."""
 
 
 def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]:
@@ -131,7 +133,8 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
         count, agreed = member.overruled
         if count > MOST_OVERRULED * agreed:
             raise ReleaseHeldError(
-                f"round {member.round}: found adjudicated labels against all raters on {count} of "
+                f"round {member.round}: found {_resolved_by(member)} labels against all raters on "
+                f"{count} of "
                 f"the {agreed} items on which they agree; expected {MOST_OVERRULED:.0%} of them at "
                 "most. Adjudicate the items on which raters differ, or have the round labelled "
                 "again."
@@ -139,6 +142,11 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
     return PanelLabels.first_of(
         [PanelLabels.of(each.ratings, each.round, each.adjudicated) for each in members]
     )
+
+
+def _resolved_by(member: Member) -> str:
+    later = ["later"] if member.ratings.n_given_again[0] else []
+    return " and ".join(["adjudicated"] * bool(member.adjudicated.labels) + later)
 
 
 @dataclass(frozen=True, eq=False)

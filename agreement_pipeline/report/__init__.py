@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         patterns as patterns,
     )
     from agreement_pipeline.report.disputed import (
+        COMES_BACK as COMES_BACK,
         FORMS as FORMS,
         ORDERS as ORDERS,
         Order as Order,

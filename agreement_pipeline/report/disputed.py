@@ -23,6 +23,11 @@ MOST, MOST_NAMED, LONGEST_TEXT, MOST_ON_PAGE = 40, 5, 200, 12
 FEW, SPREAD = 0.05, 0.25
 """Half of all disagreement on fewer items is held by few, and on more it is spread."""
 BLOCK_CELLS = 2_000_000
+COMES_BACK = (
+    "What comes back by this list is a resolution: it trains, and does not count for agreement. "
+    "Do not ask the same raters to label these items again for α."
+)
+"""What is said to whoever is handed the disputed items."""
 Order = Literal["disagreement", "influence"]
 ORDERS: tuple[str, ...] = get_args(Order)
 COLUMNS = ("item", "text", "label", "said", "share", "influence", "resolution", "ratings_digest")
@@ -46,7 +51,12 @@ def disputed(ratings: Ratings) -> Section:
         "share": [number(share, PERCENT) for share in worst["share"]],
         **({"resolution": worst["resolution"]} if "resolution" in rows else {}),
     }
-    return {"disputed_items": len(rows), "ties": ties, "most_disputed": pd.DataFrame(shown)}
+    return {
+        "disputed_items": len(rows),
+        "ties": ties,
+        "what_comes_back": COMES_BACK,
+        "most_disputed": pd.DataFrame(shown),
+    }
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:
@@ -298,6 +308,7 @@ def items(judged: JudgedRound) -> Answer:
             f"Raters differ on {counted(len(places), 'item')} of {n:,} ({part}).",
             f"Half of all disagreement comes from {counted(half, 'item')} "
             f"({in_words(half / n, PERCENT)} of all).{where}",
+            COMES_BACK,
             *(said for each in more for said in each.sentences),
         ),
         tuple(figure for each in more for figure in each.figures),

@@ -1,6 +1,6 @@
 """The rounds of a project as its store remembers them."""
 
-from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,8 @@ COLUMNS = (
     "policy_digest",
 )
 NUMBERS = ("value", "low", "high", "confidence_level")
+BUILT_IN = "default"
+"""The name of the built-in contract."""
 NOT_JUDGED, NONE = "not judged", "none"
 Entry = Mapping[str, Any]
 
@@ -94,15 +96,19 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
     if not is_decided(last):
         return [_undecided(name, "pending", release, "not decided yet")]
     decision = last["decided"]
-    findings = (each for each in decision["findings"] if not each["passed"])
-    broken = [each["description"] for each in findings if each["severity"] == "error"]
+    waived = {each.get("check") for each in decision["waivers"]}
+    broken = [
+        each["description"]
+        for each in decision["findings"]
+        if not each["passed"] and each["severity"] == "error" and each.get("check") not in waived
+    ]
     of_decision = {
         "round": decision["round"],
         "release": release,
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],
         "broken": "; ".join(broken),
-        "policy": f"{decision['policy']['policy']}, version {decision['policy']['version']}",
+        "policy": _terms(decision),
         "policy_digest": decision["policy_digest"],
     }
     said = ("measure", "scope", "value", "low", "high", "verdict")
@@ -116,6 +122,15 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         for verdict in decision["verdicts"]
         if verdict["effect"] == "hold"
     ]
+
+
+def _terms(decision: Entry) -> str:
+    """The policy that decided, and the contract if the team has one of its own."""
+    policy, contract = decision["policy"], decision.get("contract", {})
+    said = f"{policy['policy']}, version {policy['version']}"
+    if contract.get("contract", BUILT_IN) == BUILT_IN:
+        return said
+    return f"{said}; contract {contract['contract']}, version {contract['version']}"
 
 
 def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
@@ -164,31 +179,30 @@ def event_table(history: Iterable[Entry]) -> pd.DataFrame:
             "time": entry["time"][:19].replace("T", " "),
             "event": entry["event"],
             "round": entry["round"],
-            "what": _what(entry),
+            "what": WHAT[entry["event"]](entry),
             "why": "; ".join(map(str, entry.get("reasons", ()))),
         }
         for entry in history
     )
 
 
-def _what(entry: Entry) -> str:
-    """What was ingested, decided, released, withdrawn, drawn or certified."""
-    match entry["event"]:
-        case "withdrawn":
-            said = ", ".join(entry["releases"])
-        case "decided":
-            said = _with_version(decision_word(entry["decision"], entry["tentative"]), entry)
-        case "released":
-            said = str(entry["release"])
-        case "drawn":
-            said = f"{len(entry['items'])} of {counted(entry['population_items'], 'item')}"
-        case "certified":
-            said = f"{entry['classifier']}: {entry['decision']}, until {entry['expires']}"
-        case "migrated":
-            said = f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
-        case _:
-            said = f"{entry['source']}, {entry['ratings_digest'][:12]}"
-    return said
+WHAT: Mapping[str, Callable[[Any], str]] = {
+    "ingested": lambda entry: f"{entry['source']}, {entry['ratings_digest'][:12]}",
+    "decided": lambda entry: _with_version(
+        decision_word(entry["decision"], entry["tentative"]), entry
+    ),
+    "released": lambda entry: str(entry["release"]),
+    "withdrawn": lambda entry: ", ".join(entry["releases"]),
+    "drawn": lambda entry: f"{len(entry['items'])} of {counted(entry['population_items'], 'item')}",
+    "certified": lambda entry: (
+        f"{entry['classifier']}: {entry['decision']}, until {entry['expires']}"
+    ),
+    "adopted": lambda entry: f"by code location {entry['by']}",
+    "migrated": lambda entry: (
+        f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
+    ),
+}
+"""What each event did, in words."""
 
 
 def _with_version(decision: str, of: Mapping[Hashable, Any] | Entry) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import refuse_unread
-from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess
+from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess, first_labels
 from agreement_pipeline.ratings import Ratings, like_models
 from agreement_pipeline.report.advice import Step, who_rated
 from agreement_pipeline.report.classifiers import classifiers
@@ -246,7 +246,7 @@ def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
     top = Top(
         tuple(filter(None, why)),
         against_cutoffs(judged.policy, decision),
-        who_rated(judged.ratings, judged.models),
+        f"{who_rated(judged.ratings, judged.models)} {first_labels(judged.ratings)}",
         judged.round.steps,
     )
     badge = Cell(said, tone=NAMES_OF_TONES[word])

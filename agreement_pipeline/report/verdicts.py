@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from agreement_pipeline.contract import Finding
 from agreement_pipeline.estimates import Scope, registered
 from agreement_pipeline.policy import Decision, Plan, Policy, Verdict, manner
 from agreement_pipeline.report.figure import (
@@ -133,13 +134,24 @@ def rules(judged: JudgedRound) -> Answer:
     failed = sorted(
         (each for each in found.findings if not each.passed), key=lambda each: not each.holds
     )
-    rows: list[Row] = [
-        [each.check, "holds" if each.holds else "warns", each.description] for each in failed
-    ]
+    rows: list[Row] = [[each.check, _effect(found, each), each.description] for each in failed]
     checks = grid(
         "Checks of the data contract that failed", ("check", "effect", "found"), rows, "checks"
     )
     return Answer((decided(found),), tables=(verdict_grid(verdicts), *([checks] if rows else [])))
+
+
+def _of_contract(found: Decision) -> str:
+    if found.contract is None:
+        return found.contract_digest
+    name, version = found.contract
+    return f"{name}, version {version} ({found.contract_digest})"
+
+
+def _effect(found: Decision, finding: Finding) -> str:
+    if found.waives(finding):
+        return "is waived"
+    return "holds" if finding.holds else "warns"
 
 
 def method(judged: JudgedRound) -> Answer:
@@ -159,7 +171,7 @@ def method(judged: JudgedRound) -> Answer:
     digests = {
         "ratings": found.ratings_digest,
         "policy": found.policy_digest,
-        "contract": found.contract_digest,
+        "contract": _of_contract(found),
         "version of this package": found.code_version,
     }
     stated = Cell("stated", tone="good")

@@ -1,6 +1,6 @@
 """Content-addressed rounds, decisions and releases of a project."""
 
-from agreement_pipeline.store.entries import DECIDING, are_texts, is_decided, policy_name
+from agreement_pipeline.store.entries import DECIDING, are_texts, is_decided, terms_name
 from agreement_pipeline.store.migration import migrate
 from agreement_pipeline.store.objects import Bucket, Listed
 from agreement_pipeline.store.storage import Folder, digest_at, digest_of, names_in
@@ -29,6 +29,6 @@ __all__ = [
     "is_decided",
     "migrate",
     "names_in",
-    "policy_name",
     "storage_at",
+    "terms_name",
 ]

@@ -18,6 +18,7 @@ SUBJECTS = {
     "migrated": "store",
     "drawn": "draw",
     "certified": "certificate",
+    "adopted": "store",
 }
 DECIDING = (
     "decision",
@@ -63,9 +64,11 @@ FACTS = {
         "policy",
         "policy_digest",
     ),
+    "adopted": ("by",),
 }
-WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
-OWN = ("number", "time", "event", "round", "previous", "index", "project", "carried")
+WAIVED = ("round", "ratings_digest", "scope", "who", "why", "until")
+BOUND = ("round", "ratings_digest", "contract_digest")
+OWN = ("number", "time", "event", "round", "previous", "index", "project", "location", "carried")
 HALF = re.compile(r"[\ud800-\udfff]")
 
 
@@ -96,6 +99,11 @@ def _are_each(said: Mapping[str, Callable[[Any], bool]], values: object) -> bool
     )
 
 
+def _is_named(kind: str, of: object) -> bool:
+    """True for a policy or a contract as the log has it."""
+    return isinstance(of, dict) and is_text(of.get(kind)) and isinstance(of.get("version"), int)
+
+
 VERDICT = dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | dict.fromkeys(
     ("value", "low", "high"), lambda value: value is None or _is_number(value)
 )
@@ -121,15 +129,12 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "texts by name",
         lambda of: isinstance(of, dict) and bool(of) and are_texts([*of, *of.values()]),
     ),
-    "policy": (
-        "a policy with its name and version",
-        lambda of: (
-            isinstance(of, dict)
-            and is_text(of.get("policy"))
-            and isinstance(of.get("version"), int)
-        ),
-    ),
+    **{
+        kind: (f"a {kind} with its name and version", partial(_is_named, kind))
+        for kind in ("policy", "contract")
+    },
     "project": ("a text", is_text),
+    "location": ("a text", is_text),
     "tentative": ("true or false", lambda value: isinstance(value, bool)),
     "version": COUNT,
     "verdicts": ("a list of verdicts", partial(_are_each, VERDICT)),
@@ -144,6 +149,20 @@ def refuse_other_project(project: str | None, found: str | None, where: str) -> 
         raise StoreError(
             f"{where}: found a store of project {found!r}; expected one of project {project!r}, "
             "since a store belongs to one project. Give each project its own store."
+        )
+
+
+def refuse_other_location(location: str | None, found: str | None, where: str) -> None:
+    """Refuse entries of another code location than the one that wrote the last.
+
+    Where none is named, none is wrong: the command line and Python name none.
+    """
+    if location is not None and found is not None and found != location:
+        raise StoreError(
+            f"{where}: found a store that code location {found!r} decides for; expected "
+            f"{location!r}, since two that decide by different policies undo each other. Give each "
+            "its own store, or hand this one over: "
+            "agreement-pipeline store adopt STORE LOCATION."
         )
 
 
@@ -163,28 +182,31 @@ def lacking(entry: Entry) -> str | None:
 
 
 def _unbound(decided: Entry) -> str | None:
-    """The first fact that ties a waiver to a verdict on these ratings, and is missing or wrong."""
+    """The first fact that ties a waiver to these ratings, and is missing or wrong."""
     if not _are_each({}, decided["waivers"]):
         return "a list of waivers"
     for n, waiver in enumerate(decided["waivers"], 1):
-        for name in WAIVED:
+        of_check = "check" in waiver
+        what = ("check", "contract_digest") if of_check else ("measure",)
+        for name in (*WAIVED[:2], *what, *WAIVED[2:]):
             found = waiver.get(name)
-            if not found or (name in ("round", "ratings_digest") and found != decided[name]):
+            if not found or (name in BOUND and found != decided[name]):
                 return f"{name} of waiver {n}, which is its subject"
     return None
 
 
 def mentioned(entry: Entry) -> set[str]:
-    """The rounds that an entry is about, its policy, and the releases that it names."""
+    """The rounds that an entry is about, its policy, its contract, and the releases it names."""
     found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
-    if entry["event"] in ("decided", "certified"):
-        found.add(policy_name(entry["policy"]["policy"], entry["policy"]["version"]))
+    for kind in ("policy", "contract") if entry["event"] in ("decided", "certified") else ():
+        if kind in entry:
+            found.add(terms_name(kind, entry[kind][kind], entry[kind]["version"]))
     return found
 
 
-def policy_name(policy: str, version: int) -> str:
-    """The name under which the index has a policy. No round can be called so."""
-    return f"policy {policy} {version}"
+def terms_name(kind: str, name: str, version: int) -> str:
+    """The name under which the index has a policy or a contract. No round can be called so."""
+    return f"{kind} {name} {version}"
 
 
 def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -37,6 +37,7 @@ from agreement_pipeline.store.entries import (
     Entry,
     lacking,
     mentioned,
+    refuse_other_location,
     refuse_other_project,
     said_before,
 )
@@ -137,6 +138,11 @@ class View:
         return self.lines[-1].entry.get("project") if self.lines else None
 
     @property
+    def location(self) -> str | None:
+        """The code location that decides for the store. None if no entry names one."""
+        return self.lines[-1].entry.get("location") if self.lines else None
+
+    @property
     def head(self) -> str:
         """The digest of the last entry."""
         return self.lines[-1].digest if self.lines else self.index.head
@@ -227,11 +233,16 @@ class Tail:
 
 @dataclass(eq=False)
 class Log:
-    """The events of a store, in order."""
+    """The events of a store, in order.
+
+    Those that write may name their Dagster code `location`. Then no other may write, until the
+    store is adopted.
+    """
 
     storage: Storage
     project: str | None = None
     carrying: bool = False
+    location: str | None = None
     _tail: Tail = field(init=False, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, repr=False)
     _segments: dict[str, tuple[Line, ...]] = field(default_factory=dict, repr=False)
@@ -399,6 +410,12 @@ class Log:
             self._tail.seal(view)
         entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said}
         entry |= {"project": belongs} if (belongs := self.project or view.project) else {}
+        if said["event"] == "adopted":
+            entry["location"] = said["by"]
+        else:
+            refuse_other_location(self.location, view.location, self._place)
+            decides = said.get("location") or self.location or view.location
+            entry |= {"location": decides} if decides else {}
         entry["previous"], after = view.head, view
         if number == view.first + SIZE:
             after, entry["index"] = self._with_segment(view)

@@ -51,6 +51,11 @@ class Marked:
     occurrence: int = 1
     model: bool = False
 
+    @property
+    def is_empty(self) -> bool:
+        """True if the item is known to have nothing to mark: it is no unit and no cluster."""
+        return bool(self.extent) and not all(self.extent)
+
     def __post_init__(self) -> None:
         seen = set()
         for each in self.objects:

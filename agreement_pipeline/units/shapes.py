@@ -1,7 +1,9 @@
 """The geometry of intervals, boxes and polygons."""
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
+
+import numpy as np
 
 Point = tuple[float, float]
 Points = tuple[Point, ...]
@@ -31,10 +33,14 @@ def signed_area(points: Sequence[Point]) -> float:
 def crossing(points: Points) -> tuple[int, int] | None:
     """The first two sides of a polygon that meet where they should not; None if none do."""
     sides = list(zip(points, (*points[1:], points[0]), strict=True))
-    for (i, one), (j, other) in combinations(enumerate(sides), 2):
-        apart = j - i not in (1, len(sides) - 1)
-        if apart and _meet(one, other):
-            return i, j
+    ends = np.array(sides)
+    least, most = ends.min(axis=1), ends.max(axis=1)
+    for i, one in enumerate(sides):
+        after = slice(i + 2, len(sides) - (i == 0))
+        near = ((least[after] <= most[i]) & (most[after] >= least[i])).all(axis=1)
+        for j in (np.flatnonzero(near) + i + 2).tolist():
+            if _meet(one, sides[j]):
+                return i, j
     return None
 
 

@@ -128,7 +128,7 @@ def units_of(
     >>> units.rows[["item", "rater", "label", "weight"]].to_numpy().tolist()[:2]
     [['d1 0-3', 'ana', 'PER', 3], ['d1 0-3', 'ben', 'none', 3]]
     """
-    each = in_order(marked)
+    each = in_order(one for one in marked if not one.is_empty)
     _refuse_others(each, settings.kind)
     rule = RULES[settings.rule]
     whole = _whole(each, settings, scale, source)

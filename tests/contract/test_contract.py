@@ -25,7 +25,7 @@ from tests.contract.tables import DEFAULT, SCALE, contract_of, entry, good_table
         ),
         (
             {"rows": [entry()], "items": [entry("b")], "raters": []},
-            r"^mine: raters: found an unknown key; expected one of \['rows', 'items', 'round'\]",
+            r"^mine: raters: found an unknown key; expected one of \['rows', 'items', ",
         ),
         ([entry()], "^mine: found .*; expected a mapping of keys and values"),
     ],
@@ -167,3 +167,40 @@ def test_default_findings_have_the_weight_of_their_expectation():
     assert [f.severity for f in DEFAULT.check(Ratings.from_frame(good_table(), SCALE))] == [
         each.weight for each in DEFAULT.expectations
     ]
+
+
+def test_the_built_in_contract_has_a_new_version_where_its_checks_change():
+    """A store refuses other checks under one name and version."""
+    assert (DEFAULT.contract, DEFAULT.version, DEFAULT.digest[:12]) == (
+        "default",
+        2,
+        "e4418b267bf3",
+    )
+
+
+def test_a_contract_is_called_as_its_folder_and_has_a_version(tmp_path):
+    (tmp_path / "careful").mkdir()
+    written(tmp_path / "careful", ONE_CHECK, ONE_CHECK.replace("check: n", "check: m"))
+    first = Contract.load(tmp_path / "careful")
+    assert first.named == {"contract": "careful", "version": 1}
+    (tmp_path / "careful" / "contract.yaml").write_text("version: 3\n")
+    third = Contract.load(tmp_path / "careful")
+    assert third.named == {"contract": "careful", "version": 3}
+    assert third.digest != first.digest
+    assert Contract.from_mapping(third.to_mapping()) == third
+    assert Contract.from_mapping({"rows": [entry()], "items": [entry("b")]}).named == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("version: 0\n", "contract.yaml:1: version: found 0; expected a whole number from 1"),
+        ("name: x\n", "contract.yaml:1: found .*; expected `version: 1` or higher"),
+        ("- 1\n", "contract.yaml:1: found .*; expected `version: 1` or higher"),
+    ],
+)
+def test_mistakes_in_the_version_of_a_contract_are_named(tmp_path, text, words):
+    written(tmp_path, ONE_CHECK, ONE_CHECK.replace("check: n", "check: m"))
+    (tmp_path / "contract.yaml").write_text(text)
+    with pytest.raises(ContractError, match=words):
+        Contract.load(tmp_path)

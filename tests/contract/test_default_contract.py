@@ -89,11 +89,11 @@ def test_each_default_check_of_rows_fails_on_its_bad_table_and_no_other_does(tab
             {"rater_without_email"},
             id="an e-mail address for a rater",
         ),
-        pytest.param(good_table(n_replicated=0), {"replicated_items"}, id="nothing replicated"),
+        pytest.param(good_table(n_replicated=0), set(), id="nothing replicated"),
         pytest.param(good_table().query("rater == 'ann'"), {"raters_per_item"}, id="one rater"),
         pytest.param(
             good_table().assign(earlier=True),
-            {"items_present", "replicated_items"},
+            {"items_present"},
             id="earlier ratings only",
         ),
         pytest.param(
@@ -112,7 +112,6 @@ def test_a_round_without_a_rating_fails():
     assert {finding.check for finding in DEFAULT.check(empty) if not finding.passed} == {
         "rows_present",
         "items_present",
-        "replicated_items",
     }
 
 
@@ -133,15 +132,12 @@ def test_every_default_check_of_rows_and_items_is_shown_failing_above():
 
 
 def test_a_warning_never_holds_and_an_error_does():
-    assert not check(good_table(n_replicated=0))["replicated_items"].holds
+    assert not check(good_table().query("rater == 'ann'"))["raters_per_item"].holds
     assert check_rows(with_cell("label", "maybe"))["label_on_scale"].holds
 
 
 def test_ratings_by_classifiers_alone_are_no_round():
-    assert failing(good_table(), classifiers=("ann", "bob", "cy")) == {
-        "items_present",
-        "replicated_items",
-    }
+    assert failing(good_table(), classifiers=("ann", "bob", "cy")) == {"items_present"}
 
 
 def test_a_classifier_does_not_count_among_the_raters_of_an_item():
@@ -155,19 +151,6 @@ def test_raters_per_item_allows_one_item_in_twenty_a_single_rater(n_alone, passe
     table = good_table(n_items=20)
     alone = table["item"].isin([f"i{i:02}" for i in range(n_alone)]) & (table["rater"] != "ann")
     assert check(table[~alone])["raters_per_item"].passed is passed
-
-
-@pytest.mark.parametrize(("n_items", "passed"), [(20, True), (21, False)])
-def test_replicated_items_asks_for_one_item_in_twenty(n_items, passed):
-    assert check(good_table(n_items=n_items))["replicated_items"].passed is passed
-
-
-def test_a_rating_of_an_earlier_round_makes_an_item_replicated():
-    table = good_table()
-    table["earlier"] = (
-        (table["rater"] == "ann") & (table["item"] == "i00") & (table["occurrence"] == 1)
-    )
-    assert check(table)["replicated_items"].passed
 
 
 def test_the_items_table_is_what_a_slow_loop_over_the_rows_counts():

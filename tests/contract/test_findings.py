@@ -21,6 +21,17 @@ from tests.contract.tables import (
     with_cell,
 )
 
+REPLICATED = contract_of(
+    entry(),
+    items=[
+        entry(
+            "replicated_items",
+            "expect_column_mean_to_be_between",
+            {"column": "replicated", "min_value": 0.05},
+        )
+    ],
+)
+
 
 def test_a_finding_says_how_many_fail_and_where():
     finding = check_rows(with_cell("label", "maybe"))["label_on_scale"]
@@ -70,9 +81,8 @@ def test_a_finding_says_how_many_rows_had_no_value_to_check():
 
 
 def test_an_aggregate_finding_says_what_was_found():
-    assert check(good_table())["replicated_items"].description.startswith(
-        "replicated_items: 0.25 found; "
-    )
+    mean = check(good_table(), REPLICATED)["replicated_items"]
+    assert mean.description == "replicated_items: 0.25 found; this must hold"
     assert (
         check(good_table())["rows_present"].description
         == "rows_present: 13 found; at least one rating must be present"
@@ -81,7 +91,7 @@ def test_an_aggregate_finding_says_what_was_found():
 
 def test_an_aggregate_over_nothing_has_no_value():
     empty = Ratings.from_frame(good_table().assign(assisted=True), SCALE).unassisted
-    finding = next(f for f in DEFAULT.check(empty) if f.check == "replicated_items")
+    finding = next(f for f in REPLICATED.check(empty) if f.check == "replicated_items")
     assert finding.observed == (("observed_value", None),)
     assert "no value reported" in finding.description
 
@@ -161,7 +171,7 @@ def test_observed_values_are_plain_python(table):
 
 def test_findings_stand_in_the_order_of_the_contract_whatever_it_is():
     backwards = Contract.from_mapping(
-        {table: entries[::-1] for table, entries in DEFAULT.to_mapping().items()}
+        {table: [each.to_mapping() for each in of[::-1]] for table, of in DEFAULT.tables.items()}
     )
     for contract in (DEFAULT, backwards):
         findings = findings_in_rows(with_cell("label", "maybe"), contract=contract)

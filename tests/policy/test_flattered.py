@@ -42,6 +42,38 @@ def test_s14_noise_and_few_items_far_away_are_held(n_items, n_far, categories):
     assert "% of the expected disagreement it is unreliable" in reason
 
 
+@pytest.mark.parametrize("n_far", [100, 300, 900])
+@pytest.mark.parametrize("far", [999, -1000])
+def test_n1_noise_and_many_items_far_away_are_held(n_far, far):
+    found = decided(noise(300, n_far, far), Scale(None, "interval"))
+    assert found.codes == ("flattered",)
+    assert f"without {n_far} items that carry " in found.reasons[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_raters_who_agree_beside_many_far_items_are_admitted(seed):
+    """Half of the items have a number far away, and on the others raters agree."""
+    random = np.random.default_rng(seed)
+    frame = noise(300, 300)
+    truth = random.integers(1, 6, size=600) * 1.0
+    own = truth[frame["item"].str[1:].astype(int)]
+    slips = random.random(len(frame)) < 0.02
+    frame["label"] = frame["label"].where(frame["label"] == 999, np.where(slips, 6 - own, own))
+    assert decided(frame, Scale(None, "interval")).admitted
+
+
+def test_numbers_on_both_ends_of_a_slider_are_not_far():
+    random = np.random.default_rng(4)
+    end = random.choice([0, 80], size=300)
+    rows = [
+        (f"i{i:04}", rater, float(end[i] + random.integers(0, 21)))
+        for i in range(300)
+        for rater in "abc"
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    assert decided(frame, Scale(None, "interval")).admitted
+
+
 def test_agreement_that_does_not_rest_on_the_far_items_is_admitted():
     random = np.random.default_rng(2)
     frame = noise(300, 15)

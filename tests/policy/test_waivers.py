@@ -122,11 +122,100 @@ def test_it_turns_a_verdict_on_evidence_that_is_missing():
     assert decided(WAIVER, found=(nothing, ANA, BEN)).admitted
 
 
-def test_it_never_turns_the_contract():
+def test_one_of_a_verdict_never_turns_the_contract():
     broken = Finding("known labels", "rows", False, "error", "3 labels are unknown")
     decision = decided(WAIVER, findings=(broken,))
     assert not decision.admitted
     assert decision.codes == ("contract:known labels",)
+
+
+COPIED = Finding("raters_not_copied", "round", False, "error", "1 pair", (("unexpected", 1),))
+OF_CHECK = replace(
+    WAIVER, measure=None, check="raters_not_copied", contract_digest="c" * 64, until=DAY
+)
+
+
+def with_contract(*waivers, findings=(COPIED,), digest="c" * 64, on=DAY):
+    found = (estimate("krippendorff_alpha", ROUND, 0.85, 0.95), ANA, BEN)
+    return decide(
+        found,
+        POLICY,
+        findings=findings,
+        ratings_digest=THESE,
+        contract_digest=digest,
+        code_version="1",
+        waivers=Waivers(waivers, on),
+    )
+
+
+def test_one_of_a_check_turns_it_and_the_decision_says_so():
+    assert with_contract().codes == ("contract:raters_not_copied",)
+    decision = with_contract(OF_CHECK)
+    assert decision.admitted
+    assert (decision.broken, decision.codes) == ((), ())
+    assert decision.reasons[-1] == (
+        "waiver by Dana Okoye until 2026-11-21 of check raters_not_copied of round "
+        "(adjudicated by hand)"
+    )
+    (said,) = decision.to_mapping()["waivers"]
+    assert "measure" not in said
+    assert Waiver.from_mapping(said) == OF_CHECK
+    assert OF_CHECK.renamed({"ana": "rater-1"}) == OF_CHECK
+
+
+@pytest.mark.parametrize(
+    ("waiver", "more", "why"),
+    [
+        (replace(OF_CHECK, ratings_digest=OTHERS), {}, "it is bound to ratings bbbbbbbbbbbb"),
+        (OF_CHECK, {"digest": "d" * 64}, "it is bound to another contract than dddddddddddd"),
+        (OF_CHECK, {"on": DAY + timedelta(1)}, "it ended on 2026-11-21"),
+        (replace(OF_CHECK, check="items_few"), {}, "no critical check items_few of this round"),
+        (
+            OF_CHECK,
+            {"findings": (replace(COPIED, severity="warning"),)},
+            "no critical check raters_not_copied of this round failed",
+        ),
+        (OF_CHECK, {"findings": (replace(COPIED, table="rows"),)}, "a check of the table items or"),
+        (OF_CHECK, {"findings": (replace(COPIED, table="gate"),)}, "a check of the table items or"),
+        (OF_CHECK, {"findings": (replace(COPIED, observed=()),)}, "a check of the table items or"),
+    ],
+)
+def test_one_of_a_check_that_does_not_hold_is_refused_aloud(waiver, more, why):
+    decision = with_contract(waiver, **more)
+    assert f"is refused, since {why}" in decision.reasons[-1]
+    holds = any(each.holds for each in more.get("findings", (COPIED,)))
+    assert decision.admitted is not holds
+
+
+def test_one_of_a_check_turns_no_other_check_and_no_verdict():
+    other = replace(COPIED, check="items_not_repeated")
+    assert with_contract(OF_CHECK, findings=(COPIED, other)).codes == (
+        "contract:items_not_repeated",
+    )
+    assert decided(OF_CHECK, findings=(COPIED,)).codes[-1] == "tentative"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"measure": "krippendorff_alpha"}, "measure: .* expected either a measure or a check"),
+        ({"check": None}, "measure: .* expected either a measure or a check"),
+        ({"contract_digest": None}, "contract_digest: .* expected the digest of the contract"),
+        ({"scope": "rater ana"}, "scope: .* expected round, since a check is about"),
+        ({"contract_digest": "abc"}, "expected 64 hexadecimal digits"),
+        ({"check": " "}, "check: found ' '; expected text"),
+    ],
+)
+def test_one_of_a_check_names_one_thing_and_its_contract(change, words):
+    with pytest.raises(WaiverError, match=words):
+        replace(OF_CHECK, **change)
+
+
+def test_one_of_a_check_is_read_from_yaml(tmp_path):
+    path = tmp_path / "w2.yaml"
+    bound = f"check: raters_not_copied\ncontract_digest: {'c' * 64}"
+    path.write_text(TEXT.replace("measure: krippendorff_alpha", bound))
+    assert load_waiver(path) == OF_CHECK
 
 
 def test_one_that_is_not_needed_changes_nothing():

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.projects.adjudicated import read_adjudicated
+from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import tasks, written_tasks
 
@@ -209,3 +209,17 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, make):
     make(tmp_path / "r1.csv")
     with pytest.raises(ProjectError, match=r"r1\.csv: found no readable table \(no file\)"):
         read_adjudicated(tmp_path)
+
+
+def test_answers_to_a_list_are_refused_as_a_round(tmp_path):
+    _, written = the_tasks()
+    answered = {"i1": [("eva", "yes")], "i2": [("eva", "no")]}
+    export = tmp_path / "export.json"
+    export.write_text(json.dumps(label_studio(written["label-studio"], answered)))
+    table = tmp_path / "table.csv"
+    table.write_text(f"{HEAD}i1,yes,d1,x\n")
+    for path in (export, table):
+        with pytest.raises(ProjectError, match="found answers to a list of disputed items; expect"):
+            refuse_as_round(path)
+    table.write_text("item,rater,label\ni1,ana,yes\n")
+    refuse_as_round(table)

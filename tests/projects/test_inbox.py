@@ -160,6 +160,13 @@ def test_a_round_that_was_not_delivered_is_refused_with_those_that_were(project)
         found.delivered("w2")
 
 
+def test_answers_to_a_list_of_disputed_items_are_no_round(project):
+    found = project()
+    TABLE.assign(ratings_digest="d").to_csv(found.inbox / "w1.csv", index=False)
+    with pytest.raises(ProjectError, match="Put the file into the folder that adjudicated names"):
+        found.delivered("w1")
+
+
 def test_labels_of_earlier_rounds_come_before_those_of_the_round(project):
     found = project(replicates="across")
     for name, labels in (("w1", "abababab"), ("w2", "aabbaabb"), ("w3", "bbbbaaaa")):

@@ -110,7 +110,7 @@ def exported(tmp_path):
     return made
 
 
-def test_the_last_submission_is_that_of_a_slow_loop(exported):
+def test_the_first_and_the_last_label_are_those_of_a_slow_loop(exported):
     rng = np.random.default_rng(1)
     times = [None, *(f"2026-09-0{n}T00:00:00.000000Z" for n in (1, 2, 3))]
     said = [
@@ -124,15 +124,28 @@ def test_the_last_submission_is_that_of_a_slow_loop(exported):
         )
         for n in range(60)
     ]
-    best = {}
+    first, last = {}, {}
     for at, each in enumerate(said):
         key, found = (each.item, each.rater), (each.updated or each.created or "", at)
-        best[key] = max(best.get(key, found), found)
+        first[key] = min(first.get(key, found), found)
+        last[key] = max(last.get(key, found), found)
     rows = exported(said)
-    assert list(frame_in(rows)["label"]) == [
-        f"l{at}" for at in sorted(at for _, at in best.values())
+    found = frame_in(rows)
+    keys = list(zip(found["item"], found["rater"], strict=True))
+    assert list(found["label"]) == [f"l{first[key][1]}" for key in keys]
+    assert list(found["last_label"]) == [f"l{last[key][1]}" for key in keys]
+    assert rows.left_out == {("", "superseded"): 60 - len(first)}
+
+
+def test_the_last_submission_of_a_model_counts(exported):
+    said = [
+        Submission("i", rater, {"q": label}, f"{rater} {label}", kind=kind)
+        for rater, kind in (("ana", "human"), ("gpt", "model"))
+        for label in ("yes", "no")
     ]
-    assert rows.left_out == {("", "superseded"): 60 - len(best)}
+    found = frame_in(exported(said)).set_index("rater")
+    assert found["label"].to_dict() == {"ana": "yes", "gpt": "no"}
+    assert found["last_label"].notna().to_dict() == {"ana": True, "gpt": False}
 
 
 def test_rules_do_not_read_fields_that_differ_in_capital_letters_only(exported):

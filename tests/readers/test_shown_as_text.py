@@ -7,6 +7,7 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.cli import main
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.orchestration.checks import policy_results
 from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.policy import Policy, Rule, judge
@@ -15,6 +16,8 @@ from agreement_pipeline.release.card import card
 from agreement_pipeline.report import Round, markdown_text
 from tests.fuzzing import RULES
 from tests.readers.texts import MARKUP
+
+BUILT_IN = Contract.default()
 
 
 @pytest.mark.parametrize("other", ["\u0430na", "ana\u200b", "Ana", "\uff41na", "ana ", "an\u03b1"])
@@ -39,7 +42,9 @@ def test_markup_in_names_and_categories_is_text_in_the_card_and_the_ui():
     origins = {MARKUP: Origin("table", (), {f"where {MARKUP}": 1})}
     report = {"rows": {"train": 1, "unresolved": 0}, "rounds": {MARKUP: {"counts": {"items": 1}}}}
     for text in (
-        card(MARKUP, decisions, report, RULES, Scale((MARKUP, "no")), origins).split("---\n", 2)[2],
+        card(MARKUP, decisions, report, RULES, BUILT_IN, Scale((MARKUP, "no")), origins).split(
+            "---\n", 2
+        )[2],
         markdown_text(MARKUP),
     ):
         assert "<img" not in text
@@ -158,6 +163,6 @@ def test_p10_an_address_from_the_data_is_no_link_in_the_card(address):
     unmet = {"description": f"see {address}", "passed": False}
     said = {"tentative": False, "waivers": [], "verdicts": [], "findings": [unmet], "version": 1}
     report = {"rows": {"train": 1, "unresolved": 0}, "rounds": {"r": {"counts": {"items": 1}}}}
-    text = card("p", {"r": said}, report, RULES, Scale(("yes", "no")))
+    text = card("p", {"r": said}, report, RULES, BUILT_IN, Scale(("yes", "no")))
     assert address not in text
     assert address in text.replace("\u2060", "")

@@ -238,7 +238,7 @@ def test_missing_and_skipped_and_none_of_them_are_three_things():
     assert skipped["status"].tolist() == ["skipped"]
 
 
-def test_the_later_submission_of_a_person_counts_and_the_earlier_is_counted(tmp_path):
+def test_the_first_submission_of_a_person_counts_and_the_later_one_is_kept_beside_it(tmp_path):
     def again(tasks):
         first = tasks[0]["annotations"][0]
         later = json.loads(json.dumps(first)) | {"id": 9999, "updated_at": "2026-09-04T00:00:00Z"}
@@ -247,8 +247,9 @@ def test_the_later_submission_of_a_person_counts_and_the_earlier_is_counted(tmp_
 
     case = CASES["label_studio"]
     rows = rows_of(changed("label_studio", tmp_path, again), case.columns, rules=case.rules)
-    said = frame_in(rows).set_index(["item", "rater"])["label"]
-    assert said["doc-001", "11"] == "negative"
+    said = frame_in(rows).set_index(["item", "rater"]).loc["doc-001", "11"]
+    assert (said["label"], said["last_label"]) == ("positive", "negative")
+    assert said["changed_at"] == "2026-09-04T00:00:00.000000Z"
     assert rows.origin.left_out["superseded"] == 1
 
 

@@ -242,3 +242,44 @@ def test_the_command_line_asks_the_log_and_the_trainers_own_demand(store, tmp_pa
     assert main(["verify", str(copy)]) == 0
     assert main(["verify", str(copy), "--store", str(store.root)]) == 18
     assert "refused (release_not_in_log)" in capsys.readouterr().out
+
+
+def test_a_waived_check_stands_on_card_and_in_the_log_and_verifies(tmp_path, today, capsys):
+    raters = [*"abcde", "twin"]
+    rows = [
+        (f"i{n:03}", rater, ("no", "yes")[(n + (n % 31 == raters.index(rater) % 5)) % 2])
+        for n in range(1200)
+        for rater in raters
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
+    (tmp_path / "export.csv").write_bytes(b"as delivered")
+    store = Store(tmp_path / "store", salt=b"a salt for tests")
+    store.ingest("r1", ratings, tmp_path / "export.csv")
+    policy = Policy("usual", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
+    contract = Contract.default()
+    with pytest.raises(ReleaseHeldError, match="raters_not_copied: 1 of 15 pairs"):
+        release_round(store, "r1", policy, contract, project="demo")
+    named = Waiver.from_mapping(
+        {
+            "project": "demo",
+            "round": "r1",
+            "ratings_digest": ratings.digest,
+            "contract_digest": contract.digest,
+            "check": "raters_not_copied",
+            "who": "Dana Okoye",
+            "why": "both were seen at work",
+            "until": "2027-01-31",
+        }
+    )
+    made = release_round(store, "r1", policy, contract, project="demo", waivers=[named])
+    card = (made.path / "README.md").read_text()
+    assert "Dana Okoye answers for check raters\\_not\\_copied of round in round r1" in card
+    decided = [each for each in store.history() if each["event"] == "decided"][-1]
+    assert decided["waivers"] == [named.to_mapping()]
+    assert verify_release(made.path, store=store).rounds
+    assert main(["verify", str(made.path)]) == 0
+    assert "until 2027-01-31: check raters_not_copied of round (both" in capsys.readouterr().out
+    today["is"] = DAY + timedelta(1)
+    with pytest.raises(ReleaseInvalidError, match="which has ended"):
+        verify_release(made.path)

@@ -104,7 +104,7 @@ def test_a_value_over_the_cut_off_asks_for_the_items_that_its_reason_counts():
 def test_what_the_contract_found_comes_first_and_there_are_three_steps_at_most():
     again = Rule("self_agreement_unbiased", min_items=20)
     few = Rule("krippendorff_alpha", scope="rater", min_raters=9, effect="hold")
-    copied = ratings_of(odd=0.5, raters=("ana", "ben", "cyd")).to_pandas()
+    copied = ratings_of(400, 0.15, 0.15, raters=("ana", "ben", "cyd")).to_pandas()
     twin = copied[copied["rater"] == "ben"].assign(rater="twin")
     ratings = Ratings.from_frame(pd.concat([copied, twin]), SCALE)
     held = judged(ratings, ALPHA, again, few, project="p", name="w1")

@@ -10,7 +10,13 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report.disputed import FORMS, influence_of_items, tasks, written_tasks
+from agreement_pipeline.report.disputed import (
+    COMES_BACK,
+    FORMS,
+    influence_of_items,
+    tasks,
+    written_tasks,
+)
 
 SCALE = Scale(("bad", "good"))
 
@@ -126,7 +132,9 @@ def project(tmp_path, monkeypatch, ratings):
 
 def test_the_command_writes_a_file_or_prints(project, ratings, capsys):
     assert main(["disputed", "posts", "w1"]) == 0
-    assert list(csv.DictReader(io.StringIO(capsys.readouterr().out))) == tasks(ratings)
+    said = capsys.readouterr()
+    assert list(csv.DictReader(io.StringIO(said.out))) == tasks(ratings)
+    assert said.err == f"{COMES_BACK}\n"
     words = [
         "disputed",
         "configs/projects/posts.yaml",

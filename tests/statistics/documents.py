@@ -10,7 +10,7 @@ TWO = Scale(("no", "yes"))
 
 
 BARE = Contract.from_mapping(
-    {name: entries[:1] for name, entries in Contract.default().to_mapping().items()}
+    {name: [of[0].to_mapping()] for name, of in Contract.default().tables.items()}
 )
 
 

@@ -128,6 +128,16 @@ def test_who_marked_nothing_says_none_and_who_never_opened_it_is_missing():
     ]
 
 
+def test_an_item_without_content_is_no_unit_and_no_cluster():
+    marked = [spans("d", rater, (0, 3, "PER"), length=5) for rater in ("ana", "ben")]
+    empty = [spans("e", rater, length=0) for rater in ("ana", "ben")]
+    for kind, rule in (("spans", "positions"), ("spans", "matched")):
+        settings = UnitSettings(kind, rule=rule)
+        found = units_of([*marked, *empty], settings, NAMES).rows
+        assert found.equals(units_of(marked, settings, NAMES).rows)
+        assert set(found["cluster"]) == {"d"}
+
+
 def test_marking_and_naming_are_apart():
     marked = [
         spans("d", "ana", (0, 4, "PER"), (6, 8, "PER")),

@@ -131,6 +131,7 @@ def rest(export: Export, kind: str = "") -> Iterator[Submission]:
                     status=_status(each["status"], where),
                     created=each.get("inserted_at"),
                     updated=each.get("updated_at"),
+                    changed=each.get("updated_at"),
                     fields=fields,
                 )
 

@@ -97,6 +97,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 record=where if what == "draft" else name,
                 created=each.get("created_at"),
                 fields=fields,
+                first=None if kind else first_answers(each.get("history")),
                 **_about(what, each),
             )
 
@@ -114,6 +115,7 @@ def _about(what: str, said: Data) -> dict[str, Any]:
         "status": _status(said),
         "kind": "gold" if _says(said, "ground_truth") else "human",
         "updated": said.get("updated_at"),
+        "changed": said.get("updated_at"),
         "seconds": said.get("lead_time"),
         "assisted": _is_assisted(said),
     }
@@ -162,14 +164,14 @@ def before_review(annotation: Data, where: str) -> object:
     """What the rater answered, before a reviewer changed it."""
     reviews = annotation.get("reviews") or ()
     said = [each for each in reviews if each.get("fixed_annotation_history")]
-    fixed = sorted(said, key=lambda each: str(each.get("created_at")))
+    fixed = sorted(said, key=_time_of)
     if not fixed and annotation.get("last_action") != FIXED:
         return annotation.get("result")
     for review in fixed:
         if review.get("previous_annotation_history_result") is not None:
             return review["previous_annotation_history_result"]
     own = None
-    for step in sorted(annotation.get("history") or (), key=lambda e: str(e.get("created_at"))):
+    for step in sorted(annotation.get("history") or (), key=_time_of):
         if step.get("action") in REVIEWED:
             break
         own = step.get("result", own)
@@ -180,6 +182,18 @@ def before_review(annotation: Data, where: str) -> object:
             "include_annotation_history."
         )
     return own
+
+
+def first_answers(history: object) -> dict[str, Any] | None:
+    """What the rater answered first, by the history of an annotation. None if there is none."""
+    steps = sorted(history if isinstance(history, list) else (), key=_time_of)
+    handed_in = (step for step in steps if step.get("action") in ("submitted", "updated"))
+    first = next(handed_in, None)
+    return None if first is None else answers_in(first.get("result"))
+
+
+def _time_of(step: Data) -> str:
+    return str(step.get("created_at"))
 
 
 # Label objects
@@ -267,6 +281,8 @@ def of_tables(export: Export) -> Iterator[Submission]:
             f"annotation {row['annotation_id']}",
             created=row.get("created_at"),
             updated=row.get("updated_at"),
+            changed=row.get("updated_at"),
+            first=first_answers(_steps(row.get("history"), place)),
             seconds=row["lead_time"],
             fields={name: cell for name, cell in row.items() if not isinstance(cell, (list, dict))},
         )

@@ -131,6 +131,7 @@ def labelbox(export: Export) -> Iterator[Submission]:
                     kind="gold" if label["id"] in reference else "human",
                     created=details.get("created_at"),
                     updated=details.get("updated_at"),
+                    changed=details.get("content_last_updated_at", details.get("updated_at")),
                     seconds=work.get("seconds_to_create"),
                     fields=fields,
                 )

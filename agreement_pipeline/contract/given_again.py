@@ -1,0 +1,279 @@
+"""Labels that raters gave again, and ratings that were added, where raters had differed.
+
+Both make agreement look better, or other, than it was between raters who work independently. A slip
+that is corrected does so too, so a few changes are never held against a round.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from agreement_pipeline.contract.facts import BY_CHANCE, Fact, fact
+from agreement_pipeline.contract.panel import Codes, Panel
+from agreement_pipeline.ratings import Ratings, in_pandas, numbers_in, seconds, whole
+from agreement_pipeline.text import in_words
+
+SLIPS, FEWEST_CHANGES = 0.02, 10
+"""So large a share of all labels may be corrected slips, and so few changes tell nothing."""
+MOST_EXACT = 10_000
+"""Beyond so many changes, a normal distribution gives the p."""
+NOTHING = "no label is known to have been changed, so nothing was checked"
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The labels of items with two raters that were changed when another rater's was there.
+
+    Attributes
+    ----------
+    n, changed
+        How many labels there are, and how many of them were changed.
+    chosen, on_disputed, expected
+        How many changes there are, how many of them are on disputed items, and how many are
+        expected if each rater chose at random which of their labels of each category to change.
+    p
+        How likely chance alone gives so many.
+    towards, away
+        How many changes go towards the first labels of the others, and how many go away from them.
+        None if the first labels are not known. Then `chosen` counts items with a change, of which
+        some are disputed afterwards. They may be drawn at random among those of the same raters,
+        and `p` counts fewer disputed ones as well as more.
+    """
+
+    n: int
+    changed: int
+    chosen: int
+    on_disputed: int
+    expected: float
+    p: float
+    towards: int | None = None
+    away: int | None = None
+
+    @property
+    def aimed(self) -> bool:
+        """True if more were changed than slips explain, and neither at random nor away."""
+        from scipy.stats import binom
+
+        if self.changed < FEWEST_CHANGES or self.p > BY_CHANCE:
+            return False
+        no_slips = float(binom.sf(self.changed - 1, self.n, SLIPS)) <= BY_CHANCE
+        return no_slips and (self.towards is None or self.towards > (self.away or 0))
+
+    @property
+    def words(self) -> str:
+        """The changes in words.
+
+        >>> Changes(600, 40, 40, 38, 12.3, 0.0001, 30, 2).words.partition("; ")[2]
+        '38 of them are on disputed items instead of about 12; 30 go towards the others and 2 away'
+        """
+        late = (
+            f"{self.changed} of {self.n} labels were changed when another rater had labelled the "
+            "item"
+        )
+        about = f"instead of about {in_words(self.expected, '.0f')}"
+        if self.towards is None:
+            of_items = f"{self.on_disputed} of their {self.chosen} items are disputed afterwards"
+            return f"{late}; {of_items} {about}"
+        return (
+            f"{late}; {self.on_disputed} of them are on disputed items {about}; "
+            f"{self.towards} go towards the others and {self.away} away"
+        )
+
+
+def changes_of(ratings: Ratings) -> Changes | None:
+    """The labels that were changed, by what the export carries. None if it carries nothing."""
+    names = [name for name in ("last_label", "changed_at") if name in ratings.has]
+    if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_given_again):
+        return None
+    label = "number" if ratings.scale.numeric else "code"
+    times = [*({"timestamp"} & ratings.has)]
+    found = ratings.first(["at", "place", label, *names, *times], raters=ratings.raters)
+    item, first = whole(found["at"]), numbers_in(found[label])
+    last, changed = first.copy(), np.zeros(len(item), dtype=bool)
+    is_known = not ratings.n_given_again[1]
+    if "last_label" in names:
+        changed = ~found["last_label"].is_null().to_numpy()
+        said = found["last_label"].filter(pa.array(changed)).to_pylist()
+        last[changed] = [
+            ratings.scale.index(each) if label == "code" else float(each) for each in said
+        ]
+    if "changed_at" in names:
+        changed |= ~found["changed_at"].is_null().to_numpy()
+        if times:
+            changed &= ~(_seconds(found["changed_at"]) <= _others_first(item, found["timestamp"]))
+    return _changes(item, whole(found["place"]), first, last if is_known else None, changed, label)
+
+
+def changes_since(ratings: Ratings, before: Ratings) -> Changes | None:
+    """What the same raters said otherwise of the same items in an earlier delivery of the round.
+
+    None if the two have no label in common, or if labels are vectors.
+    """
+    if ratings.scale.dimensions > 1 or before.scale.dimensions > 1:
+        return None
+    keys = ["item", "rater"]
+    now, then = (
+        in_pandas(each.first([*keys, "label"], raters=each.raters)) for each in (ratings, before)
+    )
+    both = now.merge(then, on=keys, suffixes=("", "_then")).sort_values("item", kind="stable")
+    if both.empty or ratings.scale.numeric != before.scale.numeric:
+        return None
+    item, rater = (both[name].factorize()[0] for name in keys)
+    first, last = both["label_then"].to_numpy(), both["label"].to_numpy()
+    label = "number"
+    if not ratings.scale.numeric:
+        codes = pd.factorize(np.concatenate([first, last]))[0]
+        (first, last), label = np.split(codes, 2), "code"
+    return _changes(item, rater, first, last, first != last, label)
+
+
+def _seconds(times: Any) -> Codes:
+    return np.asarray(seconds(in_pandas(times)))
+
+
+def _others_first(item: Codes, given: Any) -> Codes:
+    """When the first of the other raters labelled the item of each rating. NaN if unknown."""
+    times = np.nan_to_num(_seconds(given), nan=-np.inf)
+    order = np.lexsort((times, item))
+    begins = np.flatnonzero(np.append(True, np.diff(item[order]) != 0))
+    sizes = np.diff(np.append(begins, len(item)))
+    found = np.repeat(times[order][begins], sizes)
+    alone = np.repeat(sizes == 1, sizes)
+    next_one = np.minimum(begins + 1, len(item) - 1)
+    found[begins] = times[order][next_one]
+    found[alone] = np.inf
+    back = np.empty(len(item))
+    back[order] = found
+    return np.where(np.isneginf(back), np.nan, back)
+
+
+def _changes(
+    item: Codes, rater: Codes, first: Codes, last: Codes | None, changed: Codes, label: str
+) -> Changes:
+    """The changes among labels that are in the order of their items."""
+    others = np.bincount(item)[item] - 1
+    apart = _apart(item, first, first, others, label)
+    disputed = apart > (np.median(apart[others > 0]) if label == "number" and len(apart) else 0.0)
+    met = others > 0
+    late = changed & met
+    n, n_late = int(met.sum()), int(late.sum())
+    if last is None:  # all raters of an item may have been asked again, so items are drawn
+        chosen, apart_at = (np.bincount(item, which) > 0 for which in (late, disputed & met))
+        count = int((chosen & apart_at).sum())
+        expected, more, fewer = _by_chance(_panels(item, rater), chosen, apart_at, count)
+        p = min(1.0, 2 * min(more, fewer))
+        return Changes(n, n_late, int(chosen.sum()), count, expected, p)
+    stratum = rater if label == "number" else rater * (int(first.max(initial=0)) + 1) + first
+    count = int((late & disputed).sum())
+    expected, more, _ = _by_chance(stratum[met], late[met], disputed[met], count)
+    after = _apart(item, first, last, others, label)
+    towards, away = int((late & (after < apart)).sum()), int((late & (after > apart)).sum())
+    return Changes(n, n_late, n_late, count, expected, more, towards, away)
+
+
+def _panels(item: Codes, rater: Codes) -> Codes:
+    """A number for the raters of each item, the same one for all items with the same raters."""
+    words = np.random.default_rng(0).integers(1 << 62, size=int(rater.max(initial=0)) + 1)
+    begins = np.flatnonzero(np.diff(item, prepend=-1))
+    return np.asarray(np.bitwise_xor.reduceat(words[rater], begins))
+
+
+def _apart(item: Codes, first: Codes, said: Codes, others: Codes, label: str) -> Codes:
+    """How far a label of each rating is from the first labels of the other raters of its item.
+
+    Of categories it is the share of others who gave another one, and of numbers the distance to
+    their mean.
+    """
+    n = np.maximum(others, 1)
+    if label == "number":
+        return np.asarray(np.abs(said - (np.bincount(item, first)[item] - first) / n))
+    width = int(max(first.max(initial=0), said.max(initial=0))) + 1
+    given, times = np.unique(item * width + first.astype(np.int64), return_counts=True)
+    asked = item * width + said.astype(np.int64)
+    at = np.minimum(np.searchsorted(given, asked), len(given) - 1)
+    same = np.where(given[at] == asked, times[at], 0) - (said == first)
+    return np.asarray(1 - same / n)
+
+
+def _by_chance(
+    stratum: Codes, chosen: Codes, disputed: Codes, count: int
+) -> tuple[float, float, float]:
+    """How many chosen ones are expected to be disputed, and the p of so many and of so few.
+
+    In each stratum any choice of as many is as likely: the number is hypergeometric.
+    """
+    from scipy.stats import hypergeom, norm
+
+    places = np.unique(stratum, return_inverse=True)[1]
+    n, k, d = (np.bincount(places, which).astype(np.int64) for which in (None, chosen, disputed))
+    tells = (k > 0) & (k < n) & (d > 0) & (d < n)
+    fixed = int((k * d // n)[~tells].sum())
+    n, k, d = n[tells], k[tells], d[tells]
+    mean = float((k * d / n).sum())
+    found = count - fixed
+    if k.sum() > MOST_EXACT:
+        spread = float(np.sqrt((k * d / n * (1 - d / n) * (n - k) / (n - 1)).sum()))
+        more, fewer = norm.sf(found - 0.5, mean, spread), norm.cdf(found + 0.5, mean, spread)
+        return fixed + mean, float(more), float(fewer)
+    chances = np.ones(1)
+    for each_n, each_k, each_d in zip(n, k, d, strict=True):
+        chances = np.convolve(chances, hypergeom.pmf(np.arange(each_k + 1), each_n, each_d, each_k))
+    more, fewer = chances[max(found, 0) :].sum(), chances[: found + 1].sum()
+    return fixed + mean, min(1.0, float(more)), min(1.0, float(fewer))
+
+
+@fact
+def labels_changed_late(panel: Panel) -> Fact:
+    """The share of labels that were changed when another rater had labelled the item."""
+    found = changes_of(panel.ratings)
+    return Fact(None, NOTHING) if found is None else Fact(found.changed / found.n, found.words)
+
+
+@fact
+def changes_on_disputed_items(panel: Panel) -> Fact:
+    """The share of changes on disputed items beyond that of changes at random.
+
+    It is 0 if chance alone gives such a share in one of a thousand rounds, or if slips explain so
+    many changes.
+    """
+    found = changes_of(panel.ratings)
+    if found is None or not found.changed:
+        return Fact(None, NOTHING)
+    beyond = abs(found.on_disputed - found.expected) / found.chosen
+    return Fact(beyond if found.aimed else 0.0, found.words)
+
+
+@fact
+def dispute_before_further_raters(panel: Panel) -> Fact:
+    """By how much more the first two raters differ on items that more raters labelled, as a share.
+
+    Times tell which were the first two. It is 0 if chance alone gives such a difference in one of a
+    thousand rounds: then more raters are there by design, and not to settle what was disputed.
+    """
+    ratings, each = panel.ratings, np.where(panel.gold, 0, panel.n_raters)
+    more = each > 2
+    is_told = "timestamp" in ratings.has and ratings.scale.dimensions == 1
+    if not is_told or not more.any() or not (each == 2).any():
+        return Fact(None, "not some items have two raters and others more, so nothing was checked")
+    label = "number" if ratings.scale.numeric else "code"
+    found = ratings.first(["at", label, "timestamp"], raters=ratings.raters)
+    item, said, times = whole(found["at"]), numbers_in(found[label]), _seconds(found["timestamp"])
+    if np.isnan(times).any():
+        return Fact(None, "not all labels have a time, so nothing was checked")
+    order = np.lexsort((times, item))
+    item, said = item[order], said[order]
+    begins = np.flatnonzero(np.append(True, np.diff(item) != 0))
+    sizes = np.diff(np.append(begins, len(item)))
+    begins, sizes = begins[sizes > 1], sizes[sizes > 1]
+    differ, further = said[begins] != said[begins + 1], sizes > 2
+    count = int((differ & further).sum())
+    _, p, _ = _by_chance(np.zeros(len(begins), dtype=int), further, differ, count)
+    on_more, on_two = float(differ[further].mean()), float(differ[~further].mean())
+    words = (
+        f"the first two raters differ on {on_more:.1%} of {int(further.sum())} items with further "
+        f"raters, and on {on_two:.1%} of {int((~further).sum())} without"
+    )
+    return Fact(on_more - on_two if p <= BY_CHANCE else 0.0, words)

@@ -1,0 +1,155 @@
+"""Labels given again: counted beside slow loops, held where they are aimed, and not otherwise."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.contract import changes_of, changes_since
+from agreement_pipeline.contract.facts import FACTS
+from agreement_pipeline.contract.panel import Panel
+from agreement_pipeline.ratings import Ratings, Scale
+from benchmarks.relabelling import (
+    HONEST,
+    RELABELLED,
+    guessed_anew,
+    held,
+    looked_again,
+    overwritten,
+    rounds,
+    third_by_design,
+    third_where_disputed,
+)
+
+SCALE = Scale(("no", "yes"))
+N_FEW = 5
+
+
+def fact(name, ratings):
+    return FACTS[name](Panel(ratings))
+
+
+def few(rng, n_items=9):
+    """Two raters and two labels. Some labels are known to have been changed."""
+    rows = [
+        (f"i{at}", rater, SCALE.names[rng.integers(2)], rng.random() < 0.4)
+        for at in range(n_items)
+        for rater in "ab"
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "changed"])
+    other = frame["label"].map({"no": "yes", "yes": "no"})
+    return frame.assign(last_label=other.where(frame["changed"], None))
+
+
+def slow(frame):
+    """How many choices of as many labels of each rater and category have so many disputed ones."""
+    other = frame["label"].iloc[np.arange(len(frame)) ^ 1].to_numpy()
+    disputed = (frame["label"] != other).tolist()
+    strata = frame.groupby(["rater", "label"]).indices.values()
+    changed = frame["changed"].tolist()
+    found = sum(d and c for d, c in zip(disputed, changed, strict=True))
+    ways = [
+        [
+            sum(disputed[at] for at in some)
+            for some in combinations(each, sum(changed[e] for e in each))
+        ]
+        for each in strata
+    ]
+    counts = [sum(some) for some in product(*ways)]
+    return found, np.mean(counts), np.mean([count >= found for count in counts])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_chance_is_that_of_all_choices(seed):
+    frame = few(np.random.default_rng(seed))
+    changes = changes_of(Ratings.from_frame(frame.drop(columns="changed"), SCALE))
+    found, expected, p = slow(frame)
+    assert (changes.on_disputed, changes.changed) == (found, frame["changed"].sum())
+    assert changes.expected == pytest.approx(expected)
+    assert changes.p == pytest.approx(p)
+    # with two raters and two labels, a change of a disputed label goes towards the other rater
+    assert (changes.towards, changes.away) == (found, changes.changed - found)
+
+
+def test_only_what_is_changed_after_another_rater_counts():
+    rows = [
+        ("i1", "a", "no", "yes", "2026-01-01T09:00", "2026-01-01T09:30"),
+        ("i1", "b", "yes", None, "2026-01-01T10:00", None),
+        ("i2", "a", "no", "yes", "2026-01-01T09:00", "2026-01-01T10:30"),
+        ("i2", "b", "yes", None, "2026-01-01T10:00", None),
+    ]
+    names = ["item", "rater", "label", "last_label", "timestamp", "changed_at"]
+    changes = changes_of(Ratings.from_frame(pd.DataFrame(rows, columns=names), SCALE))
+    assert (changes.n, changes.changed, changes.towards) == (4, 1, 1)
+
+
+def test_numbers_are_disputed_where_they_are_far_apart():
+    rng = np.random.default_rng(1)
+    true = np.repeat(rng.normal(size=300), 3)
+    first = true + rng.normal(size=900) * np.repeat(rng.choice([0.1, 2], 300), 3)
+    mean = (np.repeat(np.add.reduceat(first, range(0, 900, 3)), 3) - first) / 2
+    far = np.abs(first - mean) > 1.5
+    frame = pd.DataFrame(
+        {
+            "item": np.repeat(range(300), 3),
+            "rater": np.tile(list("abc"), 300),
+            "label": first,
+            "last_label": [repr(float(m)) if f else None for m, f in zip(mean, far, strict=True)],
+        }
+    )
+    changes = changes_of(Ratings.from_frame(frame, Scale(None, "interval")))
+    assert changes.aimed
+    assert (changes.changed, changes.towards, changes.away) == (far.sum(), far.sum(), 0)
+
+
+def test_nothing_is_checked_where_nothing_is_carried():
+    frame = pd.DataFrame([("i", "a", "no"), ("i", "b", "yes")], columns=["item", "rater", "label"])
+    ratings = Ratings.from_frame(frame, SCALE)
+    assert changes_of(ratings) is None
+    for name in ("labels_changed_late", "changes_on_disputed_items"):
+        assert fact(name, ratings).value is None
+    assert fact("dispute_before_further_raters", ratings).value is None
+    assert not ratings.tells_first_labels
+    assert Ratings.from_frame(frame.assign(changed_at=None), SCALE).tells_first_labels
+
+
+@pytest.mark.parametrize("made", [looked_again, overwritten, guessed_anew])
+@pytest.mark.parametrize("carried", ["first labels", "two deliveries"])
+def test_labels_given_again_where_raters_differ_are_found(made, carried):
+    for each in rounds(made, N_FEW):
+        ratings = each.ratings(carried)
+        if carried == "first labels":
+            changes = changes_of(ratings)
+            assert fact("changes_on_disputed_items", ratings).value > 0.1
+            assert fact("labels_changed_late", ratings).value == changes.changed / changes.n
+        else:
+            changes = changes_since(ratings, each.ratings("nothing", deliver="early"))
+        assert changes.aimed
+        assert changes.p < 1e-6
+        assert changes.towards > changes.away
+
+
+def test_times_alone_tell_where_the_changed_items_agree_otherwise_than_others():
+    assert held(guessed_anew, "times", N_FEW) == 100
+    assert held(overwritten, "times", N_FEW) >= 60
+    assert held(looked_again, "nothing", N_FEW) == 0
+
+
+@pytest.mark.parametrize("name", [name for name in HONEST if "once more" not in name])
+def test_an_honest_round_is_not_held(name):
+    for carried in ("times", "first labels", "two deliveries"):
+        assert held(HONEST[name], carried, N_FEW) == 0
+
+
+def test_further_raters_are_told_only_if_their_items_are_chosen():
+    name = "dispute_before_further_raters"
+    for each in rounds(third_where_disputed, N_FEW):
+        assert fact(name, each.ratings("times")).value > 0.5
+    for each in rounds(third_by_design, N_FEW):
+        assert fact(name, each.ratings("times")).value == 0
+        assert fact(name, each.ratings("nothing")).value is None
+
+
+def test_the_study_has_ten_kinds_of_honest_rounds():
+    assert (len(RELABELLED), len(HONEST)) == (4, 10)

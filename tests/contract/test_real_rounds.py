@@ -1,0 +1,32 @@
+"""Real rounds: no critical check fails, and a warning is rare enough to be read.
+
+AGREEMENT_REAL_ROUNDS names the folder that `benchmarks/real_rounds.py` describes.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agreement_pipeline.contract import Contract
+from benchmarks.real_rounds import ratings_of, rounds_in
+
+FOLDER = os.environ.get("AGREEMENT_REAL_ROUNDS", "")
+MOST_WARNED = 3
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not FOLDER, reason="AGREEMENT_REAL_ROUNDS names no folder of real rounds"),
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+def test_no_critical_check_fails_and_few_rounds_are_warned_about():
+    warned = set()
+    for path in sorted(Path(FOLDER).glob("*.csv")):
+        for name, rows, scale in rounds_in(path):
+            for found in Contract.default().check(ratings_of(rows, scale)):
+                assert not found.holds, (path.stem, name, found.description)
+                if not found.passed:
+                    warned.add(path.stem)
+    assert len(warned) <= MOST_WARNED

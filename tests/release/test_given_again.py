@@ -1,0 +1,123 @@
+"""Labels given again, from a delivery to a release: versions, training rows, and what is proved."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.errors import ReleaseHeldError
+from agreement_pipeline.ratings import Adjudicated, Ratings
+from agreement_pipeline.release import judge_round, open_release, release_round
+from tests.release.rounds import CONTRACT, POLICY, RATERS, SCALE, released
+
+N_ITEMS, N_DISPUTED = 200, 50
+
+
+def frame_of(last=True, seed=0, share=1.0):
+    """Three raters, of whom one differs on a quarter of the items, at first."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in range(N_ITEMS):
+        label = SCALE.names[item % 2]
+        for place, rater in enumerate(RATERS):
+            differs = item < N_DISPUTED and place == item % 3
+            again = last and differs and rng.random() < share
+            first = SCALE.names[(item + 1) % 2] if differs else label
+            rows.append((f"i{item:03}", rater, first, label if again else None))
+    return pd.DataFrame(rows, columns=["item", "rater", "label", "last_label"])
+
+
+def first(frame):
+    return Ratings.from_frame(frame[["item", "rater", "label"]], SCALE)
+
+
+def last(frame):
+    said = frame["last_label"].fillna(frame["label"])
+    return Ratings.from_frame(frame[["item", "rater"]].assign(label=said), SCALE)
+
+
+def codes(store):
+    return judge_round(store, "r1", POLICY, CONTRACT)[0].decision.codes
+
+
+def test_a_version_whose_labels_were_given_again_is_held(store, original):
+    frame = frame_of(share=0.8)
+    store.ingest("r1", first(frame), original)
+    assert "labels_given_again" not in codes(store)
+    store.ingest("r1", last(frame), original)
+    assert codes(store) == ("labels_given_again",)
+    with pytest.raises(ReleaseHeldError, match="a fresh random sample of items"):
+        released(store)
+    # the same labels are admitted as a round that nothing is known of
+    store.ingest("r2", last(frame), original)
+    assert judge_round(store, "r2", POLICY, CONTRACT)[0].decision.admitted
+    # the first ones are judged by themselves
+    store.ingest("r1", first(frame), original)
+    assert "labels_given_again" not in codes(store)
+
+
+def test_a_version_in_which_slips_were_corrected_is_not_held(store, original):
+    frame = frame_of(last=False)
+    few = frame["item"].isin([f"i{item:03}" for item in range(8, N_DISPUTED)])
+    label = [SCALE.names[int(item[1:]) % 2] for item in frame["item"]]
+    slipped = frame.assign(label=frame["label"].where(~few, label))
+    store.ingest("r1", first(slipped), original)
+    store.ingest("r1", first(frame.assign(label=label)), original)
+    assert codes(store) == ()
+
+
+def test_last_labels_train_and_first_ones_are_judged_and_released(store, original):
+    rows = frame_of(last=False)
+    disputed = rows["item"] < "i008"
+    right = [SCALE.names[int(item[1:]) % 2] for item in rows["item"]]
+    frame = rows.assign(label=rows["label"].where(disputed, right))
+    # two of three give another label later, so the label of the panel is another
+    again = (rows["item"] == "i000") & (rows["rater"] != RATERS[0])
+    frame["last_label"] = frame["label"].map({"no": "yes", "yes": "no"}).where(again, None)
+    ratings = Ratings.from_frame(frame, SCALE)
+    plain = first(frame)
+    store.ingest("r1", ratings, original)
+    store.ingest("r2", plain, original)
+    found = open_release(released(store).path)
+    other = open_release(released(store, name="r2").path)
+    train, before = (each.train.set_index("id") for each in (found, other))
+    assert train.loc["i000", "resolution"] == "relabelled"
+    assert (before.loc["i000", "label"], train.loc["i000", "label"]) == ("no", "yes")
+    assert train.loc["i000", "votes"] == before.loc["i000", "votes"]
+    assert train["label"].drop("i000").equals(before["label"].drop("i000"))
+    assert "1 item got the label that raters gave later." in (found.path / "README.md").read_text()
+    assert found.annotations["last_label"].notna().sum() == 2
+    verdicts, of_first = (
+        each.decisions[name]["verdicts"] for each, name in ((found, "r1"), (other, "r2"))
+    )
+    assert verdicts == of_first
+
+
+def test_last_labels_may_not_overrule_raters_who_agreed(store, original):
+    frame = frame_of(last=False).query("item >= 'i050'").reset_index(drop=True)
+    other = frame["label"].map({"no": "yes", "yes": "no"})
+    all_changed = frame.assign(last_label=other)
+    store.ingest("r1", Ratings.from_frame(all_changed, SCALE), original)
+    with pytest.raises(ReleaseHeldError, match="found later labels against all raters on 150 of"):
+        released(store)
+
+
+def test_settled_labels_are_the_way_out(store, original):
+    frame = frame_of(last=False).query("item >= 'i042'").reset_index(drop=True)
+    ratings = first(frame)
+    store.ingest("r1", ratings, original)
+    item = f"i{N_DISPUTED - 1:03}"
+    answers = {"r1": Adjudicated(ratings.digest, {item: "no"})}
+    found = release_round(store, "r1", POLICY, CONTRACT, project="demo", adjudicated=answers)
+    assert found.train.set_index("id").loc[item, "resolution"] == "adjudicated"
+
+
+def test_a_policy_that_asks_for_first_labels_is_in_the_release(store, original):
+    frame = frame_of().query("item >= 'i042'").reset_index(drop=True)
+    store.ingest("r1", Ratings.from_frame(frame, SCALE), original)
+    asking = replace(POLICY, policy="asking", first_labels="required")
+    path = released(store, asking).path
+    assert json.loads((path / "policy.json").read_text())["policy"]["first_labels"] == "required"
+    assert open_release(path).rounds == ("r1",)
