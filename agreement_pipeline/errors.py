@@ -7,6 +7,7 @@ AgreementError
 ├── WaiverError(ValueError)           a waiver is not valid
 ├── ProjectError(ValueError)          a project file is not valid
 ├── DrawError(ValueError)             a random draw cannot be made, or labels are of other items
+├── CertificateError(RuntimeError)    no certificate answers for a classifier
 ├── StoreError(RuntimeError)          the store lacks what was asked for, or was edited
 ├── ReleaseHeldError(RuntimeError)    a round is not admitted for training
 ├── ReleaseInvalidError(RuntimeError) a release does not prove itself
@@ -148,6 +149,16 @@ class DrawError(AgreementError, ValueError):
     code = "draw_refused"
 
     def __init__(self, message: str, code: str = "draw_refused") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class CertificateError(AgreementError, RuntimeError):
+    """A classifier has no certificate that answers for it, or none can be given as asked."""
+
+    code = "certificate_refused"
+
+    def __init__(self, message: str, code: str = "certificate_refused") -> None:
         super().__init__(message)
         self.code = code
 

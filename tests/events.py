@@ -40,6 +40,17 @@ FACTS = {
         "earlier": [],
         "reasons": [],
     },
+    "certified": {
+        "certificate": "a",
+        "classifier": "model",
+        "identity_digest": "b",
+        "decision": "held",
+        "reasons": [],
+        "rounds": {"r": "a"},
+        "expires": "2027-01-31",
+        "policy": {"policy": "p", "version": 1},
+        "policy_digest": "c",
+    },
 }
 
 

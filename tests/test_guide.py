@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from agreement_pipeline import AnnotationProject
+from agreement_pipeline.classifiers import load_identity
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import write_moderation_rounds
 from agreement_pipeline.policy import Waivers, judge, load_policy, load_waiver
@@ -29,6 +30,7 @@ LOADERS = {
     "policies": load_policy,
     "projects": load_project,
     "waivers": load_waiver,
+    "classifiers": load_identity,
     "contracts": lambda path: Contract.load(path.parent),
 }
 

@@ -1,4 +1,4 @@
-"""Labels that a classifier gave to a population, beside those of a panel for a drawn part of it."""
+"""Which classifier it is, and the labels that it gave to a population, beside those of a panel."""
 
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
         draw as draw,
         draw_of as draw_of,
         draws as draws,
+    )
+    from agreement_pipeline.classifiers.identity import (
+        Identity as Identity,
+        load_identity as load_identity,
     )
 else:
     __getattr__, __dir__, __all__ = face(__name__)

@@ -34,6 +34,7 @@ PURPOSES = {
     "disputed": "Write the disputed items of a round as tasks for a labelling tool.",
     "draw": "Draw items that a panel labels, from a population that a model labelled.",
     "correct": "Print the shares of a population, corrected by the labels of drawn items.",
+    "certify": "Certify that a classifier agrees with a panel until a day, or check it.",
     "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",
     "guide": "Print a page of the guide, or the list of pages.",

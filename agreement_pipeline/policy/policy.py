@@ -45,6 +45,7 @@ LATER: dict[str, Any] = {
     "assisted": "count",
     "first_labels": "not_asked",
     "if_too_few": "hold",
+    "classifiers": [],
 }
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
@@ -78,6 +79,8 @@ AT_ANY_TIME = Value(
 )
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
+SEEING = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
+"""A measure that raters, or a classifier, cannot pass without looking."""
 NEVER = object()
 INCONCLUSIVE: Kind = "inconclusive"
 
@@ -126,6 +129,9 @@ class Policy:
     assisted
         count: labels that began as a suggestion are judged as others are. leave_out: the round is
         judged without them, and is held if its export cannot show them.
+    classifiers
+        The rules for a certificate of a classifier, all on the scope classifier. At least one can
+        hold it, if there are any.
     first_labels
         required: a round is held if it is not known of each label whether it is the first that its
         rater gave. not_asked: the decision only says so.
@@ -155,6 +161,7 @@ class Policy:
     most_versions: Annotated[int | None, VERSIONS] = None
     requires: Annotated[tuple[str, ...], CAPABLE] = ()
     assisted: Annotated[OfAssisted, one_of(get_args(OfAssisted))] = "count"
+    classifiers: tuple[Rule, ...] = ()
     first_labels: Annotated[OfFirstLabels, one_of(get_args(OfFirstLabels))] = "not_asked"
 
     def __post_init__(self) -> None:
@@ -163,30 +170,41 @@ class Policy:
         self.inference.refuse_too_few()
 
     def _needs_of_rules(self) -> Iterator[Need]:
+        yield from self._needs_of("rules", self.rules, "everything would be admitted")
+        if self.classifiers:
+            yield from self._needs_of(
+                "classifiers", self.classifiers, "every classifier would be certified"
+            )
+        for place, rule in enumerate(self.classifiers):
+            alone = rule.scope == "classifier" and not rule.requires
+            only = "a rule on the scope classifier, without requires"
+            yield Need(("classifiers", place, "scope"), alone, only, found=repr(rule.scope))
+
+    def _needs_of(self, key: str, rules: Sequence[Rule], otherwise: str) -> Iterator[Need]:
         yield Need(
-            ("rules",),
-            any(rule.effect == "hold" for rule in self.rules),
-            "at least one, or everything would be admitted",
+            (key,),
+            any(rule.effect == "hold" for rule in rules),
+            f"at least one, or {otherwise}",
             "Give a rule effect: hold.",
             found="no rule that can hold a release",
         )
-        names = [rule.name for rule in self.rules]
+        names = [rule.name for rule in rules]
         twice = sorted({name for name in names if names.count(name) > 1})
         yield Need(
-            ("rules",),
+            (key,),
             not twice,
             "one rule for a measure and a scope",
             "Keep the stricter one.",
             found=f"two rules {listed(twice)}",
         )
-        blind = [rule.measure for rule in self.rules if rule.effect == "hold"]
+        blind = [rule.measure for rule in rules if rule.effect == "hold"]
         yield Need(
             ("passed_by_guessing",),
             bool(self.passed_by_guessing.strip())
             or not all(registered(name).passed_by_guessing for name in blind),
             "a rule that can hold a release with a measure that raters cannot pass without "
             "looking, or a sentence that says why this does no harm",
-            "Add a rule on krippendorff_alpha, or write the sentence.",
+            f"Add a rule on {SEEING[key]}, or write the sentence.",
             found=f"only {listed(sorted(set(blind)))} to hold a release, which raters who never "
             "look can pass",
         )
@@ -228,10 +246,8 @@ class Policy:
         """The policy as plain data. `from_mapping` makes it again."""
         said = {
             **asdict(self),
-            "rules": [
-                _without_later({**asdict(rule), "requires": list(rule.requires)})
-                for rule in self.rules
-            ],
+            "rules": _plain(self.rules),
+            "classifiers": _plain(self.classifiers),
             "admit": list(self.admit),
             "requires": list(self.requires),
         }
@@ -253,6 +269,17 @@ class Policy:
             self.always_valid_at,
             self.looks,
         )
+
+    @property
+    def of_classifiers(self) -> "Policy":
+        """The policy whose rules are those for classifiers.
+
+        Raises
+        ------
+        PolicyError
+            It has none.
+        """
+        return replace(self, rules=self.classifiers, classifiers=(), looks=None, requires=())
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -387,6 +414,10 @@ def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
     if known is None:
         return 1.0
     return max(known.over(cutoff) if over else known.under(cutoff), known.finest)
+
+
+def _plain(rules: Sequence[Rule]) -> list[dict[str, Any]]:
+    return [_without_later({**asdict(rule), "requires": list(rule.requires)}) for rule in rules]
 
 
 def _without_later(said: dict[str, Any]) -> dict[str, Any]:

@@ -198,8 +198,8 @@ class ProjectSettings(BaseModel):
     scale
         What the labels may be: `level`, and the list of `categories`.
     policy
-        The name of a file in configs/policies, or of a bundled policy: standard, replicated or
-        exploratory.
+        The name of a file in configs/policies, or of a bundled policy: standard, replicated,
+        exploratory or classifier-standard.
     description
         What is labelled, and by whom. It stands above the rounds of the project.
     columns, layout

@@ -1,5 +1,6 @@
 """Training data are let out here, and releases are verified here."""
 
+from agreement_pipeline.release.certificates import Certificate, certify, open_certificate
 from agreement_pipeline.release.contents import Release
 from agreement_pipeline.release.decisions import Checked, Judged, Reassessed, reassess
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
@@ -12,13 +13,16 @@ from agreement_pipeline.release.opening import (
 )
 
 __all__ = [
+    "Certificate",
     "Checked",
     "Demands",
     "Judged",
     "Reassessed",
     "Release",
+    "certify",
     "counts",
     "judge_round",
+    "open_certificate",
     "open_release",
     "reassess",
     "release_dataset",

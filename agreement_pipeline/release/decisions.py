@@ -116,7 +116,7 @@ def decide(
     """
     with store.reading():
         refuse_reused(store, terms.policy, terms.contract)
-        judged = [_judge(store, store.present(name), terms, kept) for name in rounds]
+        judged = [judge_version(store, store.present(name), terms, kept) for name in rounds]
         former = {
             version: _held_since(store, version, terms)
             for version in _released_before(store, judged)
@@ -196,7 +196,7 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def _judge(
+def judge_version(
     store: Store,
     version: RoundVersion,
     terms: Terms,
@@ -280,7 +280,7 @@ def _reworded(
         return ()
     renamed = tuple(each.renamed(names) for each in terms.waivers if each.round == version.round)
     under = replace(terms, waivers=renamed)
-    decision = _judge(store, version, under, ratings=ratings.renamed(names)).decision
+    decision = judge_version(store, version, under, ratings=ratings.renamed(names)).decision
     return () if decision.admitted else decision.reasons
 
 
@@ -316,7 +316,7 @@ def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[s
     A version that cannot be read is held.
     """
     try:
-        decision = _judge(store, version, terms).decision
+        decision = judge_version(store, version, terms).decision
     except StoreError as cause:
         return [str(cause)]
     return () if decision.admitted else decision.reasons

@@ -194,6 +194,9 @@ WHAT: Mapping[str, Callable[[Any], str]] = {
     "released": lambda entry: str(entry["release"]),
     "withdrawn": lambda entry: ", ".join(entry["releases"]),
     "drawn": lambda entry: f"{len(entry['items'])} of {counted(entry['population_items'], 'item')}",
+    "certified": lambda entry: (
+        f"{entry['classifier']}: {entry['decision']}, until {entry['expires']}"
+    ),
     "adopted": lambda entry: f"by code location {entry['by']}",
     "migrated": lambda entry: (
         f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"

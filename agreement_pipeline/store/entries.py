@@ -17,6 +17,7 @@ SUBJECTS = {
     "withdrawn": "release",
     "migrated": "store",
     "drawn": "draw",
+    "certified": "certificate",
     "adopted": "store",
 }
 DECIDING = (
@@ -51,6 +52,17 @@ FACTS = {
         "items",
         "earlier",
         "reasons",
+    ),
+    "certified": (
+        "certificate",
+        "classifier",
+        "identity_digest",
+        "decision",
+        "reasons",
+        "rounds",
+        "expires",
+        "policy",
+        "policy_digest",
     ),
     "adopted": ("by",),
 }
@@ -186,7 +198,7 @@ def _unbound(decided: Entry) -> str | None:
 def mentioned(entry: Entry) -> set[str]:
     """The rounds that an entry is about, its policy, its contract, and the releases it names."""
     found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
-    for kind in ("policy", "contract") if entry["event"] == "decided" else ():
+    for kind in ("policy", "contract") if entry["event"] in ("decided", "certified") else ():
         if kind in entry:
             found.add(terms_name(kind, entry[kind][kind], entry[kind]["version"]))
     return found

@@ -4,6 +4,7 @@
     rounds/<ratings digest>/<table digest>.parquet  the checked ratings
     log/, segments/, index/                         the events, in order
     releases/<name>/<version>/                      the training data
+    certificates/<digest>.json                      what classifiers were certified for
 
 Nothing is ever overwritten. Bytes are written first and their log entry last, so a killed writer
 has changed everything or nothing. Of training data the log entry is written first.
@@ -246,8 +247,9 @@ class Store:
     def record(self, event: str, round_name: str, **facts: Any) -> None:
         """Add an entry to the log, unless the last entry on the same subject says the same.
 
-        `event` is ingested, decided, released, withdrawn or drawn. `round_name` may be that of a
-        release of several rounds, or of a population. `facts` are plain data.
+        `event` is ingested, decided, released, withdrawn, drawn or certified. `round_name` may be
+        that of a release of several rounds, of a population, or of a classifier's identity.
+        `facts` are plain data.
         """
         check_round_name(round_name)
         with self.locked():

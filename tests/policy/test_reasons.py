@@ -22,7 +22,7 @@ from agreement_pipeline.policy import (
     rules,
 )
 from agreement_pipeline.policy.reasons import times_as_many
-from agreement_pipeline.release import decisions, lock
+from agreement_pipeline.release import certificates, decisions, lock
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
 
@@ -57,6 +57,14 @@ def draw_codes():
     return set(re.findall(r'"(draw_[a-z_]+)"', source))
 
 
+def certificate_codes():
+    """Those with which a certificate is refused, and one for each part of an identity."""
+    source = Path(certificates.__file__).read_text(encoding="utf-8")
+    parts = {part.removesuffix("_digest") for part in certificates.PARTS}
+    written = set(re.findall(r'"(certificate_[a-z_]+)"', source))
+    return written | {f"certificate_other_{part}" for part in parts}
+
+
 def gate_codes():
     """The findings of the gate itself, beside those of the contract."""
     modules = decisions, decision
@@ -73,11 +81,11 @@ def verdict_codes():
 
 
 def test_every_code_is_listed_and_every_listed_code_exists():
-    assert len(error_codes()) == 12
+    assert len(error_codes()) == 13
     assert set(REFUSED) <= LISTED
     assert set(REFUSED) == proof_codes() | {"held", "release_invalid"}
     assert len(set(REFUSED.values())) == len(REFUSED)
-    refused = error_codes() | proof_codes() | draw_codes() | gate_codes()
+    refused = error_codes() | proof_codes() | draw_codes() | certificate_codes() | gate_codes()
     of_the_command_line = {"usage", "of_the_machine"}
     assert refused | verdict_codes() | {"no_rule"} | of_the_command_line == LISTED
 

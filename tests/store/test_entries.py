@@ -163,6 +163,9 @@ KINDS = {
     ("drawn", "items"): "a list of texts",
     ("drawn", "earlier"): "a list of texts",
     ("drawn", "reasons"): "a list of texts",
+    ("certified", "reasons"): "a list of texts",
+    ("certified", "rounds"): "texts by name",
+    ("certified", "policy"): "a policy with its name and version",
 }
 SPOILT = [
     (event, fact, kind, value)

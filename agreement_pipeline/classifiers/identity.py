@@ -1,0 +1,172 @@
+"""Which classifier it is: what tells a model, its prompt and its rubric from others."""
+
+import datetime
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from agreement_pipeline.errors import CertificateError
+from agreement_pipeline.mistakes import CLOSED, Value, is_text, refuse_mistakes, shown
+from agreement_pipeline.policy import DIGEST
+from agreement_pipeline.store import digest_at
+from agreement_pipeline.yaml_files import Place, read_yaml, validated
+
+FILES = {"prompt": "prompt_digest", "rubric": "rubric_digest"}
+"""Keys of a file that name a text, and the part of the identity that is its digest."""
+
+
+def _are_plain(values: object) -> bool:
+    """True for a mapping that JSON can write, without numbers that are none."""
+    try:
+        json.dumps(values, sort_keys=True, allow_nan=False)
+    except (RecursionError, TypeError, ValueError):
+        return False
+    return isinstance(values, Mapping) and all(map(is_text, values))
+
+
+TEXT = Value("text", is_text)
+MAYBE_TEXT = Value(
+    "text", lambda value: value is None or is_text(value), "Leave the key out if it is not known."
+)
+MAYBE_DIGEST = Value(
+    "SHA-256, which has 64 hexadecimal digits",
+    lambda value: value is None or (isinstance(value, str) and DIGEST.fullmatch(value) is not None),
+    "Name the file instead, as prompt: judge.txt, and its digest is taken.",
+)
+MAYBE_DAY = Value(
+    "a day, as 2027-01-31", lambda value: value is None or type(value) is datetime.date
+)
+PARAMETERS = Value(
+    "texts, finite numbers, true or false, and lists of these, by name",
+    lambda of: of is None or _are_plain(of),
+)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which classifier it is. What is None is not known, and the certificate says so.
+
+    Nothing in ratings shows that this classifier gave the labels. Whoever writes the identity
+    answers for that.
+
+    Parameters
+    ----------
+    name
+        Its name as a rater in the rounds.
+    model, version, date
+        The model, its version and the day of this version, as its maker names them.
+    prompt_digest, rubric_digest
+        SHA-256 of the bytes of its prompt, and of its rubric.
+    parameters
+        What it is called with, such as temperature and seed. 0 and 0.0 are the same.
+
+    Raises
+    ------
+    CertificateError
+        A value is not one of those described above.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    name: Annotated[str, TEXT]
+    model: Annotated[str | None, MAYBE_TEXT] = None
+    version: Annotated[str | None, MAYBE_TEXT] = None
+    prompt_digest: Annotated[str | None, MAYBE_DIGEST] = None
+    rubric_digest: Annotated[str | None, MAYBE_DIGEST] = None
+    parameters: Annotated[Mapping[str, Any] | None, PARAMETERS] = None
+    date: Annotated[datetime.date | None, MAYBE_DAY] = None
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, CertificateError)
+
+    @classmethod
+    def from_mapping(cls, data: object, *, source: str | Place = "identity") -> "Identity":
+        """The identity in plain data. A CertificateError names every mistake."""
+        if isinstance(data, Mapping) and isinstance(day := data.get("date"), str):
+            data = {**data, "date": _day(day)}
+        place = source if isinstance(source, Place) else Place(source)
+        return validated(cls, data, place, CertificateError)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The identity as plain data. `from_mapping` makes it again."""
+        given = None if self.parameters is None else dict(self.parameters)
+        return {
+            **vars(self),
+            "parameters": _in_one_form(given),
+            "date": self.date and self.date.isoformat(),
+        }
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that is known. Another digest is another classifier."""
+        return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The parts that are not known, and so are bound to nothing."""
+        return tuple(name for name, value in self.to_mapping().items() if value is None)
+
+    def refuse_other(self, certified: "Identity") -> None:
+        """Refuse to be taken for a classifier that was certified, if a part is another.
+
+        What is known of only one of them is another too.
+
+        Raises
+        ------
+        CertificateError
+            With the code `certificate_other_<part>`, of the first part that differs.
+        """
+        mine, theirs = self.to_mapping(), certified.to_mapping()
+        for part, expected in theirs.items():
+            if mine[part] != expected:
+                raise CertificateError(
+                    f"classifier {self.name}: found {part} {shown(mine[part])}; "
+                    f"expected {shown(expected)}, which was certified. Another {part} is another "
+                    "classifier, so certify it.",
+                    f"certificate_other_{part.removesuffix('_digest')}",
+                )
+
+
+def load_identity(path: Path | str) -> Identity:
+    """The identity in a YAML file, whose keys are the fields of `Identity`.
+
+    `prompt` and `rubric` may name files, from the folder of the YAML file. Their digests are taken.
+
+    Raises
+    ------
+    CertificateError
+        A value is not valid, with its line, or a file is not there.
+    """
+    file = Path(path)
+    data, place = read_yaml(file, CertificateError)
+    if not isinstance(data, dict):
+        return Identity.from_mapping(data, source=place)
+    for key in FILES.keys() & data.keys():
+        named = data.pop(key)
+        if not is_text(named) or not (file.parent / named).is_file() or FILES[key] in data:
+            raise CertificateError(
+                f"{place / key}: {key}: found {named!r}; expected the path of a file from "
+                f"{file.parent}, and no {FILES[key]} beside it. Correct the path."
+            )
+        data[FILES[key]] = digest_at(file.parent / named)
+    return Identity.from_mapping(data, source=place)
+
+
+def _day(text: str) -> object:
+    """The day in a text. Text that is no day is returned as it is."""
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        return text
+
+
+def _in_one_form(value: Any) -> Any:
+    """Numbers that are equal are written in one way, and mappings in the order of their keys."""
+    if isinstance(value, Mapping):
+        return {key: _in_one_form(value[key]) for key in sorted(value)}
+    if isinstance(value, list | tuple):
+        return [_in_one_form(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,138 @@
+"""The command `certify`."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agreement_pipeline.cli.options import (
+    FILE,
+    INPUT,
+    POLICY,
+    ReadBy,
+    command,
+    option,
+    output_option,
+)
+from agreement_pipeline.cli.output import as_json, say, say_aside
+from agreement_pipeline.contract import load_lightly
+from agreement_pipeline.errors import CertificateError
+
+if TYPE_CHECKING:
+    from agreement_pipeline.release import Certificate
+
+REFUSED = 1
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"found {text}; expected a day, as 2027-01-31.") from None
+
+
+@command(
+    "agreement-pipeline certify configs/projects/moderation.yaml model_a.yaml --expires 2027-01-31",
+    "agreement-pipeline certify configs/projects/moderation.yaml model_a.yaml --check",
+)
+@click.argument("project", type=FILE, help="A project's YAML file.")
+@click.argument("identity", type=FILE, help="YAML file that says which classifier it is.")
+@option(
+    "--expires",
+    group=INPUT,
+    type=ReadBy("day", _day),
+    help="The last day on which the certificate answers, at most 366 days from today.",
+)
+@option(
+    "--round",
+    "rounds",
+    group=INPUT,
+    metavar="NAME",
+    multiple=True,
+    show_default="all rounds of the store",
+    help="A round that the classifier labelled. Repeat for more.",
+)
+@option(
+    "--reason",
+    group=INPUT,
+    metavar="TEXT",
+    default="",
+    show_default="none",
+    help="Why there must be another attempt under this name.",
+)
+@option(
+    "--policy",
+    group=POLICY,
+    type=ReadBy("file", Path, "file"),
+    default="classifier-standard",
+    help="YAML file of a policy with rules for classifiers, or classifier-standard.",
+)
+@option(
+    "--check",
+    group=POLICY,
+    is_flag=True,
+    help="Certify nothing. Derive the certificate that is in force again.",
+)
+@output_option
+def certify(
+    project: Path,
+    identity: Path,
+    expires: date | None,
+    rounds: Sequence[str],
+    reason: str,
+    policy: Path,
+    check: bool,
+    output: str,
+) -> int:
+    """Certify that a classifier agrees with a project's panel on items like these until a day.
+
+    A certificate does not say that the classifier is right, unbiased or fair. It rests on admitted
+    rounds of people, and ends when one of them is held or comes again. A failed attempt stays in
+    the log.
+
+    The exit status is 1 if the classifier is held, or if no certificate answers.
+    """
+    from agreement_pipeline.classifiers import load_identity
+    from agreement_pipeline.policy import load_policy
+    from agreement_pipeline.projects import Project, load_project
+    from agreement_pipeline.release import certify as certified
+    from agreement_pipeline.release import open_certificate
+
+    if check == (expires is not None):
+        raise click.UsageError("found --check and --expires together, or none; expected one.")
+    of, who = Project(load_project(project)), load_identity(identity)
+    load_lightly()
+    try:
+        found = (
+            open_certificate(of.store, who)
+            if expires is None
+            else certified(
+                of.store,
+                rounds or of.store.rounds(),
+                who,
+                load_policy(policy),
+                policy=of.policy,
+                contract=of.contract,
+                project=of.name,
+                expires=expires,
+                waivers=of.waivers,
+                settings_digest=of.settings.reading_digest,
+                reason=reason,
+            )
+        )
+    except CertificateError as error:
+        say_aside(f"refused ({error.code}): {error}")
+        return REFUSED
+    say(as_json(found.to_mapping()) if output == "json" else "\n  ".join(_in_words(found)))
+    return 0 if found.certified else REFUSED
+
+
+def _in_words(found: "Certificate") -> Iterator[str]:
+    """What the certificate says, why, and what a reader must know beside it."""
+    from agreement_pipeline.report import printable
+
+    yield printable(f"{'certified' if found.certified else 'held'}: {found.statement}")
+    yield from map(printable, found.reasons)
+    yield from (printable(f"warning: {each}") for each in found.warnings)

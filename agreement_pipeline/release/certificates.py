@@ -1,0 +1,606 @@
+"""Certificates: a classifier agrees with a panel on items like these, until a date.
+
+A certificate does not say that a classifier is right, unbiased or fair. It is a document in the
+store, and an entry of the log has its digest. What it says is derived again from the stored bytes
+of the rounds each time that somebody relies on it. An attempt that is held stays in the log too,
+since the best of several is no evidence.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from agreement_pipeline.classifiers import Identity
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.counting import counting_of
+from agreement_pipeline.errors import AgreementError, CertificateError
+from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.measures import alternative_annotator_test
+from agreement_pipeline.policy import Policy, Waiver
+from agreement_pipeline.ratings import STRATUM, Ratings, Scale, like_models
+from agreement_pipeline.release.contents import EACH, Paths, as_json
+from agreement_pipeline.release.decisions import (
+    Judged,
+    Terms,
+    decide,
+    is_last_decision,
+    judge_version,
+    refuse_replaced,
+    refuse_reused,
+    today,
+)
+from agreement_pipeline.release.folder import difference
+from agreement_pipeline.store import Store, digest_of
+from agreement_pipeline.text import counted, listed
+from agreement_pipeline.version import __version__
+
+SCHEMA = "agreement-certificate/1"
+LONGEST = 366
+"""For how many days a certificate may hold."""
+WORDS: Paths = frozenset(
+    {
+        ("statement",),
+        ("warnings",),
+        ("rounds", EACH, "verdicts", EACH, "reason"),
+    }
+)
+BOUND = ("decision", "ratings_digest", "policy_digest", "contract_digest")
+"""What the log must have said of a round before a certificate rests on it."""
+NOT_SHOWN = "not shown that it may stand in for a rater (alternative-annotator test)"
+UNSAID = "its export does not say which labels began as a suggestion, perhaps this classifier's own"
+PARTS = tuple(each.name for each in fields(Identity))
+Entry = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What a classifier was certified for, or why it was not.
+
+    Attributes
+    ----------
+    project, identity, expires
+        Whose rounds, which classifier, and the last day on which the certificate answers.
+    policy, terms
+        The policy whose rules for classifiers judged it, and what the rounds were admitted by.
+    rounds
+        What was found on each round, as plain data: digests, verdicts, and the domain.
+    scale
+        The scale of the labels.
+    earlier
+        Earlier attempts under this name or on these rounds, in the order of the log.
+    reason
+        Why there is one more attempt under this name.
+    left_out
+        Other rounds that the store had then.
+    """
+
+    project: str
+    identity: Identity
+    expires: date
+    policy: Policy
+    terms: Terms
+    rounds: Mapping[str, dict[str, Any]]
+    scale: Scale
+    earlier: tuple[Entry, ...]
+    reason: str
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def certified(self) -> bool:
+        """True if the rules for classifiers are met on every round."""
+        return not any(self._said("hold", met=False))
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it was certified or held, on each round."""
+        return tuple(self._said("hold", met=self.certified))
+
+    @property
+    def statement(self) -> str:
+        """What the certificate says, and no more."""
+        name, rounds = self.identity.name, listed(self.rounds)
+        if not self.certified:
+            return f"{name} is not shown to agree with the panel of rounds {rounds}"
+        return (
+            f"{name} agrees with the panel of rounds {rounds} on items like these until "
+            f"{self.expires}; this does not say that it is right, unbiased or fair"
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know beside the statement."""
+        name, earlier = self.identity.name, len(self.earlier)
+        held = sum(each["decision"] == "held" for each in self.earlier)
+        namesakes = {
+            each["identity_digest"] for each in self.earlier if each["classifier"] == name
+        } - {self.identity.digest}
+        said = (
+            self.identity.absent and f"not known of it: {listed(self.identity.absent)}",
+            namesakes
+            and f"{counted(len(namesakes), 'other classifier')} had the name {name}, with another "
+            "digest",
+            earlier
+            and f"after {counted(earlier, 'earlier attempt')} under this name or on these rounds, "
+            f"of which {held} held{f': {self.reason}' if self.reason else ''}",
+            self.left_out and f"not part of it: rounds {listed(self.left_out)} of the same store",
+        )
+        of_rounds = (
+            f"round {name}: {words}"
+            for name, each in self.rounds.items()
+            for holds, words in (
+                (not each["alternative_annotator_test"]["passed"], NOT_SHOWN),
+                (not each["says_assisted"], UNSAID),
+            )
+            if holds
+        )
+        return (*self._said("warn", met=False), *of_rounds, *map(str, filter(None, said)))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The certificate as plain data."""
+        return {
+            "schema": SCHEMA,
+            "kind": "classifier",
+            "statement": self.statement,
+            "warnings": list(self.warnings),
+            "project": self.project,
+            "classifier": {**self.identity.to_mapping(), "digest": self.identity.digest},
+            "decision": "certified" if self.certified else "held",
+            "expires": self.expires.isoformat(),
+            "scale": self.scale.to_mapping(),
+            "rounds": dict(self.rounds),
+            "policy": self.policy.to_mapping(),
+            "panel": {
+                "policy": self.terms.policy.to_mapping(),
+                "contract": self.terms.contract.to_mapping(),
+                "waivers": [each.to_mapping() for each in self.terms.waivers],
+            },
+            "earlier": [dict(each) for each in self.earlier],
+            "reason": self.reason,
+            "left_out": list(self.left_out),
+            "written_by": __version__,
+        }
+
+    def refuse_others(self, ratings: Ratings) -> None:
+        """Refuse ratings whose labels or strata the classifier was not certified on.
+
+        Raises
+        ------
+        CertificateError
+            The scale, a label of the classifier, or a stratum is another one.
+        """
+        name, here = self.identity.name, domain_of(ratings, self.identity.name)
+        domains = [each["domain"] for each in self.rounds.values()]
+        if ratings.scale != self.scale:
+            raise CertificateError(
+                f"classifier {name}: found another scale; expected the one that it was certified "
+                "on. Certify it on this scale.",
+                "certificate_other_labels",
+            )
+        for column in sorted({*here}.union(*domains)):
+            found = {*here.get(column, ())}
+            known = {value for each in domains for value in each.get(column, ())}
+            if found - known or bool(found) != bool(known):
+                of_labels = column == "label"
+                raise CertificateError(
+                    f"classifier {name}: found {column} {listed(sorted(found - known))}; expected "
+                    f"some of {listed(sorted(known))}, on which it was certified. Certify it on "
+                    "rounds with such items.",
+                    "certificate_other_labels" if of_labels else "certificate_other_strata",
+                )
+
+    def _said(self, effect: str, *, met: bool) -> Iterator[str]:
+        """The reasons of verdicts that a policy admits, or does not."""
+        for name, each in self.rounds.items():
+            for verdict in each["verdicts"]:
+                admitted = verdict["verdict"] in self.policy.admit
+                if verdict["effect"] == effect and admitted is met:
+                    yield f"round {name}: {verdict['reason']}"
+
+
+def certify(
+    store: Store,
+    rounds: Sequence[str],
+    identity: Identity,
+    rules: Policy,
+    *,
+    policy: Policy,
+    contract: Contract,
+    project: str,
+    expires: date,
+    waivers: Sequence[Waiver] = (),
+    settings_digest: str | None = None,
+    reason: str = "",
+) -> Certificate:
+    """Judge a classifier beside the panels of admitted rounds, and record what was found.
+
+    Parameters
+    ----------
+    store, rounds
+        Rounds that the classifier labelled whole. Every one must meet the rules.
+    identity
+        Which classifier it is.
+    rules
+        The policy whose rules for classifiers judge it.
+    policy, contract, project, waivers, settings_digest
+        What the panels are admitted by, as for `release_round`.
+    expires
+        The last day on which the certificate answers, at most 366 days from today.
+    reason
+        Why there is another attempt under this name.
+
+    Returns
+    -------
+    Certificate
+        Certified or held. Both are in the log.
+
+    Raises
+    ------
+    CertificateError
+        A round is not admitted, its raters are models, the classifier did not label all of its
+        items, or there was an attempt before and no reason is given.
+    """
+    refuse_expiry(expires, today(), LONGEST)
+    if not rules.classifiers or not rounds:
+        what = "rules for classifiers" if rounds else "round"
+        raise CertificateError(
+            f"classifier {identity.name}: found no {what}; expected at least one. Name a policy "
+            "with rules under classifiers, as classifier-standard, and admitted rounds."
+        )
+    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    with store.reading():
+        store.log.give_to(project)
+        refuse_reused(store, rules, contract)
+        _refuse_again(store, _earlier(store.history(), identity, rounds), identity, reason)
+        judged, _ = decide(store, list(dict.fromkeys(rounds)), terms)
+    found = _certificate(project, identity, expires, rules, terms, judged, reason.strip())
+    with store.locked():
+        refuse_replaced(store, [each.version for each in judged])
+        for each in judged:
+            if not is_last_decision(store, each.version, each.facts):
+                raise _not_admitted(each.version.round, "judged again meanwhile")
+        found = _beside(found, store.history())
+        _record(store, found)
+    return found
+
+
+def open_certificate(
+    store: Store, identity: Identity, ratings: Ratings | None = None, *, on: date | None = None
+) -> Certificate:
+    """The certificate that answers for a classifier, derived again from the store's bytes.
+
+    The last attempt with this identity counts. If `ratings` are given, it must answer for them.
+
+    Raises
+    ------
+    CertificateError
+        No certificate answers. The `code` says why.
+    StoreError
+        The log or a round was edited.
+    """
+    history = store.history()
+    place, entry = _entry_of(store, history, identity)
+    if entry["decision"] != "certified":
+        raise CertificateError(
+            f"classifier {identity.name}: found that it was held ({'; '.join(entry['reasons'])}); "
+            "expected a certificate. Improve the classifier, and certify it again.",
+            "certificate_held",
+        )
+    said = _document(store, entry)
+    refuse_expiry(_last_day(entry), on or today())
+    for name, digest in entry["rounds"].items():
+        _refuse_withdrawn(store, name, digest, history[place:])
+    found = _derived(store, said, entry, history[:place], identity)
+    if ratings is not None:
+        found.refuse_others(ratings)
+    return found
+
+
+def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
+    """What the items that a classifier labelled are like: their labels, and each of their strata.
+
+    The labels are those of the panel too. Numbers without categories are no labels here.
+    """
+    items = _values_of(ratings, "item", [name])
+    columns = [f"{STRATUM}{column}" for column in ratings.strata]
+    known = ratings.items(columns, names=items)
+    strata = {column: sorted(known[column].drop_null().unique().to_pylist()) for column in columns}
+    if ratings.scale.continuous:
+        return {"label": [], **strata}
+    both = [name, *ratings.raters]
+    return {"label": sorted(map(str, _values_of(ratings, "label", both, items))), **strata}
+
+
+def _values_of(
+    ratings: Ratings, column: str, raters: Collection[str], items: Collection[str] | None = None
+) -> set[str]:
+    """The different values of a column in the ratings of some raters."""
+    return {*ratings.first([column], raters=raters, items=items)[column].unique().to_pylist()}
+
+
+def refuse_expiry(expires: date, on: date, longest: int | None = None) -> None:
+    """Refuse a certificate after its last day, and one that would hold for too many days.
+
+    Raises
+    ------
+    CertificateError
+        The day is past or too far away.
+    """
+    if expires < on:
+        raise CertificateError(
+            f"certificate: found the last day {expires}, which is past; expected {on} or later. "
+            "Certify the classifier again, on rounds of today.",
+            "certificate_expired",
+        )
+    if longest is not None and expires > on + timedelta(days=longest):
+        raise CertificateError(
+            f"certificate: found the last day {expires}; expected at most {longest} days after "
+            f"{on}, since models and items change. Name an earlier day."
+        )
+
+
+def _certificate(
+    project: str,
+    identity: Identity,
+    expires: date,
+    rules: Policy,
+    terms: Terms,
+    judged: Sequence[Judged],
+    reason: str,
+) -> Certificate:
+    """The certificate that follows from rounds, before the log is asked for earlier attempts."""
+    for each in judged:
+        if not each.decision.admitted:
+            raise _not_admitted(each.version.round, "; ".join(each.decision.reasons))
+    scales = {each.ratings.scale for each in judged}
+    if len(scales) > 1:
+        raise CertificateError(
+            f"classifier {identity.name}: found {len(scales)} different scales; expected one in a "
+            "certificate. Certify it on each scale."
+        )
+    names = {each.version.round for each in judged}
+    about = replace(terms, waivers=tuple(each for each in terms.waivers if each.round in names))
+    found = {each.version.round: _evidence(each, identity, rules) for each in judged}
+    scale = next(iter(scales))
+    return Certificate(project, identity, expires, rules, about, found, scale, (), reason)
+
+
+def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
+    """What a round shows of a classifier, as plain data.
+
+    Labels that began as a suggestion do not count, since they may be the classifier's own.
+    """
+    name, ratings = identity.name, judged.ratings.unassisted
+    _refuse_panel(judged, ratings, identity)
+    under = rules.of_classifiers
+    found = measure_ratings(ratings, under.measures, under.inference, scopes=("classifier",))
+    verdicts = under.judge([each for each in found if each.scope.name == name])
+    test = alternative_annotator_test(counting_of(ratings).by_rater(ratings, (name,)).against(name))
+    said = ("winning_rate", "passed", "epsilon", "undefined")
+    return {
+        "ratings_digest": judged.version.ratings_digest,
+        "items": ratings.n_items,
+        "raters": len(ratings.raters),
+        "says_assisted": ratings.says_assisted,
+        "verdicts": [each.to_mapping() for each in verdicts],
+        "alternative_annotator_test": {each: getattr(test, each) for each in said},
+        "domain": domain_of(ratings, name),
+    }
+
+
+def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
+    """Refuse a panel of models, and a classifier that did not label all that the panel did."""
+    name, where = identity.name, f"round {judged.version.round}"
+    labelled = _values_of(ratings, "item", [name])
+    if name not in ratings.classifiers or not labelled:
+        raise CertificateError(
+            f"{where}: found classifiers {listed(ratings.classifiers)}; expected {name!r} among "
+            "them. Correct the name, or let it label the round.",
+            "certificate_classifier_absent",
+        )
+    selves = {each.casefold() for each in (name, identity.model) if each}
+    models = {*like_models(ratings.raters), *(r for r in ratings.raters if r.casefold() in selves)}
+    if models:
+        raise CertificateError(
+            f"{where}: found raters {listed(sorted(models))}, whose names are those of models; "
+            "expected people, since models that agree show nothing about people. Name models as "
+            "classifiers of the project, and read the round again.",
+            "certificate_panel_models",
+        )
+    rated = _values_of(ratings, "item", ratings.raters)
+    if missing := sorted(rated - labelled):
+        raise CertificateError(
+            f"{where}: found {counted(len(missing), 'item')} without a label of {name}, as "
+            f"{missing[0]!r}; expected one for each item of the panel, since those that it leaves "
+            "out may be the hard ones. Let it label them; an abstention is a category.",
+            "certificate_items_missing",
+        )
+
+
+def _earlier(
+    history: Sequence[Entry], identity: Identity, rounds: Collection[str]
+) -> tuple[Entry, ...]:
+    """Earlier attempts under a name, or on rounds of these names, as the log has them."""
+    kept = ("certificate", "classifier", "identity_digest", "decision")
+    return tuple(
+        {key: entry[key] for key in kept}
+        for entry in history
+        if entry["event"] == "certified"
+        and (entry["classifier"] == identity.name or {*entry["rounds"]} & {*rounds})
+    )
+
+
+def _beside(found: Certificate, history: Sequence[Entry]) -> Certificate:
+    """The certificate with what the log says of other attempts and other rounds before it."""
+    arrived = {entry["round"] for entry in history if entry["event"] == "ingested"}
+    return replace(
+        found,
+        earlier=_earlier(history, found.identity, found.rounds),
+        left_out=tuple(sorted(arrived - found.rounds.keys())),
+    )
+
+
+def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, reason: str) -> None:
+    """Refuse another attempt under a name without a reason."""
+    mine = [each for each in earlier if each["classifier"] == identity.name]
+    if mine and not reason.strip():
+        raise CertificateError(
+            f"{store.root}: found {counted(len(mine), 'earlier attempt')} under the name "
+            f"{identity.name}, the last one {mine[-1]['decision']}; expected one, since the best "
+            "of several is no evidence. Say why there must be another (--reason).",
+            "certificate_again",
+        )
+
+
+def _record(store: Store, found: Certificate) -> None:
+    """Keep the document, and then write its entry. Call only while the store is locked."""
+    written, facts = as_json(found.to_mapping()), _facts(found)
+    digest = digest_of(written)
+    store.storage.keep(_file(digest), written)
+    called = f"classifier-{found.identity.digest[:12]}"
+    reasons = list(found.reasons)
+    store.record("certified", called, certificate=digest, reasons=reasons, **facts)
+
+
+def _facts(found: Certificate) -> dict[str, Any]:
+    """What the log says of a certificate beside its digest and its reasons."""
+    return {
+        "classifier": found.identity.name,
+        "identity_digest": found.identity.digest,
+        "decision": "certified" if found.certified else "held",
+        "rounds": {name: each["ratings_digest"] for name, each in found.rounds.items()},
+        "expires": found.expires.isoformat(),
+        "policy": found.policy.to_mapping(),
+        "policy_digest": found.policy.digest,
+    }
+
+
+def _file(digest: str) -> str:
+    return f"certificates/{digest}.json"
+
+
+def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> tuple[int, Entry]:
+    """The last attempt with an identity, and its place in the log."""
+    attempts = [
+        (place, entry)
+        for place, entry in enumerate(history)
+        if entry["event"] == "certified" and entry["classifier"] == identity.name
+    ]
+    mine = [each for each in attempts if each[1]["identity_digest"] == identity.digest]
+    if mine:
+        return mine[-1]
+    for _, entry in reversed(attempts):
+        if entry["decision"] == "certified":
+            identity.refuse_other(_identity_in(_document(store, entry)))
+    raise CertificateError(
+        f"classifier {identity.name}: found no certificate of {identity.digest[:12]} in the log; "
+        "expected one. Certify it: agreement-pipeline certify.",
+        "certificate_absent",
+    )
+
+
+def _last_day(of: Mapping[str, Any]) -> date:
+    try:
+        return date.fromisoformat(of["expires"])
+    except (KeyError, TypeError, ValueError):
+        raise _not_derived("no last day") from None
+
+
+def _identity_in(said: Mapping[str, Any]) -> Identity:
+    try:
+        return Identity.from_mapping({key: said["classifier"][key] for key in PARTS})
+    except (CertificateError, KeyError, TypeError) as cause:
+        raise _not_derived(f"a classifier that cannot be used ({cause})") from None
+
+
+def _document(store: Store, entry: Entry) -> dict[str, Any]:
+    """The document of an entry, whose bytes must be those that the log has."""
+    content = store.storage.read(_file(entry["certificate"]))
+    if content is None or digest_of(content) != entry["certificate"]:
+        what = "no such file" if content is None else "other bytes than those in the log"
+        raise CertificateError(
+            f"{store.root / _file(entry['certificate'])}: found {what}; expected the certificate. "
+            "Restore it, or certify the classifier again.",
+            "certificate_edited",
+        )
+    try:
+        said = json.loads(content)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise _not_derived("no JSON object")
+    return said
+
+
+def _refuse_withdrawn(store: Store, name: str, digest: str, since: Sequence[Entry]) -> None:
+    """Refuse a round that came again, or that was held since it was part of a certificate."""
+    held = any(
+        entry["event"] == "decided" and entry["round"] == name and entry["decision"] != "admitted"
+        for entry in since
+    )
+    if held or store.present(name).ratings_digest != digest:
+        raise CertificateError(
+            f"round {name}: found that it {'was held' if held else 'came again'} since it was part "
+            "of a certificate; expected the round that was admitted. Certify the classifier again.",
+            "certificate_withdrawn",
+        )
+
+
+def _derived(
+    store: Store, said: Mapping[str, Any], entry: Entry, before: Sequence[Entry], identity: Identity
+) -> Certificate:
+    """The certificate as the store's bytes give it, if it is the one that is written."""
+    try:
+        panel = said["panel"]
+        terms = Terms(
+            Policy.from_mapping(panel["policy"]),
+            Contract.from_mapping(panel["contract"]),
+            tuple(map(Waiver.from_mapping, panel["waivers"])),
+            today(),
+        )
+        rules = Policy.from_mapping(said["policy"])
+        expires, reason = _last_day(said), str(said["reason"])
+        project, logged_on = str(said["project"]), datetime.fromisoformat(entry["time"]).date()
+    except (AgreementError, AttributeError, KeyError, TypeError, ValueError) as cause:
+        raise _not_derived(f"content that cannot be used ({cause})") from None
+    identity.refuse_other(_identity_in(said))
+    refuse_expiry(expires, logged_on, LONGEST)
+    judged = [judge_version(store, store.present(name), terms) for name in entry["rounds"]]
+    found = _beside(_certificate(project, identity, expires, rules, terms, judged, reason), before)
+    ours = said.get("written_by") == __version__
+    other = difference(
+        dict(said),
+        json.loads(as_json(found.to_mapping())),
+        "certificate",
+        frozenset({("written_by",)}) | (frozenset() if ours else WORDS),
+    )
+    if other or any(entry[key] != value for key, value in _facts(found).items()):
+        raise _not_derived(other or "facts that the log has otherwise")
+    for each in judged:
+        _refuse_otherwise_admitted(each, before)
+    return found
+
+
+def _refuse_otherwise_admitted(judged: Judged, before: Sequence[Entry]) -> None:
+    """Refuse a panel that the gate last judged by other rules than the certificate says."""
+    name, facts = judged.version.round, judged.facts
+    gate = [each for each in before if each["event"] == "decided" and each["round"] == name][-1:]
+    if not gate or any(gate[0][key] != facts[key] for key in BOUND):
+        raise _not_derived(f"rules for the panel of round {name} that the gate did not judge by")
+
+
+def _not_derived(found: str) -> CertificateError:
+    return CertificateError(
+        f"certificate: found {found}; expected what the rounds in the store give. Do not rely on "
+        "it; certify the classifier again.",
+        "certificate_not_derived",
+    )
+
+
+def _not_admitted(name: str, why: str) -> CertificateError:
+    return CertificateError(
+        f"round {name}: found a round that is not admitted ({why}); expected an admitted panel. "
+        "Correct what the reasons name.",
+        "certificate_round_held",
+    )

@@ -1,0 +1,72 @@
+"""The command `certify`."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.projects import Project, load_project
+from tests.release.test_certificates import make_ratings
+
+SOON = (datetime.now(UTC).date() + timedelta(days=90)).isoformat()
+
+
+@pytest.fixture
+def project(tmp_path, original):
+    path = tmp_path / "configs/projects/demo.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "project: demo\ninbox: inbox\n"
+        "scale: {level: nominal, categories: ['no', 'yes']}\n"
+        "layout: long\ncolumns: {item: item, rater: rater, label: label}\n"
+        "classifiers: [judge]\npolicy: standard\n"
+    )
+    of = Project(load_project(path))
+    digest = of.settings.reading_digest
+    of.store.ingest("r1", make_ratings(wrong=0), original, settings_digest=digest)
+    (path.parent / "prompt.txt").write_text("Is it rude?")
+    (path.parent / "judge.yaml").write_text("name: judge\nmodel: m\nprompt: prompt.txt\n")
+    return path
+
+
+@pytest.fixture
+def original(tmp_path):
+    path = tmp_path / "export.csv"
+    path.write_bytes(b"as delivered")
+    return path
+
+
+def test_a_classifier_is_certified_checked_and_refused_under_another_prompt(project, capsys):
+    judge = str(project.with_name("judge.yaml"))
+    assert main(["certify", str(project), judge, "--expires", SOON]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("certified: judge agrees with the panel of rounds ['r1'] on items")
+    assert "warning: not known of it: ['version', 'rubric_digest', 'parameters', 'date']" in said
+    assert main(["certify", str(project), judge, "--check", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["decision"] == "certified"
+    project.with_name("prompt.txt").write_text("Is it very rude?")
+    assert main(["certify", str(project), judge, "--check"]) == 1
+    assert "refused (certificate_other_prompt)" in capsys.readouterr().err
+
+
+def test_a_held_classifier_ends_with_1_and_another_attempt_says_why(project, original, capsys):
+    of = Project(load_project(project))
+    bad = make_ratings(wrong=40, prefix="k")
+    digest = of.settings.reading_digest
+    of.store.ingest("r2", bad, original, settings_digest=digest)
+    arguments = ["certify", str(project), str(project.with_name("judge.yaml")), "--expires", SOON]
+    assert main(arguments) == 1
+    assert capsys.readouterr().out.startswith("held: judge is not shown to agree with the panel")
+    assert main([*arguments, "--round", "r1"]) == 1
+    assert "refused (certificate_again)" in capsys.readouterr().err
+    assert main([*arguments, "--round", "r1", "--reason", "posts of one kind"]) == 0
+    said = capsys.readouterr().out
+    assert "of which 1 held: posts of one kind" in said
+    assert "not part of it: rounds ['r2'] of the same store" in said
+
+
+@pytest.mark.parametrize("given", [[], ["--check", "--expires", SOON], ["--expires", "soon"]])
+def test_a_certificate_is_made_or_checked(project, given, capsys):
+    assert main(["certify", str(project), str(project.with_name("judge.yaml")), *given]) == 2
+    assert "expected" in capsys.readouterr().err

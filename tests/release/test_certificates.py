@@ -1,0 +1,457 @@
+"""A certificate answers for one classifier, on rounds like those it was judged on, until a day."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.classifiers import Identity
+from agreement_pipeline.errors import CertificateError, PolicyError, StoreError
+from agreement_pipeline.policy import Policy, Rule, load_policy
+from agreement_pipeline.release import certify, judge_round, open_certificate
+from agreement_pipeline.release.contents import as_json
+from agreement_pipeline.report import event_table
+from agreement_pipeline.store import Store, digest_of
+from tests.events import sealed
+from tests.release.forging import CONTRACT, POLICY, STRICTER
+
+JUDGE = Identity(
+    "judge",
+    model="m-large",
+    version="3",
+    prompt_digest="a" * 64,
+    rubric_digest="b" * 64,
+    parameters={"temperature": 0},
+)
+RULES = Policy(
+    "for classifiers",
+    1,
+    POLICY.rules,
+    classifiers=(Rule("vanbelle_albert_kappa", "classifier", min_items=30),),
+    n_resamples=1000,
+)
+SCALE = Scale(("no", "yes"))
+TODAY = datetime.now(UTC).date()
+SOON = TODAY + timedelta(days=90)
+
+
+def make_ratings(wrong=1, raters="abc", prefix="i", name="judge", n=90, labelled=90, strata="de"):
+    """A panel that agrees but on two items, and a classifier that is wrong on the first few."""
+    rows = []
+    for item in range(n):
+        said = ("no", "yes")[item % 2]
+        other = ("no", "yes")[(item + 1) % 2]
+        known = {"item": f"{prefix}{item:03}", "language": strata[item % len(strata)]}
+        rows += [
+            known | {"rater": rater, "label": other if item < 2 and rater == "c" else said}
+            for rater in raters
+        ]
+        if item < labelled:
+            rows.append(known | {"rater": name, "label": other if item < wrong else said})
+    return Ratings.from_frame(
+        pd.DataFrame(rows).rename(columns={"language": "stratum:language"}),
+        SCALE,
+        classifiers=[name],
+    )
+
+
+@pytest.fixture
+def ingested(store, original):
+    def ingest(name="r1", **how):
+        return store.ingest(name, make_ratings(**how), original)
+
+    ingest()
+    return ingest
+
+
+def certified(store, rounds=("r1",), identity=JUDGE, rules=RULES, **how):
+    how = {"policy": POLICY, "contract": CONTRACT, "project": "demo", "expires": SOON} | how
+    return certify(store, rounds, identity, rules, **how)
+
+
+def refused(code, call, *given, **how):
+    with pytest.raises(CertificateError) as caught:
+        call(*given, **how)
+    assert caught.value.code == code
+    return str(caught.value)
+
+
+def edit_document(store, change, *, logged):
+    """Change the document; if `logged`, make the last entry of the log agree with it."""
+    entry = store.history()[-1]
+    path = store.root / "certificates" / f"{entry['certificate']}.json"
+    said = json.loads(path.read_text())
+    change(said)
+    if not logged:
+        path.write_bytes(as_json(said))
+        return
+    digest = digest_of(as_json(said))
+    path.with_name(f"{digest}.json").write_bytes(as_json(said))
+    sealed(store, lambda entry: entry.update(certificate=digest))
+
+
+def test_a_certificate_says_what_agrees_with_whom_until_when(store, ingested):
+    found = certified(store)
+    assert found.certified
+    assert found.statement == (
+        f"judge agrees with the panel of rounds ['r1'] on items like these until {SOON}; "
+        "this does not say that it is right, unbiased or fair"
+    )
+    (round_,) = found.rounds.values()
+    assert round_["domain"] == {"label": ["no", "yes"], "stratum:language": ["d", "e"]}
+    assert round_["alternative_annotator_test"]["passed"] is True
+    (verdict,) = round_["verdicts"]
+    assert (verdict["scope"], verdict["verdict"]) == ("classifier judge", "reliable")
+    assert found.warnings == (
+        "round r1: its export does not say which labels began as a suggestion, perhaps this "
+        "classifier's own",
+        "not known of it: ['date']",
+    )
+
+
+def test_it_is_in_the_log_and_bound_to_what_it_rests_on(store, ingested):
+    found = certified(store)
+    entry = store.history()[-1]
+    assert entry["event"] == "certified"
+    assert entry["rounds"] == {"r1": store.present("r1").ratings_digest}
+    assert entry["identity_digest"] == JUDGE.digest
+    assert entry["policy_digest"] == RULES.digest
+    assert entry["certificate"] == digest_of(as_json(found.to_mapping()))
+    assert event_table([entry])["what"].tolist() == [f"judge: certified, until {SOON}"]
+
+
+def test_it_is_derived_again_from_the_stores_own_bytes(store, ingested):
+    found = certified(store)
+    again = open_certificate(Store(store.root), JUDGE)
+    assert as_json(again.to_mapping()) == as_json(found.to_mapping())
+
+
+def test_a_classifier_that_differs_is_held_and_stays_in_the_log(store, ingested):
+    ingested("r2", wrong=30, prefix="k")
+    found = certified(store, ["r2"])
+    assert not found.certified
+    assert "vanbelle_albert_kappa of classifier judge" in found.reasons[0]
+    assert store.history()[-1]["decision"] == "held"
+    assert "vanbelle" in refused("certificate_held", open_certificate, store, JUDGE)
+
+
+def test_a_classifier_that_always_gives_the_common_label_is_held(store, original):
+    frame = make_ratings(wrong=0, n=200, labelled=200).to_pandas()
+    common = frame["item"].str[1:].astype(int) % 5 != 1
+    frame.loc[common, "label"] = "no"
+    frame.loc[frame["rater"] == "judge", "label"] = "no"
+    store.ingest("r1", Ratings.from_frame(frame, SCALE, classifiers=["judge"]), original)
+    assert "vanbelle_albert_kappa of classifier judge 0.000" in certified(store).reasons[0]
+
+
+def test_each_round_must_meet_the_rules(store, ingested):
+    ingested("r2", wrong=30, prefix="k")
+    found = certified(store, ["r1", "r2"])
+    assert not found.certified
+    assert all(reason.startswith("round r2: ") for reason in found.reasons)
+
+
+def test_an_undefined_value_holds(store, ingested):
+    own = replace(
+        RULES,
+        classifiers=(Rule("self_agreement_unbiased", "classifier"),),
+        passed_by_guessing="It stands beside other rules.",
+    )
+    found = certified(store, rules=own)
+    assert not found.certified
+    assert "undefined" in found.reasons[0]
+
+
+def test_what_only_warns_is_said_and_holds_nothing(store, ingested):
+    beside = Rule("recall_beside_raters", "classifier", 0.9, 0.8, effect="warn")
+    found = certified(store, rules=replace(RULES, classifiers=(*RULES.classifiers, beside)))
+    assert found.certified
+    assert found.warnings[0].startswith("round r1: recall_beside_raters of classifier judge")
+
+
+def test_a_test_that_is_not_passed_is_said(store, ingested):
+    ingested("r2", raters="ab", prefix="k")
+    found = certified(store, ["r2"])
+    assert found.certified
+    assert found.rounds["r2"]["alternative_annotator_test"]["winning_rate"] is None
+    assert "not shown that it may stand in for a rater" in found.warnings[0]
+
+
+def test_only_the_classifier_itself_is_judged(store, original):
+    frame = make_ratings().to_pandas()
+    other = frame[frame["rater"] == "a"].assign(rater="rival", label="yes")
+    both = Ratings.from_frame(pd.concat([frame, other]), SCALE, classifiers=["judge", "rival"])
+    store.ingest("r1", both, original)
+    assert certified(store).certified
+    assert not certified(store, identity=Identity("rival")).certified
+
+
+def test_a_held_panel_certifies_nothing(store, ingested):
+    words = refused("certificate_round_held", certified, store, policy=STRICTER)
+    assert "krippendorff_alpha" in words
+    assert [entry["event"] for entry in store.history()] == ["ingested", "decided"]
+
+
+@pytest.mark.parametrize(
+    ("raters", "identity"),
+    [
+        (["a", "gpt-4o", "c"], JUDGE),
+        (["a", "M-Large", "c"], JUDGE),
+    ],
+)
+def test_a_panel_of_models_certifies_nothing(store, ingested, raters, identity):
+    ingested("r2", raters=raters, prefix="k")
+    refused("certificate_panel_models", certified, store, ["r2"], identity)
+
+
+def test_a_classifier_must_have_labelled_the_round(store, ingested):
+    refused("certificate_classifier_absent", certified, store, identity=Identity("another"))
+    words = refused("certificate_classifier_absent", certified, store, identity=Identity("a"))
+    assert "found classifiers ['judge']; expected 'a' among them" in words
+
+
+def test_a_classifier_may_not_leave_hard_items_out(store, ingested):
+    ingested("r2", labelled=80, prefix="k")
+    words = refused("certificate_items_missing", certified, store, ["r2"])
+    assert "10 items" in words
+
+
+@pytest.mark.parametrize("expires", [TODAY - timedelta(days=1), TODAY + timedelta(days=367)])
+def test_a_certificate_ends_within_a_year(store, ingested, expires):
+    with pytest.raises(CertificateError, match="the last day"):
+        certified(store, expires=expires)
+
+
+def test_an_expired_certificate_answers_nothing(store, ingested):
+    certified(store)
+    assert open_certificate(store, JUDGE, on=SOON).certified
+    late = SOON + timedelta(days=1)
+    refused("certificate_expired", open_certificate, store, JUDGE, on=late)
+
+
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ("model", {"model": "m-small"}),
+        ("version", {"version": None}),
+        ("prompt", {"prompt_digest": "c" * 64}),
+        ("rubric", {"rubric_digest": "c" * 64}),
+        ("parameters", {"parameters": {"temperature": 1}}),
+        ("date", {"date": date(2026, 1, 1)}),
+    ],
+)
+def test_another_classifier_under_the_same_name_is_not_certified(store, ingested, part, other):
+    certified(store)
+    refused(f"certificate_other_{part}", open_certificate, store, replace(JUDGE, **other))
+
+
+def test_without_an_attempt_there_is_no_certificate(store, ingested):
+    refused("certificate_absent", open_certificate, store, JUDGE)
+    refused("certificate_absent", open_certificate, store, Identity("another"))
+
+
+def test_labels_and_strata_outside_are_not_answered_for(store, ingested):
+    certified(store)
+    silver = make_ratings(raters="", prefix="s")
+    assert open_certificate(store, JUDGE, silver).certified
+    foreign = make_ratings(raters="", prefix="s", strata="df")
+    words = refused("certificate_other_strata", open_certificate, store, JUDGE, foreign)
+    assert "stratum:language ['f']" in words
+    wider = Ratings.from_frame(silver.to_pandas(), Scale(("no", "yes", "maybe")))
+    refused("certificate_other_labels", open_certificate, store, JUDGE, wider)
+
+
+def test_a_category_that_nobody_gave_was_not_certified(store, original):
+    wide = Scale(("no", "yes", "maybe"))
+    frame = make_ratings().to_pandas()
+    store.ingest("r1", Ratings.from_frame(frame, wide, classifiers=["judge"]), original)
+    found = certified(store)
+    other = pd.DataFrame([{"item": "s", "rater": "judge", "label": "maybe"}])
+    silver = Ratings.from_frame(other, wide, classifiers=["judge"])
+    assert "maybe" in refused("certificate_other_labels", found.refuse_others, silver)
+
+
+def test_a_round_that_is_held_later_withdraws_the_certificate(store, ingested):
+    certified(store)
+    judge_round(store, "r1", STRICTER, CONTRACT)
+    refused("certificate_withdrawn", open_certificate, store, JUDGE)
+    judge_round(store, "r1", POLICY, CONTRACT)
+    refused("certificate_withdrawn", open_certificate, store, JUDGE)
+
+
+def test_a_round_that_comes_again_withdraws_the_certificate(store, ingested):
+    certified(store)
+    ingested(wrong=2)
+    refused("certificate_withdrawn", open_certificate, store, JUDGE)
+
+
+def test_a_round_that_was_never_withdrawn_goes_on_after_another_judgement(store, ingested):
+    certified(store)
+    judge_round(store, "r1", replace(POLICY, policy="other"), CONTRACT)
+    assert open_certificate(store, JUDGE).certified
+
+
+# Best of several
+
+
+def test_rounds_that_were_left_out_show(store, ingested):
+    ingested("r2", wrong=30, prefix="k")
+    found = certified(store)
+    assert "not part of it: rounds ['r2'] of the same store" in found.warnings
+    assert open_certificate(store, JUDGE).left_out == ("r2",)
+
+
+def test_another_attempt_says_why_and_shows_the_first(store, ingested):
+    ingested("r2", wrong=30, prefix="k")
+    certified(store, ["r2"])
+    words = refused("certificate_again", certified, store)
+    assert "1 earlier attempt under the name judge, the last one held" in words
+    tuned = replace(JUDGE, prompt_digest="c" * 64)
+    refused("certificate_again", certified, store, identity=tuned)
+    found = certified(store, identity=tuned, reason="a clearer prompt")
+    assert found.certified
+    assert (
+        "after 1 earlier attempt under this name or on these rounds, of which 1 held: "
+        "a clearer prompt" in found.warnings
+    )
+    assert "1 other classifier had the name judge, with another digest" in found.warnings
+    assert open_certificate(store, tuned).warnings == found.warnings
+
+
+def test_attempts_of_others_on_the_same_rounds_show(store, original):
+    frame = make_ratings().to_pandas()
+    other = frame[frame["rater"] == "judge"].assign(rater="rival")
+    both = Ratings.from_frame(pd.concat([frame, other]), SCALE, classifiers=["judge", "rival"])
+    store.ingest("r1", both, original)
+    certified(store)
+    found = certified(store, identity=Identity("rival"))
+    assert [each["classifier"] for each in found.earlier] == ["judge"]
+
+
+def test_cut_offs_may_not_change_under_a_policys_name(store, ingested):
+    certified(store)
+    easier = replace(RULES, classifiers=(Rule("vanbelle_albert_kappa", "classifier", 0.7, 0.667),))
+    with pytest.raises(StoreError, match="other rules than those"):
+        certified(store, rules=easier, reason="an easier cut-off")
+
+
+# Forged documents and logs
+
+
+def test_an_edited_document_is_refused(store, ingested):
+    certified(store)
+    edit_document(store, lambda said: said.update(expires="2099-01-01"), logged=False)
+    refused("certificate_edited", open_certificate, store, JUDGE)
+    (path,) = (store.root / "certificates").iterdir()
+    path.unlink()
+    refused("certificate_edited", open_certificate, store, JUDGE)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda said: said["rounds"]["r1"]["verdicts"][0].update(value=1.0),
+        lambda said: said["rounds"]["r1"]["domain"]["label"].append("maybe"),
+        lambda said: said.update(statement="judge is right"),
+        lambda said: said.update(warnings=[]),
+        lambda said: said.update(more="judge is fair"),
+        lambda said: said.pop("panel"),
+        lambda said: said["panel"]["policy"].update(version=2),
+        lambda said: said["panel"]["policy"]["rules"][0].update(reliable=0.7),
+        lambda said: said["policy"]["classifiers"][0].update(reliable=0.7),
+        lambda said: said.update(decision="held"),
+    ],
+)
+def test_a_document_that_the_rounds_do_not_give_is_refused(store, ingested, forge):
+    certified(store)
+    edit_document(store, forge, logged=True)
+    refused("certificate_not_derived", open_certificate, store, JUDGE)
+
+
+def test_a_longer_term_than_the_log_allows_is_refused(store, ingested):
+    certified(store)
+    edit_document(store, lambda said: said.update(expires="2099-01-01"), logged=True)
+    sealed(store, lambda entry: entry.update(expires="2099-01-01"))
+    with pytest.raises(CertificateError, match="at most 366 days"):
+        open_certificate(store, JUDGE)
+
+
+def test_a_last_day_that_is_none_is_refused(store, ingested):
+    certified(store)
+    sealed(store, lambda entry: entry.update(expires="never"))
+    refused("certificate_not_derived", open_certificate, store, JUDGE)
+
+
+def test_a_time_of_the_log_that_is_none_is_refused(store, ingested):
+    certified(store)
+    sealed(store, lambda entry: entry.update(time="now"))
+    refused("certificate_not_derived", open_certificate, store, JUDGE)
+
+
+def test_a_swapped_identity_is_refused(store, ingested):
+    certified(store)
+    other = replace(JUDGE, model="m-small")
+    sealed(store, lambda entry: entry.update(identity_digest=other.digest))
+    refused("certificate_other_model", open_certificate, store, other)
+    refused("certificate_other_model", open_certificate, store, other)
+
+
+def test_a_forged_line_of_the_log_that_certifies_what_was_held_is_refused(store, ingested):
+    ingested("r2", wrong=30, prefix="k")
+    certified(store, ["r2"])
+    sealed(store, lambda entry: entry.update(decision="certified"))
+    refused("certificate_not_derived", open_certificate, store, JUDGE)
+
+
+def test_a_line_inside_the_log_cannot_change(store, ingested):
+    certified(store)
+    judge_round(store, "r1", replace(POLICY, version=2), CONTRACT)
+    path = next(
+        path
+        for path in sorted((store.root / "log").glob("*.json"))
+        if json.loads(path.read_text())["event"] == "certified"
+    )
+    entry = json.loads(path.read_text())
+    path.write_text(json.dumps(entry | {"expires": "2099-01-01"}))
+    with pytest.raises(StoreError):
+        open_certificate(Store(store.root), JUDGE)
+
+
+def test_edited_ratings_are_refused(store, ingested):
+    certified(store)
+    (table,) = (store.root / "rounds").rglob("*.parquet")
+    table.write_bytes(table.read_bytes()[:-1])
+    with pytest.raises(StoreError, match="edited"):
+        open_certificate(Store(store.root), JUDGE)
+
+
+# Policies
+
+
+def test_the_bundled_policy_judges_a_panel_as_standard_does():
+    found = load_policy("classifier-standard")
+    assert found.rules == load_policy("standard").rules
+    assert [rule.measure for rule in found.classifiers if rule.effect == "hold"] == [
+        "vanbelle_albert_kappa"
+    ]
+
+
+def test_a_policy_without_rules_for_classifiers_certifies_nothing(store, ingested):
+    with pytest.raises(CertificateError, match="no rules for classifiers"):
+        certified(store, rules=POLICY)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (Rule("krippendorff_alpha"), "expected a rule on the scope classifier"),
+        (Rule("shah_s", "classifier", effect="warn"), "or every classifier would be certified"),
+        (Rule("advantage_probability", "classifier"), "without looking"),
+    ],
+)
+def test_rules_for_classifiers_that_hold_nothing_are_refused(rule, words):
+    with pytest.raises(PolicyError, match=words):
+        replace(RULES, rules=(Rule("krippendorff_alpha"),), classifiers=(rule,))
