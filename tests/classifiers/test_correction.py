@@ -276,6 +276,16 @@ def test_items_outside_the_population_are_refused(tables):
         correct(ratings_of([*population, *panel, ("strange", "ana", "no")]))
 
 
+def test_labels_are_spelt_in_one_way_in_both_tables(tables):
+    population, panel = tables
+    capitals = [(item, rater, label.capitalize()) for item, rater, label in panel]
+    labels = ratings_of(capitals, Scale(("No", "Yes")), classifiers=())
+    with pytest.raises(RatingsError, match="print alike, and are different: 'No' and 'no'"):
+        correct(labels, ratings_of(population))
+    both = Scale(("no", "yes", "No", "Yes"))
+    assert len(correct(ratings_of(capitals, both, ()), ratings_of(population, both))) == 4
+
+
 def test_numbers_and_categories_are_not_compared(tables):
     _, panel = numeric(np.random.default_rng(6))
     labels = ratings_of(panel, Scale((1, 2, 3, 4, 5), "interval"), classifiers=())
