@@ -218,3 +218,27 @@ def test_rows_are_chosen_in_the_population_alone(place, capsys):
     status, out, err = run(capsys, "correct", "march.csv", "labels.csv", *where)
     assert status == 0, err
     assert "labelled by model;" in out
+
+
+def test_the_column_with_the_models_labels_may_be_called_label(place, capsys):
+    pd.read_csv("items.csv").rename(columns={"said": "label"}).to_csv("items.csv", index=False)
+    how = ("--predicted", "label")
+    status, out, err = run(capsys, "draw", "items.csv", "--n", "80", *how)
+    assert status == 0, err
+    label(list(csv.DictReader(out.splitlines())))
+    status, out, err = run(capsys, "correct", "items.csv", "labels.csv", *how)
+    assert status == 0, err
+    assert "labelled by label;" in out
+
+
+def test_only_the_panels_table_has_raters_where_a_row_is_an_item(place, capsys):
+    how = ("--predicted", "said", "--rater", "who", "--label", "answer")
+    status, out, err = run(capsys, "draw", "items.csv", "--n", "80", *how)
+    assert status == 0, err
+    tasks = list(csv.DictReader(out.splitlines()))
+    assert [*tasks[0]] == ["item", "text", "who", "answer", "draw"]
+    label(tasks)
+    panel = pd.read_csv("labels.csv").drop(columns=["who", "answer"])
+    panel.rename(columns={"rater": "who", "label": "answer"}).to_csv("labels.csv", index=False)
+    status, _, err = run(capsys, "correct", "items.csv", "labels.csv", *how)
+    assert status == 0, err
