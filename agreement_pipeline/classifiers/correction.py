@@ -68,8 +68,9 @@ class Corrected(WithLimits):
     tuning
         The weight λ of the classifier's labels in each stratum, from 0 to 1.
     effective_labels
-        How many labelled items would tell as much without the classifier, of these raters. None if
-        undefined, or if the labels do not vary, as `why_not_effective` says.
+        How many labelled items would give an estimate with so small a variance without the
+        classifier, of these raters. On few labels it is rough, and the interval narrows less. None
+        if undefined, or if the labels do not vary, as `why_not_effective` says.
     """
 
     category: str | None
