@@ -10,6 +10,7 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.store import Store
 from tests.classifiers.tables import simulated
+from tests.projects.test_adjudicated import TOOLS
 
 
 @pytest.fixture
@@ -196,6 +197,22 @@ def test_tasks_of_tools_have_the_name_of_the_item(place, capsys, form):
     task = json.loads(out.splitlines()[0]) if form == "prodigy" else json.loads(out)[0]
     about = {"label-studio": "data", "argilla": "metadata", "prodigy": "meta"}[form]
     assert {*task[about]} - {"text"} == {"id", "draw"}
+
+
+@pytest.mark.parametrize("form", TOOLS)
+def test_what_a_tool_exports_is_corrected_as_it_is(place, capsys, form):
+    status, written, err = run(capsys, "draw", "march.csv", "--n", "80", "--format", form)
+    assert status == 0, err
+    (entry,) = Store(place / ".agreement/store/forum").history()
+    said = pd.read_csv("march.csv").set_index("item")["label"]
+    exported, name = TOOLS[form]
+    given = {item: [(rater, said[item]) for rater in ("ana", "ben")] for item in entry["items"]}
+    found = exported(written, given)
+    lines = "\n".join(map(json.dumps, found)) if name.endswith("l") else json.dumps(found)
+    (place / name).write_text(lines)
+    status, out, err = run(capsys, "correct", "march.csv", name)
+    assert status == 0, err
+    assert "80 of 600 items of march" in out
 
 
 def test_items_may_be_called_by_their_text(place, capsys):
