@@ -369,12 +369,13 @@ class _Evidence:
             return f"{counted(int(some.sum()), 'cluster')} labelled in part, and not as a whole"
         for place, members in self.strata.items():
             n = int((self.n_labelled[members] > 0).sum())
-            if n < min(FEWEST, len(members)):
+            fewest = min(FEWEST, len(members))
+            if n < fewest:
                 unit = "cluster" if self.design == "clustered" else "item"
                 among = f" among those labelled {self.names[int(place)]!r}"
                 return (
                     f"{counted(n, f'labelled {unit}')}{among * (self.design == 'stratified')}, and "
-                    f"{FEWEST} are needed"
+                    f"{fewest} {'is' if fewest == 1 else 'are'} needed"
                 )
         return None
 
