@@ -16,7 +16,16 @@ from agreement_pipeline.classifiers.prediction_powered import (
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import WithLimits
 from agreement_pipeline.intervals import Interval, Population
-from agreement_pipeline.ratings import Array, Codes, Ratings, column_of, numbers_in, whole
+from agreement_pipeline.ratings import (
+    Array,
+    Codes,
+    Ratings,
+    column_of,
+    described,
+    lookalikes,
+    numbers_in,
+    whole,
+)
 from agreement_pipeline.tables import Table
 from agreement_pipeline.text import called, counted, listed
 
@@ -42,8 +51,8 @@ class Corrected(WithLimits):
     category, classifier
         The category whose share it is, or None for a mean; and who labelled all items.
     target
-        *pairs*: the mean over all pairs of an item and a rater. *majority of R*: the share of items
-        for which more than half of R raters of this panel would give the category.
+        *pairs*: the mean over items of an item's mean over its raters. *majority of R*: the share
+        of items for which more than half of R raters of this panel would give the category.
     value, interval, undefined
         The prediction-powered estimate inside the ends of the scale. Without it, `undefined` says
         why.
@@ -59,8 +68,9 @@ class Corrected(WithLimits):
     tuning
         The weight λ of the classifier's labels in each stratum, from 0 to 1.
     effective_labels
-        How many labelled items would tell as much without the classifier, of these raters. None if
-        undefined, or if the labels do not vary, as `why_not_effective` says.
+        How many labelled items would give an estimate with so small a variance without the
+        classifier, of these raters. On few labels it is rough, and the interval narrows less. None
+        if undefined, or if the labels do not vary, as `why_not_effective` says.
     """
 
     category: str | None
@@ -122,6 +132,9 @@ def correct(
 
     Labels that began as a suggestion do not count, and neither do gold items. The labelled items
     must be drawn at random. `draw` records a draw, and `Draw.refuse_others` refuses other items.
+    The classifier must not have learnt from their labels, nor be the best of several on them. Items
+    without its label are no part of the population. Who of the panel labels an item must not depend
+    on what they would say.
 
     Parameters
     ----------
@@ -133,7 +146,7 @@ def correct(
         Who labelled the population. None: its only classifier.
     design
         How items were drawn: *simple*; *stratified* by the classifier's labels; or *clustered*,
-        whole clusters at random.
+        whole clusters at random. The limits of the last need clusters of which none is very large.
     majority_of
         None for the target *pairs*, or the odd number R of raters of a majority.
     raters
@@ -146,7 +159,7 @@ def correct(
     ------
     RatingsError
         The classifier or the design is not known, an item has no label of the classifier, or the
-        labels are not of one kind. Or R is even.
+        labels are not of one kind or not spelt in one way. Or R is even.
 
     Examples
     --------
@@ -189,6 +202,7 @@ class _Evidence:
         self.scales = population.scale, ratings.scale
         self._refuse_other_labels()
         self.names = tuple(dict.fromkeys(name for each in self.scales for name in each.names))
+        self._refuse_other_spellings()
         self.numeric = population.scale.numeric
         said, self.predicted = self._labels(population, [self.classifier])
         heard, self.given = self._labels(self.panel, self.panel.raters)
@@ -233,6 +247,15 @@ class _Evidence:
                 "correct: found numbers without categories; expected categories, since strata are "
                 "the classifier's labels. Name the categories (--categories)."
             )
+
+    def _refuse_other_spellings(self) -> None:
+        for alike in lookalikes(self.names):
+            if not any({*alike} <= {*each.names} for each in self.scales):
+                raise RatingsError(
+                    f"correct: found labels that print alike, and are different: "
+                    f"{described(alike)}; expected one spelling by the panel and by "
+                    f"{self.classifier!r}. Correct the labels of one table."
+                )
 
     def _labels(self, ratings: Ratings, raters: Collection[str]) -> "tuple[pa.Table, Array]":
         """The items and raters of all labels of some raters, and the labels."""
@@ -346,12 +369,13 @@ class _Evidence:
             return f"{counted(int(some.sum()), 'cluster')} labelled in part, and not as a whole"
         for place, members in self.strata.items():
             n = int((self.n_labelled[members] > 0).sum())
-            if n < min(FEWEST, len(members)):
+            fewest = min(FEWEST, len(members))
+            if n < fewest:
                 unit = "cluster" if self.design == "clustered" else "item"
                 among = f" among those labelled {self.names[int(place)]!r}"
                 return (
                     f"{counted(n, f'labelled {unit}')}{among * (self.design == 'stratified')}, and "
-                    f"{FEWEST} are needed"
+                    f"{fewest} {'is' if fewest == 1 else 'are'} needed"
                 )
         return None
 

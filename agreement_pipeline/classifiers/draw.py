@@ -3,8 +3,8 @@
 The items of each stratum are ordered by SHA-256 of the seed and their names, and the first are
 drawn. So everybody can draw again, in any language. The seed is SHA-256 of the log's last entry and
 the population, so nobody picks it. Whoever can choose what is written into the log before, or what
-the population is, can try several. That is why earlier draws from the same items stay in the log,
-and a further one states its reason.
+the population is, can try several. That is why earlier draws stay in the log, and a further one
+from a population that has an item of theirs states its reason.
 """
 
 import hashlib
@@ -46,7 +46,8 @@ class Draw:
     seed, items
         What the draw follows from, and the drawn items, sorted.
     earlier, reasons
-        The seeds of earlier draws from some of the same items, and why there is one more.
+        The seeds of earlier draws that have items of this population, and why there were more: the
+        reasons of these draws, and its own.
     """
 
     population: str
@@ -133,16 +134,22 @@ class Draw:
         missing, added = sorted({*self.items} - labelled), sorted(labelled - {*self.items})
         if not (missing or added):
             return
+        outside = f"outside of the {len(self.items):,} that were drawn"
+        sides = (
+            (missing, "without a label", "Label the missing items."),
+            (added, outside, "Leave the others out."),
+        )
         wrong = [
             f"{counted(len(items), 'item')} {what}, as {items[0]!r}"
-            for items, what in ((missing, "without a label"), (added, "that were not drawn"))
+            for items, what, _ in sides
             if items
         ]
+        steps = " ".join(step for items, _, step in sides if items)
         code = "draw_replaced" if missing and added else "draw_missing" if missing else "draw_added"
         raise DrawError(
             f"draw of {self.population}: found {' and '.join(wrong)}; expected labels of the "
             f"{len(self.items):,} drawn items and of no others, since what is chosen is no random "
-            "sample. Label the missing items, and leave the others out.",
+            f"sample. {steps}",
             code,
         )
 
@@ -224,6 +231,7 @@ def draw(
                 "draw_open",
             )
         seed = _seed(store.log.head, digest)
+        reasons = [*(why for each in earlier for why in each.reasons), reason.strip()]
         found = Draw(
             name,
             digest,
@@ -234,7 +242,7 @@ def draw(
             seed,
             _drawn(strata, shares, seed),
             tuple(each.seed for each in earlier),
-            (reason.strip(),) if earlier else (),
+            tuple(dict.fromkeys(reasons)) if earlier else (),
         )
         facts = found.to_mapping()
         store.record("drawn", facts.pop("population"), **facts)

@@ -71,7 +71,9 @@ def correct(
     """Print the share of each category in a population, corrected for a classifier's errors.
 
     The last draw from the population in the log says which items were to be labelled. The exit
-    status is 1 if the labels are of other items, or if there is no draw.
+    status is 1 if the labels are of other items, or if there is no draw. --where chooses rows of
+    the population alone. All other options say how to read both tables; the tasks of `draw` have
+    the names that they need.
     """
     from agreement_pipeline.classifiers import correct as corrected
     from agreement_pipeline.classifiers import draw_of
@@ -80,7 +82,8 @@ def correct(
 
     items = read_population(population, reading, predicted)
     named = set(items.classifiers)
-    how = {**reading, "classifiers": lambda raters, _: named & {*raters}, "usable": False}
+    of_panel = {"classifiers": lambda raters, _: named & {*raters}, "usable": False, "where": ()}
+    how = {**reading, **of_panel}
     panel = read_table(labels, how)
     try:
         drawn = draw_of(Store(store or only_store()), items)

@@ -127,7 +127,8 @@ def draw(
         reason=reason,
     )
     tasks = blind_tasks(items, found.items, found.seed)
-    text = written_tasks(tasks, items.scale.names, form)
+    names = {name: reading[name] for name in ("item", "rater", "label")}
+    text = written_tasks(tasks, items.scale.names, form, names)
     if output is None:
         say(text.rstrip("\n"))
     else:

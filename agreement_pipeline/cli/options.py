@@ -615,10 +615,12 @@ def read_population(
 ) -> Ratings:
     """The labels that classifiers gave to a population. Without a name, every rater is one.
 
-    `predicted` is the column with the classifier's labels of a table that has a row an item.
+    `predicted` is the column with the classifier's labels of a table that has a row an item. Such a
+    table has no columns of raters and labels, so their names are those of the panel's table.
     """
     names = reading["classifiers"]
     wide = {"layout": "wide", "raters": (predicted,), "classifiers": (predicted,)}
+    wide |= {"rater": Columns.rater, "label": Columns.label}
     long = {"classifiers": names or (lambda raters, _: raters)}
     return read_table(source, {**reading, **(wide if predicted else long), "usable": False})
 

@@ -107,7 +107,9 @@ class Columns:
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
-        named = [*self.named.values(), *self.raters, *self.models.values()]
+        unused = ("rater", "label") if self.raters else ()
+        told = [column for name, column in self.named.items() if name not in unused]
+        named = [*told, *self.raters, *self.models.values()]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise ProjectError(

@@ -54,6 +54,7 @@ DECIMALS = 3
 ZONES = {"PDT": "-0700", "PST": "-0800", "UTC": "+0000", "GMT": "+0000"}
 IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
 """A time as `utc` writes it."""
+DRAW = re.compile("[0-9a-f]{64}")
 MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
 AT_ONCE, LETTERS = 8_192, 1_000_000
 """How many rows are Python objects at once, and of how many letters."""
@@ -242,6 +243,11 @@ def _time(written: object) -> datetime:
     return datetime.fromisoformat(text)
 
 
+def _of_a_draw(fields: Mapping[str, object]) -> bool:
+    """True for a task that `draw` wrote: its fields tell the item, and which draw it is of."""
+    return "item" in fields and bool(DRAW.fullmatch(str(fields.get("draw"))))
+
+
 # From the submissions of an export to a table of a session
 
 
@@ -314,8 +320,9 @@ class Gathered:
             created, changed = utc(each.created, where), utc(each.changed, where)
             if each.kind == "human" and each.status == "submitted" and changed is None:
                 self.tells_changes = False
+            item = each.fields["item"] if _of_a_draw(each.fields) else each.item
             yield (
-                None if each.item is None else category_text(each.item),
+                None if item is None else category_text(item),
                 _text(each.rater) or f"{UNKNOWN}{each.record})",
                 label,
                 each.status,

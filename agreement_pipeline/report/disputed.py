@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, get_args
 
 import numpy as np
@@ -32,6 +33,7 @@ Order = Literal["disagreement", "influence"]
 ORDERS: tuple[str, ...] = get_args(Order)
 COLUMNS = ("item", "text", "label", "said", "share", "influence", "resolution", "ratings_digest")
 Task = Mapping[str, str]
+AS_IN_TASKS: Task = MappingProxyType({})
 
 
 def disputed(ratings: Ratings) -> Section:
@@ -199,7 +201,9 @@ def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[di
     ]
 
 
-def written_tasks(found: Sequence[Task], labels: Sequence[str], form: str) -> str:
+def written_tasks(
+    found: Sequence[Task], labels: Sequence[str], form: str, names: Task = AS_IN_TASKS
+) -> str:
     """The tasks as the text of a file.
 
     Parameters
@@ -210,33 +214,36 @@ def written_tasks(found: Sequence[Task], labels: Sequence[str], form: str) -> st
         The labels that an adjudicator can choose.
     form
         One of `FORMS`.
+    names
+        What the columns `item`, `rater` and `label` are called in the file. So one set of names
+        reads the labels and the population. A column that has the name of one of these is left out.
     """
-    return FORMS[form](found, labels)
+    return FORMS[form](found, labels, names)
 
 
-def _csv(found: Sequence[Task], _: Sequence[str]) -> str:
+def _csv(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
     """A table with a row for each item, and an empty column for the label."""
     buffer = io.StringIO()
-    columns = list(found[0]) if found else COLUMNS
-    writer = csv.DictWriter(buffer, columns, lineterminator="\n")
+    rows = [_named(task, names) for task in found]
+    writer = csv.DictWriter(buffer, list(rows[0]) if rows else COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(found)
+    writer.writerows(rows)
     return buffer.getvalue()
 
 
-def _label_studio(found: Sequence[Task], _: Sequence[str]) -> str:
+def _label_studio(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
     """Label Studio's basic JSON. The interface shows `$text`."""
-    return _json([{"data": {"text": task["text"], **_about(task)}} for task in found])
+    return _json([{"data": {"text": task["text"], **_about(task, names)}} for task in found])
 
 
-def _argilla(found: Sequence[Task], _: Sequence[str]) -> str:
+def _argilla(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
     """What `dataset.records.from_json` reads: fields that are shown, and metadata."""
     return _json(
         [
             {
                 "id": task["item"],
                 "fields": {"text": task["text"]},
-                "metadata": _about(task),
+                "metadata": _about(task, names),
                 "suggestions": {},
                 "responses": {},
                 "vectors": {},
@@ -246,31 +253,36 @@ def _argilla(found: Sequence[Task], _: Sequence[str]) -> str:
     )
 
 
-def _prodigy(found: Sequence[Task], labels: Sequence[str]) -> str:
+def _prodigy(found: Sequence[Task], labels: Sequence[str], names: Task) -> str:
     """JSON lines for the interface `choice`."""
     options = [{"id": label, "text": label} for label in labels]
     lines = (
         {
             "text": task["text"] or task["item"],
             "options": options,
-            "meta": _about(task),
+            "meta": _about(task, names),
         }
         for task in found
     )
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def _about(task: Task) -> dict[str, str]:
+def _about(task: Task, names: Task) -> dict[str, str]:
     """What is known of an item, without its text and what the tool asks for."""
     asked = ("text", "label", "rater")
-    return {name: value for name, value in task.items() if name not in asked}
+    return _named({name: value for name, value in task.items() if name not in asked}, names)
+
+
+def _named(task: Task, names: Task) -> dict[str, str]:
+    taken = {*names.values()} - {*names}
+    return {names.get(name, name): value for name, value in task.items() if name not in taken}
 
 
 def _json(found: object) -> str:
     return f"{json.dumps(found, ensure_ascii=False, indent=1)}\n"
 
 
-FORMS: Mapping[str, Callable[[Sequence[Task], Sequence[str]], str]] = {
+FORMS: Mapping[str, Callable[[Sequence[Task], Sequence[str], Task], str]] = {
     "csv": _csv,
     "label-studio": _label_studio,
     "argilla": _argilla,

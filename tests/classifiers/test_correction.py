@@ -260,6 +260,14 @@ def test_too_few_labels_give_no_value(tables, panel, design, majority_of, why):
         assert found.uncorrected is not None
 
 
+def test_a_label_of_one_item_needs_that_item():
+    rows = [(f"i{place:02}", "model", "no" if place else "yes") for place in range(50)]
+    panel = [(f"i{place:02}", "ana", "no") for place in range(20)]
+    assert correct(ratings_of(rows + panel), design="stratified")[1].value == 0
+    found = correct(ratings_of(rows + panel[1:]), design="stratified")[1]
+    assert found.undefined == "0 labelled items among those labelled 'yes', and 1 is needed"
+
+
 def test_labels_that_do_not_vary_have_no_effective_number():
     rows = [(f"i{place:02}", "model", "no") for place in range(50)]
     rows += [(f"i{place:02}", "ana", "no") for place in range(30)]
@@ -274,6 +282,16 @@ def test_items_outside_the_population_are_refused(tables):
     population, panel = tables
     with pytest.raises(RatingsError, match="found item 'strange' with labels of the panel"):
         correct(ratings_of([*population, *panel, ("strange", "ana", "no")]))
+
+
+def test_labels_are_spelt_in_one_way_in_both_tables(tables):
+    population, panel = tables
+    capitals = [(item, rater, label.capitalize()) for item, rater, label in panel]
+    labels = ratings_of(capitals, Scale(("No", "Yes")), classifiers=())
+    with pytest.raises(RatingsError, match="print alike, and are different: 'No' and 'no'"):
+        correct(labels, ratings_of(population))
+    both = Scale(("no", "yes", "No", "Yes"))
+    assert len(correct(ratings_of(capitals, both, ()), ratings_of(population, both))) == 4
 
 
 def test_numbers_and_categories_are_not_compared(tables):

@@ -136,6 +136,17 @@ def test_a_second_draw_needs_a_reason_and_shows_the_first(store, population):
     assert event_table(store.history())["why"].tolist() == ["", "the texts were cut off"]
 
 
+def test_a_third_draw_shows_both_reasons(store, population):
+    draw(store, "march", population, 50)
+    draw(store, "march", population, 50, reason="the texts were cut off")
+    third = draw(store, "march", population, 50, reason="the guideline changed")
+    assert third.reasons == ("the texts were cut off", "the guideline changed")
+    assert third.in_words.endswith(
+        "; after 2 earlier draws: the texts were cut off; the guideline changed"
+    )
+    assert draws(store)[-1] == third
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -143,8 +154,9 @@ def test_a_second_draw_needs_a_reason_and_shows_the_first(store, population):
         lambda rows: [*rows, ("new", "model", "no")],
         lambda rows: [(item, rater, "no") for item, rater, _ in rows],
         lambda rows: rows[:250],
+        lambda rows: rows[::-1],
     ],
-    ids=["an item fewer", "an item more", "other labels", "a part"],
+    ids=["an item fewer", "an item more", "other labels", "a part", "another order"],
 )
 def test_neither_another_name_nor_a_few_other_items_make_another_population(store, rows, changed):
     draw(store, "march", ratings_of(rows), 50)
@@ -189,6 +201,18 @@ def test_missing_added_and_replaced_items_are_refused(
     assert error.value.code == code
     assert f"'{found.items[0]}'" in str(error.value) or not n_missing
     assert f"'{others[0]}'" in str(error.value) or not n_added
+    assert ("Label the missing" in str(error.value)) == bool(n_missing)
+    assert ("Leave the others out" in str(error.value)) == bool(n_added)
+
+
+def test_the_order_of_a_population_changes_nothing(tmp_path, rows):
+    turned = np.random.default_rng(2).permutation(len(rows))
+    for design in ("simple", "stratified"):
+        found = [
+            draw(Store(tmp_path / f"{design}{at}"), "march", ratings_of(some), 50, design=design)
+            for at, some in enumerate((rows, [rows[place] for place in turned]))
+        ]
+        assert found[0] == found[1]
 
 
 def test_labels_of_a_model_and_suggestions_are_none(store, rows, population):

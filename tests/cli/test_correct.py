@@ -10,6 +10,7 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.store import Store
 from tests.classifiers.tables import simulated
+from tests.projects.test_adjudicated import TOOLS
 
 
 @pytest.fixture
@@ -171,3 +172,90 @@ def test_a_reason_moves_no_cursor(place, capsys):
     label(drawn(capsys, "--reason", "a\x1b[2Jb"))
     _, out, _ = run(capsys, "correct", "march.csv", "labels.csv")
     assert out.endswith("after 1 earlier draw: a\\x1b[2Jb\n")
+
+
+def test_tasks_have_the_names_of_the_population(place, capsys):
+    names = {"item": "id", "rater": "who", "label": "said"}
+    pd.read_csv("march.csv").rename(columns=names).to_csv("named.csv", index=False)
+    how = ("--item", "id", "--rater", "who", "--label", "said")
+    status, out, err = run(capsys, "draw", "named.csv", "--n", "80", *how)
+    assert status == 0, err
+    tasks = list(csv.DictReader(out.splitlines()))
+    assert [*tasks[0]] == ["id", "text", "who", "said", "draw"]
+    label([{"item": task["id"]} for task in tasks])
+    pd.read_csv("labels.csv").rename(columns=names).to_csv("labels.csv", index=False)
+    status, out, err = run(capsys, "correct", "named.csv", "labels.csv", *how)
+    assert status == 0, err
+    assert out.splitlines()[-1].endswith("80 of 600 items of named, simple")
+
+
+@pytest.mark.parametrize("form", ["label-studio", "argilla", "prodigy"])
+def test_tasks_of_tools_have_the_name_of_the_item(place, capsys, form):
+    pd.read_csv("march.csv").rename(columns={"item": "id"}).to_csv("named.csv", index=False)
+    how = ("--n", "80", "--item", "id", "--format", form)
+    _, out, _ = run(capsys, "draw", "named.csv", *how)
+    task = json.loads(out.splitlines()[0]) if form == "prodigy" else json.loads(out)[0]
+    about = {"label-studio": "data", "argilla": "metadata", "prodigy": "meta"}[form]
+    assert {*task[about]} - {"text"} == {"id", "draw"}
+
+
+@pytest.mark.parametrize("form", TOOLS)
+def test_what_a_tool_exports_is_corrected_as_it_is(place, capsys, form):
+    status, written, err = run(capsys, "draw", "march.csv", "--n", "80", "--format", form)
+    assert status == 0, err
+    (entry,) = Store(place / ".agreement/store/forum").history()
+    said = pd.read_csv("march.csv").set_index("item")["label"]
+    exported, name = TOOLS[form]
+    given = {item: [(rater, said[item]) for rater in ("ana", "ben")] for item in entry["items"]}
+    found = exported(written, given)
+    lines = "\n".join(map(json.dumps, found)) if name.endswith("l") else json.dumps(found)
+    (place / name).write_text(lines)
+    status, out, err = run(capsys, "correct", "march.csv", name)
+    assert status == 0, err
+    assert "80 of 600 items of march" in out
+
+
+def test_items_may_be_called_by_their_text(place, capsys):
+    how = ("--item", "text", "--predicted", "said")
+    status, out, err = run(capsys, "draw", "items.csv", "--n", "80", *how)
+    assert status == 0, err
+    tasks = list(csv.DictReader(out.splitlines()))
+    assert [*tasks[0]] == ["text", "rater", "label", "draw"]
+    assert tasks[0]["text"].startswith("text of i")
+
+
+def test_rows_are_chosen_in_the_population_alone(place, capsys):
+    model = pd.read_csv("march.csv")
+    pd.concat([model, model.assign(rater="other")]).to_csv("march.csv", index=False)
+    where = ("--where", "rater=model")
+    tasks = drawn(capsys, *where)
+    model.to_csv("march.csv", index=False)
+    label(tasks)
+    pd.concat([model, model.assign(rater="other")]).to_csv("march.csv", index=False)
+    status, out, err = run(capsys, "correct", "march.csv", "labels.csv", *where)
+    assert status == 0, err
+    assert "labelled by model;" in out
+
+
+def test_the_column_with_the_models_labels_may_be_called_label(place, capsys):
+    pd.read_csv("items.csv").rename(columns={"said": "label"}).to_csv("items.csv", index=False)
+    how = ("--predicted", "label")
+    status, out, err = run(capsys, "draw", "items.csv", "--n", "80", *how)
+    assert status == 0, err
+    label(list(csv.DictReader(out.splitlines())))
+    status, out, err = run(capsys, "correct", "items.csv", "labels.csv", *how)
+    assert status == 0, err
+    assert "labelled by label;" in out
+
+
+def test_only_the_panels_table_has_raters_where_a_row_is_an_item(place, capsys):
+    how = ("--predicted", "said", "--rater", "who", "--label", "answer")
+    status, out, err = run(capsys, "draw", "items.csv", "--n", "80", *how)
+    assert status == 0, err
+    tasks = list(csv.DictReader(out.splitlines()))
+    assert [*tasks[0]] == ["item", "text", "who", "answer", "draw"]
+    label(tasks)
+    panel = pd.read_csv("labels.csv").drop(columns=["who", "answer"])
+    panel.rename(columns={"rater": "who", "label": "answer"}).to_csv("labels.csv", index=False)
+    status, _, err = run(capsys, "correct", "items.csv", "labels.csv", *how)
+    assert status == 0, err
