@@ -177,18 +177,28 @@ def _changes(
     met = others > 0
     late = changed & met
     n, n_late = int(met.sum()), int(late.sum())
-    if last is None:  # all raters of an item may have been asked again, so items are drawn
-        chosen, apart_at = (np.bincount(item, which) > 0 for which in (late, disputed & met))
-        count = int((chosen & apart_at).sum())
-        expected, more, fewer = _by_chance(_panels(item, rater), chosen, apart_at, count)
-        p = min(1.0, 2 * min(more, fewer))
-        return Changes(n, n_late, int(chosen.sum()), count, expected, p)
+    if last is None:
+        at_random = _items_at_random(item, rater, late, disputed & met, n)
+        if label == "number" or at_random.on_disputed <= at_random.expected:
+            return at_random
+        # A tool may have written a whole category again, and nobody chose those labels.
+        whole_ones = np.bincount(first, ~changed) == 0
+        return _items_at_random(item, rater, late & ~whole_ones[first], disputed & met, n)
     stratum = rater if label == "number" else rater * (int(first.max(initial=0)) + 1) + first
     count = int((late & disputed).sum())
     expected, more, _ = _by_chance(stratum[met], late[met], disputed[met], count)
     after = _apart(item, first, last, others, label)
     towards, away = int((late & (after < apart)).sum()), int((late & (after > apart)).sum())
     return Changes(n, n_late, n_late, count, expected, more, towards, away)
+
+
+def _items_at_random(item: Codes, rater: Codes, late: Codes, disputed: Codes, n: int) -> Changes:
+    """The changes beside items drawn at random: all raters of one may have been asked again."""
+    chosen, apart_at = (np.bincount(item, which) > 0 for which in (late, disputed))
+    count = int((chosen & apart_at).sum())
+    expected, more, fewer = _by_chance(_panels(item, rater), chosen, apart_at, count)
+    p = min(1.0, 2 * min(more, fewer))
+    return Changes(n, int(late.sum()), int(chosen.sum()), count, expected, p)
 
 
 def _panels(item: Codes, rater: Codes) -> Codes:

@@ -131,6 +131,24 @@ def test_rounds_without_a_rating_to_compare_are_not_checked():
     assert changes_of(Ratings.from_frame(gold, SCALE)) is None
 
 
+def test_a_category_that_a_tool_wrote_again_is_no_choice():
+    for each in rounds(HONEST["nothing was changed"], N_FEW):
+        frame = each.ratings("times").to_pandas()
+        rude = frame["label"] == "rude"
+        frame = frame.assign(changed_at=np.where(rude, "2027-01-01", None))
+        changes = changes_of(Ratings.from_frame(frame, each.ratings("times").scale))
+        assert not changes.aimed
+    # but a new category for half of what was disputed is one
+    for each in rounds(overwritten, N_FEW):
+        frame = each.ratings("first labels").to_pandas().drop(columns="last_label")
+        disputed = frame.groupby("item", observed=True)["label"].transform("nunique") > 1
+        half = frame["item"].isin(frame["item"][disputed].unique()[::2])
+        label = frame["label"].astype(str).mask(half, "unsure")
+        settled = frame.assign(label=label, changed_at=np.where(half, "2027-01-01", None))
+        scale = Scale((*each.ratings("times").scale.names, "unsure"))
+        assert changes_of(Ratings.from_frame(settled, scale)).aimed
+
+
 def test_numbers_are_disputed_where_they_are_far_apart():
     rng = np.random.default_rng(1)
     true = np.repeat(rng.normal(size=300), 3)
