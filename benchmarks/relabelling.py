@@ -240,7 +240,7 @@ def decided(of: Round, carried: str, policy: Policy) -> Decision:
     """The decision on what an export carries of a round."""
     ratings, also = of.ratings(carried), list[Finding]()
     if carried == "two deliveries":
-        changes = changes_since(ratings, of.ratings("nothing", deliver="early"))
+        changes = changes_since(ratings, [of.ratings("nothing", deliver="early")])
         also = [given_again(changes)] if changes is not None and changes.aimed else []
     return assess(ratings, policy, Contract.default(), also=also, checked=()).decision
 
@@ -269,7 +269,7 @@ def held(made: Made, carried: str, n: int) -> float:
     """In how many of a hundred rounds changes hold it, whatever agreement is."""
     if carried == "two deliveries":
         found = (
-            changes_since(each.ratings("nothing"), each.ratings("nothing", deliver="early"))
+            changes_since(each.ratings("nothing"), [each.ratings("nothing", deliver="early")])
             for each in rounds(made, n)
         )
     else:

@@ -4,6 +4,7 @@ import click
 
 from agreement_pipeline.cli.options import PLACE, OneOf, command
 from agreement_pipeline.cli.output import say
+from agreement_pipeline.errors import StoreError
 
 
 @command(
@@ -29,7 +30,14 @@ def store(action: str, old: str, new: str) -> int:
     from agreement_pipeline.store import Store, migrate
 
     if action == "adopt":
-        Store(old).record("adopted", "log", by=new)
+        adopted = Store(old)
+        if not new.strip() or not new.isprintable():
+            raise StoreError(f"found code location {new!r}; expected its name in visible letters.")
+        if not adopted.history():
+            raise StoreError(
+                f"{old}: found no store; expected one with entries. Correct the place."
+            )
+        adopted.record("adopted", "log", by=new)
         say(f"adopted: code location {new} decides for {old} from now on.")
         return 0
     n, waived = migrate(old, new)

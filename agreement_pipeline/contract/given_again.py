@@ -4,6 +4,7 @@ Both make agreement look better, or other, than it was between raters who work i
 that is corrected does so too, so a few changes are never held against a round.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,13 +85,18 @@ class Changes:
 
 
 def changes_of(ratings: Ratings) -> Changes | None:
-    """The labels that were changed, by what the export carries. None if it carries nothing."""
+    """The labels that were changed, by what the export carries.
+
+    None if it carries nothing, or if all items are gold.
+    """
     names = [name for name in ("last_label", "changed_at") if name in ratings.has]
     if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_given_again):
         return None
     label = "number" if ratings.scale.numeric else "code"
     times = [*({"timestamp"} & ratings.has)]
     found = ratings.first(["at", "place", label, *names, *times], raters=ratings.raters)
+    if not len(found):
+        return None
     item, first = whole(found["at"]), numbers_in(found[label])
     last, changed = first.copy(), np.zeros(len(item), dtype=bool)
     is_known = not ratings.n_given_again[1]
@@ -103,40 +109,51 @@ def changes_of(ratings: Ratings) -> Changes | None:
     if "changed_at" in names:
         changed |= ~found["changed_at"].is_null().to_numpy()
         if times:
-            changed &= ~(_seconds(found["changed_at"]) <= _others_first(item, found["timestamp"]))
+            given, at = (_seconds(found[name]) for name in ("timestamp", "changed_at"))
+            # A change before the label was given is at an unknown time.
+            changed &= ~((given <= at) & (at < _others_first(item, given)))
     return _changes(item, whole(found["place"]), first, last if is_known else None, changed, label)
 
 
-def changes_since(ratings: Ratings, before: Ratings) -> Changes | None:
-    """What the same raters said otherwise of the same items in an earlier delivery of the round.
+def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None:
+    """What the same raters said otherwise of the same items when these were first delivered.
 
-    None if the two have no label in common, or if labels are vectors.
+    `before` are earlier deliveries of the round, in order. None if they have no label in common
+    with it, or if labels are vectors.
     """
-    if ratings.scale.dimensions > 1 or before.scale.dimensions > 1:
+    scale, keys = ratings.scale, ["item", "rater"]
+    if scale.dimensions > 1:
         return None
-    keys = ["item", "rater"]
-    now, then = (
-        in_pandas(each.first([*keys, "label"], raters=each.raters)) for each in (ratings, before)
-    )
+    now, then = _labels(ratings), None
+    for each in before:
+        if each.scale.dimensions == 1 and each.scale.numeric == scale.numeric:
+            met = now[keys].merge(_labels(each), on=keys)
+            then = met if then is None else pd.concat([then, met]).drop_duplicates(keys)
+    if then is None or then.empty:
+        return None
     both = now.merge(then, on=keys, suffixes=("", "_then")).sort_values("item", kind="stable")
-    if both.empty or ratings.scale.numeric != before.scale.numeric:
-        return None
     item, rater = (both[name].factorize()[0] for name in keys)
     first, last = both["label_then"].to_numpy(), both["label"].to_numpy()
     label = "number"
-    if not ratings.scale.numeric:
+    if not scale.numeric:
         codes = pd.factorize(np.concatenate([first, last]))[0]
         (first, last), label = np.split(codes, 2), "code"
     return _changes(item, rater, first, last, first != last, label)
+
+
+def _labels(ratings: Ratings) -> pd.DataFrame:
+    found = ratings.first(["item", "rater", "label"], raters=ratings.raters)
+    labels: pd.DataFrame = in_pandas(found)
+    return labels
 
 
 def _seconds(times: Any) -> Codes:
     return np.asarray(seconds(in_pandas(times)))
 
 
-def _others_first(item: Codes, given: Any) -> Codes:
+def _others_first(item: Codes, given: Codes) -> Codes:
     """When the first of the other raters labelled the item of each rating. NaN if unknown."""
-    times = np.nan_to_num(_seconds(given), nan=-np.inf)
+    times = np.nan_to_num(given, nan=-np.inf)
     order = np.lexsort((times, item))
     begins = np.flatnonzero(np.append(True, np.diff(item[order]) != 0))
     sizes = np.diff(np.append(begins, len(item)))
@@ -160,18 +177,28 @@ def _changes(
     met = others > 0
     late = changed & met
     n, n_late = int(met.sum()), int(late.sum())
-    if last is None:  # all raters of an item may have been asked again, so items are drawn
-        chosen, apart_at = (np.bincount(item, which) > 0 for which in (late, disputed & met))
-        count = int((chosen & apart_at).sum())
-        expected, more, fewer = _by_chance(_panels(item, rater), chosen, apart_at, count)
-        p = min(1.0, 2 * min(more, fewer))
-        return Changes(n, n_late, int(chosen.sum()), count, expected, p)
+    if last is None:
+        at_random = _items_at_random(item, rater, late, disputed & met, n)
+        if label == "number" or at_random.on_disputed <= at_random.expected:
+            return at_random
+        # A tool may have written a whole category again, and nobody chose those labels.
+        whole_ones = np.bincount(first, ~changed) == 0
+        return _items_at_random(item, rater, late & ~whole_ones[first], disputed & met, n)
     stratum = rater if label == "number" else rater * (int(first.max(initial=0)) + 1) + first
     count = int((late & disputed).sum())
     expected, more, _ = _by_chance(stratum[met], late[met], disputed[met], count)
     after = _apart(item, first, last, others, label)
     towards, away = int((late & (after < apart)).sum()), int((late & (after > apart)).sum())
     return Changes(n, n_late, n_late, count, expected, more, towards, away)
+
+
+def _items_at_random(item: Codes, rater: Codes, late: Codes, disputed: Codes, n: int) -> Changes:
+    """The changes beside items drawn at random: all raters of one may have been asked again."""
+    chosen, apart_at = (np.bincount(item, which) > 0 for which in (late, disputed))
+    count = int((chosen & apart_at).sum())
+    expected, more, fewer = _by_chance(_panels(item, rater), chosen, apart_at, count)
+    p = min(1.0, 2 * min(more, fewer))
+    return Changes(n, int(late.sum()), int(chosen.sum()), count, expected, p)
 
 
 def _panels(item: Codes, rater: Codes) -> Codes:
@@ -229,7 +256,9 @@ def _by_chance(
 def labels_changed_late(panel: Panel) -> Fact:
     """The share of labels that were changed when another rater had labelled the item."""
     found = changes_of(panel.ratings)
-    return Fact(None, NOTHING) if found is None else Fact(found.changed / found.n, found.words)
+    if found is None or not found.n:
+        return Fact(None, NOTHING)
+    return Fact(found.changed / found.n, found.words)
 
 
 @fact

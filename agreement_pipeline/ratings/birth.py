@@ -775,7 +775,8 @@ class Birth:
         if "last_label" in names:
             kept["last_label"] = self._last_label()
         if "changed_at" in names:
-            kept["changed_at"] = "CAST(changed_at AS STRING)"
+            said = f"NOT {cells.blank('changed_at')}"
+            kept["changed_at"] = f"CASE WHEN {said} THEN CAST(changed_at AS STRING) END"
             if "last_label" in names:  # another spelling of the first label is no change
                 same = f"last_label IS NOT NULL AND {kept['last_label']} IS NULL"
                 kept["changed_at"] = f"CASE WHEN NOT ({same}) THEN {kept['changed_at']} END"

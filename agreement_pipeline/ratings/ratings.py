@@ -798,9 +798,9 @@ class Ratings:
     def clustered_by_text(self) -> "Ratings":
         """The ratings in which items are a cluster if their texts print alike.
 
-        The same ratings if they have clusters, or no texts.
+        Clusters that were delivered do not count. The same ratings if they have no texts.
         """
-        if self.known is None or "text" not in self.has or "cluster" in self.has:
+        if self.known is None or "text" not in self.has:
             return self
         import pyarrow as pa
 
@@ -815,8 +815,9 @@ class Ratings:
         same = self.session.load(named.schema, named.to_batches())
 
         def joined(rows: Relation) -> Relation:
+            own = [f"r.{self.session.column(n)}" for n in rows.schema.names if n != "cluster"]
             return rows.view(
-                f"SELECT r.*, s.cluster AS cluster FROM {rows} AS r "
+                f"SELECT {', '.join(own)}, s.cluster AS cluster FROM {rows} AS r "
                 f"JOIN {same} AS s ON r.item = s.item",
                 same,
             )

@@ -191,16 +191,20 @@ class Rows(Cells):
 def of_first_labels(rows: Rows) -> Rows:
     """The rows with the label that was given first, and the last one where it is another.
 
-    A label that was changed back was not changed.
+    A label that was changed back was not changed. Nor was one that was changed when it was given,
+    if each row has a time of change.
     """
+    if "changed_at" in rows.names:
+        rows = _changed_later(rows)
     if "first_label" not in rows.names:
         return rows
     of, names = rows.relation.schema.field, ("label", "first_label")
     are_alike = len({of(name).type for name in names}) == 1
     last, first = map(rows.quoted if are_alike else rows.text, names)
     made = {
-        "label": f"COALESCE({first}, {last})",
-        "last_label": f"CASE WHEN {first} <> {last} THEN {last} END",
+        "label": f"CASE WHEN {rows.blank('first_label')} THEN {last} ELSE {first} END",
+        "last_label": f"CASE WHEN NOT {rows.blank('first_label')} AND {first} <> {last} "
+        f"THEN {last} END",
     }
     if "changed_at" in rows.names:
         made["changed_at"] = f"CASE WHEN {first} = {last} THEN NULL ELSE changed_at END"
@@ -208,6 +212,16 @@ def of_first_labels(rows: Rows) -> Rows:
     found = rows.view(f"SELECT {rows.with_columns(made, [*there, 'last_label'])} FROM {rows}")
     called = rows.columns.get("label", "label")
     return replace(found, columns={**rows.columns, "last_label": called})
+
+
+def _changed_later(rows: Rows) -> Rows:
+    names = "changed_at", "timestamp"
+    are_two = len({rows.columns.get(name, name) for name in names}) == len(names)
+    if not {*names} <= {*rows.names} or not are_two or rows.any(rows.blank("changed_at")):
+        return rows
+    at, given = map(rows.text, names)
+    made = {"changed_at": f"CASE WHEN {at} = {given} THEN NULL ELSE changed_at END"}
+    return rows.view(f"SELECT {rows.with_columns(made)} FROM {rows}")
 
 
 def kept(rows: Rows, rules: Rules) -> Rows:

@@ -232,24 +232,25 @@ def judge_version(
 
 
 def _given_again(store: Store, version: RoundVersion) -> Iterator[Finding]:
-    """What holds a version whose labels were changed where raters differed in an earlier one.
+    """What holds a version whose labels were changed where raters differed in earlier ones.
 
-    It is compared with the first version of the round, and with the one before.
+    Each label is compared with the first one that was delivered, and with that of the version
+    before.
     """
     every = store.versions(version.round)
     digests = [each.ratings_digest for each in every]
-    earlier = every[: digests.index(version.ratings_digest)]
-    if not earlier:
-        return
-    ratings = store.ratings_of(version)
-    for each in dict.fromkeys((earlier[0], earlier[-1])):
+    before = list[Ratings]()
+    for each in every[: digests.index(version.ratings_digest)]:
         try:
-            before = store.ratings_of(each)
+            before.append(store.ratings_of(each))
         except StoreError as cause:
             words = f"an earlier version was not compared: {in_a_sentence(cause)}"
             yield Finding("earlier_not_compared", OF_THE_GATE, False, "warning", words)
-            continue
-        changes = changes_since(ratings, before)
+    if not before:
+        return
+    ratings = store.ratings_of(version)
+    for some in (before, before[-1:]) if len(before) > 1 else (before,):
+        changes = changes_since(ratings, some)
         if changes is not None and changes.aimed:
             yield given_again(changes)
             return

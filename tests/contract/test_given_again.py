@@ -84,6 +84,71 @@ def test_only_what_is_changed_after_another_rater_counts():
     assert (changes.n, changes.changed, changes.towards) == (4, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("given", "changed_at", "n"),
+    [
+        ("2026-01-01T09:00", "2026-01-01T09:30", 0),
+        ("2026-01-01T09:00", "2026-01-01T10:00", 1),
+        ("2026-01-01T09:00", "2025-12-31T09:00", 1),
+        ("2026-01-01", "2026-01-01", 1),
+        ("2026-01-01T09:00", "yesterday", 1),
+        ("2026-01-01T18:00+09:00", "2026-01-01T04:30-05:00", 0),
+    ],
+)
+def test_a_change_at_no_certain_time_counts_as_late(given, changed_at, n):
+    """It may be of a day alone, or before the label was given, or no time."""
+    other = given[:10] if len(given) == 10 else "2026-01-01T10:00"
+    rows = [("i1", "a", "no", given, changed_at), ("i1", "b", "yes", other, None)]
+    names = ["item", "rater", "label", "timestamp", "changed_at"]
+    changes = changes_of(Ratings.from_frame(pd.DataFrame(rows, columns=names), SCALE))
+    assert changes.changed == n
+
+
+def test_changes_that_add_up_over_deliveries_are_found():
+    each = next(rounds(looked_again, 1))
+    first, last = (
+        each.ratings("nothing", deliver=name).to_pandas().astype(str) for name in ("early", "last")
+    )
+    scale = each.ratings("nothing").scale
+    pilot = first[first["item"] < "i030"].assign(item=lambda of: "pilot " + of["item"])
+    deliveries = [pilot, first]
+    for some in np.array_split(np.flatnonzero(first["label"] != last["label"]), 6):
+        now = deliveries[-1].copy()
+        now.loc[some, "label"] = last.loc[some, "label"]
+        deliveries.append(now)
+    *before, now = (Ratings.from_frame(of[["item", "rater", "label"]], scale) for of in deliveries)
+    assert not changes_since(now, before[-1:]).aimed
+    assert changes_since(now, before[:1]) is None
+    assert changes_since(now, before).aimed
+
+
+def test_rounds_without_a_rating_to_compare_are_not_checked():
+    alone = pd.DataFrame(
+        [("i", "a", "no", "yes")], columns=["item", "rater", "label", "last_label"]
+    )
+    assert fact("labels_changed_late", Ratings.from_frame(alone, SCALE)).value is None
+    gold = alone.assign(gold=True, timestamp=1.0, changed_at="2")
+    assert changes_of(Ratings.from_frame(gold, SCALE)) is None
+
+
+def test_a_category_that_a_tool_wrote_again_is_no_choice():
+    for each in rounds(HONEST["nothing was changed"], N_FEW):
+        frame = each.ratings("times").to_pandas()
+        rude = frame["label"] == "rude"
+        frame = frame.assign(changed_at=np.where(rude, "2027-01-01", None))
+        changes = changes_of(Ratings.from_frame(frame, each.ratings("times").scale))
+        assert not changes.aimed
+    # but a new category for half of what was disputed is one
+    for each in rounds(overwritten, N_FEW):
+        frame = each.ratings("first labels").to_pandas().drop(columns="last_label")
+        disputed = frame.groupby("item", observed=True)["label"].transform("nunique") > 1
+        half = frame["item"].isin(frame["item"][disputed].unique()[::2])
+        label = frame["label"].astype(str).mask(half, "unsure")
+        settled = frame.assign(label=label, changed_at=np.where(half, "2027-01-01", None))
+        scale = Scale((*each.ratings("times").scale.names, "unsure"))
+        assert changes_of(Ratings.from_frame(settled, scale)).aimed
+
+
 def test_numbers_are_disputed_where_they_are_far_apart():
     rng = np.random.default_rng(1)
     true = np.repeat(rng.normal(size=300), 3)
@@ -124,7 +189,7 @@ def test_labels_given_again_where_raters_differ_are_found(made, carried):
             assert fact("changes_on_disputed_items", ratings).value > 0.1
             assert fact("labels_changed_late", ratings).value == changes.changed / changes.n
         else:
-            changes = changes_since(ratings, each.ratings("nothing", deliver="early"))
+            changes = changes_since(ratings, [each.ratings("nothing", deliver="early")])
         assert changes.aimed
         assert changes.p < 1e-6
         assert changes.towards > changes.away

@@ -50,6 +50,8 @@ def test_items_of_one_text_count_as_one_where_that_decides():
     assert decision.codes == ("flattered",)
     assert "with all items of one text as one cluster it is" in decision.reasons[0]
     assert judged(again.drop(columns="text")).admitted
+    # a cluster for each item does not hide it
+    assert judged(again.assign(cluster=again["item"])).codes == ("flattered",)
 
 
 def test_clusters_by_text_are_those_of_a_column():
@@ -62,6 +64,8 @@ def test_clusters_by_text_are_those_of_a_column():
     assert len(found.cluster_names) == len(given.cluster_names)
     assert found.patterns.cluster.tolist() == given.patterns.cluster.tolist()
     assert given.clustered_by_text is given
+    both = Ratings.from_frame(frame.assign(cluster=frame["item"]), YES_NO).clustered_by_text
+    assert both.patterns.cluster.tolist() == given.patterns.cluster.tolist()
 
 
 def test_disputed_items_called_gold_are_measured_too():

@@ -147,3 +147,26 @@ def test_a_wide_table_has_no_first_labels():
         read(FRAME, Columns(first_label="was", raters=("a",)), layout="wide")
     with pytest.raises(RatingsError, match="found no column 'then'"):
         read(FRAME, Columns(first_label="then"))
+
+
+@pytest.mark.parametrize(
+    ("times", "n"),
+    [
+        (["1", "2", "3", "4"], 0),
+        (["1", "2", "3", "9"], 1),
+        (["1", "2", "", "9"], 3),
+        (["", "2", "", ""], 1),
+        (["", "", " ", ""], 0),
+    ],
+)
+def test_a_time_of_change_is_no_change_if_each_label_has_one_and_it_is_when_it_was_given(times, n):
+    frame = FRAME[["item", "rater", "label"]][:4].assign(timestamp=list("1234"), edited=times)
+    found = read(frame, Columns(changed_at="edited"), usable=False)
+    assert found.n_given_again == (0, n)
+    same = read(frame, Columns(changed_at="timestamp"), usable=False)
+    assert same.n_given_again == (0, 4)
+
+
+def test_a_blank_first_label_says_nothing():
+    blank = read(FRAME.fillna({"was": "", "edited": " "}), NAMED, usable=False)
+    assert blank.digest == read(FRAME, NAMED, usable=False).digest

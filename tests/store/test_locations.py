@@ -52,3 +52,17 @@ def test_a_run_names_its_code_location(tmp_path):
     assert store.log.location == "here"
     decide_as(SimpleNamespace(run=SimpleNamespace(remote_job_origin=None)), store)
     assert store.log.location is None
+
+
+@pytest.mark.parametrize("name", ["", "  ", "one\ntwo"])
+def test_a_store_is_adopted_by_a_name_that_is_seen(tmp_path, capsys, name):
+    record(at(tmp_path, "one"), "ingested", "r1")
+    assert main(["store", "adopt", str(tmp_path), name]) != 0
+    assert "expected its name in visible letters" in capsys.readouterr().err
+    assert locations(tmp_path) == ["one"]
+
+
+def test_a_place_without_a_store_is_not_adopted(tmp_path, capsys):
+    assert main(["store", "adopt", str(tmp_path / "none"), "one"]) != 0
+    assert "found no store" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
