@@ -135,7 +135,13 @@ class Certificate:
             )
             if holds
         )
-        return (*self._said("warn", met=False), *of_rounds, *map(str, filter(None, said)))
+        waived = (
+            f"round {each.round}: its panel has a waiver by {each.who}, until {each.until}: "
+            f"{each.why}"
+            for each in self.terms.waivers
+        )
+        of_panels = (*of_rounds, *waived)
+        return (*self._said("warn", met=False), *of_panels, *map(str, filter(None, said)))
 
     def to_mapping(self) -> dict[str, Any]:
         """The certificate as plain data."""
@@ -242,11 +248,15 @@ def certify(
         items, or there was an attempt before and no reason is given.
     """
     refuse_expiry(expires, today(), LONGEST)
-    if not rules.classifiers or not rounds:
-        what = "rules for classifiers" if rounds else "round"
+    if not rounds:
         raise CertificateError(
-            f"classifier {identity.name}: found no {what}; expected at least one. Name a policy "
-            "with rules under classifiers, as classifier-standard, and admitted rounds."
+            f"classifier {identity.name}: found no round in {store.root}; expected at least one "
+            "that is admitted. Deliver a round with its labels, and judge it in Dagster."
+        )
+    if not rules.classifiers:
+        raise CertificateError(
+            f"classifier {identity.name}: found no rules for classifiers; expected at least one. "
+            "Name a policy with rules under classifiers, as classifier-standard."
         )
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
     with store.reading():
@@ -261,6 +271,7 @@ def certify(
             if not is_last_decision(store, each.version, each.facts):
                 raise _not_admitted(each.version.round, "judged again meanwhile")
         found = _beside(found, store.history())
+        _refuse_again(store, found.earlier, identity, reason)
         _record(store, found)
     return found
 
@@ -288,7 +299,7 @@ def open_certificate(
             "certificate_held",
         )
     said = _document(store, entry)
-    refuse_expiry(_last_day(entry), on or today())
+    refuse_expiry(_last_day(entry), on or today(), LONGEST)
     for name, digest in entry["rounds"].items():
         _refuse_withdrawn(store, name, digest, history[place:])
     found = _derived(store, said, entry, history[:place], identity)
