@@ -211,6 +211,8 @@ def test_a_panel_that_was_admitted_by_a_waiver_is_said(store, ingested):
     [
         (["a", "gpt-4o", "c"], JUDGE),
         (["a", "M-Large", "c"], JUDGE),
+        (["a", "judge ", "c"], JUDGE),
+        (["a", "\uff2a\u200budge", "c"], JUDGE),
     ],
 )
 def test_a_panel_of_models_certifies_nothing(store, ingested, raters, identity):
@@ -343,6 +345,30 @@ def test_an_attempt_made_meanwhile_is_one_more_attempt(store, ingested, monkeypa
     monkeypatch.setattr(certificates, "decide", decided_beside_another)
     refused("certificate_again", certified, store)
     assert [entry["event"] for entry in store.history()].count("certified") == 1
+
+
+@pytest.mark.parametrize("reason", ["", " ", "\u200b", "-"])
+def test_a_reason_has_words(store, ingested, reason):
+    certified(store)
+    refused("certificate_again", certified, store, reason=reason)
+
+
+def test_a_name_in_other_letters_is_no_new_name(store, ingested, original):
+    certified(store)
+    store.ingest("r2", make_ratings(name="Judge", prefix="k"), original)
+    other = replace(JUDGE, name="Judge")
+    refused("certificate_again", certified, store, ["r2"], identity=other)
+    found = certified(store, ["r2"], identity=other, reason="its name changed")
+    assert "1 other classifier had the name Judge, with another digest" in found.warnings
+
+
+def test_a_round_that_came_before_with_other_ratings_is_said(store, original):
+    for wrong in (40, 0):
+        store.ingest("r1", make_ratings(wrong=wrong), original)
+    found = certified(store)
+    words = "rounds ['r1'] came before with other ratings, which it does not count"
+    assert words in found.warnings
+    assert open_certificate(store, JUDGE).warnings == found.warnings
 
 
 def test_attempts_of_others_on_the_same_rounds_show(store, original):
