@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from agreement_pipeline.cli.options import (
     FILE,
@@ -102,6 +103,12 @@ def certify(
 
     if check == (expires is not None):
         raise click.UsageError("found --check and --expires together, or none; expected one.")
+    source = click.get_current_context().get_parameter_source("policy")
+    if check and (rounds or reason or source is not ParameterSource.DEFAULT):
+        raise click.UsageError(
+            "found --round, --reason or --policy with --check; expected none, since the "
+            "certificate has its own. Leave them out."
+        )
     of, who = Project(load_project(project)), load_identity(identity)
     load_lightly()
     try:
@@ -134,5 +141,6 @@ def _in_words(found: "Certificate") -> Iterator[str]:
     from agreement_pipeline.report import printable
 
     yield printable(f"{'certified' if found.certified else 'held'}: {found.statement}")
+    yield printable(f"by the policy {found.policy.policy}, version {found.policy.version}")
     yield from map(printable, found.reasons)
     yield from (printable(f"warning: {each}") for each in found.warnings)

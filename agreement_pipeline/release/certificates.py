@@ -7,6 +7,7 @@ since the best of several is no evidence.
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
@@ -19,7 +20,7 @@ from agreement_pipeline.errors import AgreementError, CertificateError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.policy import Policy, Waiver
-from agreement_pipeline.ratings import STRATUM, Ratings, Scale, like_models
+from agreement_pipeline.ratings import STRATUM, Ratings, Scale, like_models, lookalikes
 from agreement_pipeline.release.contents import EACH, Paths, as_json
 from agreement_pipeline.release.decisions import (
     Judged,
@@ -74,6 +75,8 @@ class Certificate:
         Why there is one more attempt under this name.
     left_out
         Other rounds that the store had then.
+    again
+        Its rounds that had come before with other ratings. Only the last ones count.
     """
 
     project: str
@@ -86,6 +89,7 @@ class Certificate:
     earlier: tuple[Entry, ...]
     reason: str
     left_out: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
 
     @property
     def certified(self) -> bool:
@@ -114,7 +118,7 @@ class Certificate:
         name, earlier = self.identity.name, len(self.earlier)
         held = sum(each["decision"] == "held" for each in self.earlier)
         namesakes = {
-            each["identity_digest"] for each in self.earlier if each["classifier"] == name
+            each["identity_digest"] for each in self.earlier if _alike(each["classifier"], name)
         } - {self.identity.digest}
         said = (
             self.identity.absent and f"not known of it: {listed(self.identity.absent)}",
@@ -124,6 +128,9 @@ class Certificate:
             earlier
             and f"after {counted(earlier, 'earlier attempt')} under this name or on these rounds, "
             f"of which {held} held{f': {self.reason}' if self.reason else ''}",
+            self.again
+            and f"rounds {listed(self.again)} came before with other ratings, which it "
+            "does not count",
             self.left_out and f"not part of it: rounds {listed(self.left_out)} of the same store",
         )
         of_rounds = (
@@ -135,7 +142,13 @@ class Certificate:
             )
             if holds
         )
-        return (*self._said("warn", met=False), *of_rounds, *map(str, filter(None, said)))
+        waived = (
+            f"round {each.round}: its panel has a waiver by {each.who}, until {each.until}: "
+            f"{each.why}"
+            for each in self.terms.waivers
+        )
+        of_panels = (*of_rounds, *waived)
+        return (*self._said("warn", met=False), *of_panels, *map(str, filter(None, said)))
 
     def to_mapping(self) -> dict[str, Any]:
         """The certificate as plain data."""
@@ -242,11 +255,15 @@ def certify(
         items, or there was an attempt before and no reason is given.
     """
     refuse_expiry(expires, today(), LONGEST)
-    if not rules.classifiers or not rounds:
-        what = "rules for classifiers" if rounds else "round"
+    if not rounds:
         raise CertificateError(
-            f"classifier {identity.name}: found no {what}; expected at least one. Name a policy "
-            "with rules under classifiers, as classifier-standard, and admitted rounds."
+            f"classifier {identity.name}: found no round in {store.root}; expected at least one "
+            "that is admitted. Deliver a round with its labels, and judge it in Dagster."
+        )
+    if not rules.classifiers:
+        raise CertificateError(
+            f"classifier {identity.name}: found no rules for classifiers; expected at least one. "
+            "Name a policy with rules under classifiers, as classifier-standard."
         )
     terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
     with store.reading():
@@ -261,6 +278,7 @@ def certify(
             if not is_last_decision(store, each.version, each.facts):
                 raise _not_admitted(each.version.round, "judged again meanwhile")
         found = _beside(found, store.history())
+        _refuse_again(store, found.earlier, identity, reason)
         _record(store, found)
     return found
 
@@ -288,7 +306,7 @@ def open_certificate(
             "certificate_held",
         )
     said = _document(store, entry)
-    refuse_expiry(_last_day(entry), on or today())
+    refuse_expiry(_last_day(entry), on or today(), LONGEST)
     for name, digest in entry["rounds"].items():
         _refuse_withdrawn(store, name, digest, history[place:])
     found = _derived(store, said, entry, history[:place], identity)
@@ -399,8 +417,11 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
             "them. Correct the name, or let it label the round.",
             "certificate_classifier_absent",
         )
-    selves = {each.casefold() for each in (name, identity.model) if each}
-    models = {*like_models(ratings.raters), *(r for r in ratings.raters if r.casefold() in selves)}
+    selves = [each for each in (name, identity.model) if each]
+    models = {
+        *like_models(ratings.raters),
+        *(rater for rater in ratings.raters if any(_alike(rater, each) for each in selves)),
+    }
     if models:
         raise CertificateError(
             f"{where}: found raters {listed(sorted(models))}, whose names are those of models; "
@@ -427,24 +448,30 @@ def _earlier(
         {key: entry[key] for key in kept}
         for entry in history
         if entry["event"] == "certified"
-        and (entry["classifier"] == identity.name or {*entry["rounds"]} & {*rounds})
+        and (_alike(entry["classifier"], identity.name) or {*entry["rounds"]} & {*rounds})
     )
+
+
+def _alike(name: str, other: str) -> bool:
+    """True if two names are one, or look so in print: Judge is no new name beside judge."""
+    return name == other or bool(lookalikes([name, other]))
 
 
 def _beside(found: Certificate, history: Sequence[Entry]) -> Certificate:
     """The certificate with what the log says of other attempts and other rounds before it."""
-    arrived = {entry["round"] for entry in history if entry["event"] == "ingested"}
+    arrived = Counter(entry["round"] for entry in history if entry["event"] == "ingested")
     return replace(
         found,
         earlier=_earlier(history, found.identity, found.rounds),
-        left_out=tuple(sorted(arrived - found.rounds.keys())),
+        left_out=tuple(sorted(arrived.keys() - found.rounds.keys())),
+        again=tuple(name for name in found.rounds if arrived[name] > 1),
     )
 
 
 def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, reason: str) -> None:
     """Refuse another attempt under a name without a reason."""
-    mine = [each for each in earlier if each["classifier"] == identity.name]
-    if mine and not reason.strip():
+    mine = [each for each in earlier if _alike(each["classifier"], identity.name)]
+    if mine and not any(map(str.isalnum, reason)):
         raise CertificateError(
             f"{store.root}: found {counted(len(mine), 'earlier attempt')} under the name "
             f"{identity.name}, the last one {mine[-1]['decision']}; expected one, since the best "

@@ -70,3 +70,12 @@ def test_a_held_classifier_ends_with_1_and_another_attempt_says_why(project, ori
 def test_a_certificate_is_made_or_checked(project, given, capsys):
     assert main(["certify", str(project), str(project.with_name("judge.yaml")), *given]) == 2
     assert "expected" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [["--round", "r1"], ["--reason", "x"], ["--policy", "standard"]])
+def test_a_check_takes_nothing_that_it_would_not_heed(project, given, capsys):
+    judge = str(project.with_name("judge.yaml"))
+    assert main(["certify", str(project), judge, "--expires", SOON]) == 0
+    assert "\n  by the policy classifier-standard, version 1\n" in capsys.readouterr().out
+    assert main(["certify", str(project), judge, "--check", *given]) == 2
+    assert "expected none, since the certificate has its own" in capsys.readouterr().err

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from agreement_pipeline.projects import Project, load_project
+
 DEPLOY = Path(__file__).parents[2] / "deploy"
+CONSTRAINTS = DEPLOY.parent / "constraints.txt"
 PROGRAMS = Path(sys.executable).parent
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 COMMANDS = {name: each["command"] for name, each in COMPOSE.items() if "command" in each}
@@ -43,7 +46,8 @@ def test_the_code_server_stands_where_the_workspace_looks_for_it():
 
 def test_kubernetes_and_other_deployments_watch_runs_alike():
     instance = yaml.safe_load((DEPLOY / "dagster.yaml").read_text())
-    daemon = yaml.safe_load((DEPLOY / "values.yaml").read_text())["dagsterDaemon"]
+    values = yaml.safe_load((DEPLOY / "values.yaml").read_text())
+    daemon = values["dagsterDaemon"]
 
     def in_camel_case(said):
         return {re.sub(r"_(.)", lambda m: m[1].upper(), key): value for key, value in said.items()}
@@ -51,3 +55,34 @@ def test_kubernetes_and_other_deployments_watch_runs_alike():
     for part in ("run_monitoring", "run_retries"):
         (name,) = in_camel_case({part: None})
         assert daemon[name] == in_camel_case(instance[part])
+    limits = {part: in_camel_case(of) for part, of in instance["concurrency"].items()}
+    assert values["concurrency"] == {"enabled": True, **limits}
+    queue = daemon["runCoordinator"]["config"]["queuedRunCoordinator"]
+    assert queue == in_camel_case(instance["run_coordinator"]["config"])
+
+
+def test_the_chart_is_of_the_version_of_dagster_that_is_pinned():
+    (pinned,) = re.findall(r"^dagster==(\S+)$", CONSTRAINTS.read_text(), re.MULTILINE)
+    assert f"dagster/dagster --version {pinned} " in (DEPLOY / "values.yaml").read_text()
+
+
+def test_stores_outlive_their_container_and_may_be_written_to(tmp_path):
+    path = tmp_path / "configs/projects/demo.yaml"
+    path.parent.mkdir(parents=True)
+    scale = "{level: nominal, categories: ['no', 'yes']}"
+    path.write_text(f"project: demo\ninbox: inbox\nscale: {scale}\npolicy: standard\n")
+    store = Project(load_project(path)).store.root.relative_to(tmp_path)
+    ((_, mounted),) = (each.split(":") for each in COMPOSE["code"]["volumes"])
+    assert mounted == f"/home/dagster/{store.parts[0]}"
+    made = re.findall(r"mkdir (.+)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    assert mounted in made[0].split()
+
+
+def test_nobody_has_a_password_from_this_folder_and_no_port_is_open_to_all():
+    values = yaml.safe_load((DEPLOY / "values.yaml").read_text())
+    assert values["postgresql"]["postgresqlPassword"] == ""
+    assert COMPOSE["postgres"]["environment"]["POSTGRES_PASSWORD"] == "${POSTGRES_PASSWORD:?}"
+    ports = [port for each in COMPOSE.values() for port in each.get("ports", ())]
+    assert ports
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+    assert [name for name, each in COMPOSE.items() if "env_file" in each] == ["code"]

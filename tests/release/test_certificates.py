@@ -10,8 +10,8 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.errors import CertificateError, PolicyError, StoreError
-from agreement_pipeline.policy import Policy, Rule, load_policy
-from agreement_pipeline.release import certify, judge_round, open_certificate
+from agreement_pipeline.policy import Policy, Rule, Waiver, load_policy
+from agreement_pipeline.release import certificates, certify, judge_round, open_certificate
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.report import event_table
 from agreement_pipeline.store import Store, digest_of
@@ -195,11 +195,24 @@ def test_a_held_panel_certifies_nothing(store, ingested):
     assert [entry["event"] for entry in store.history()] == ["ingested", "decided"]
 
 
+def test_a_panel_that_was_admitted_by_a_waiver_is_said(store, ingested):
+    digest = store.present("r1").ratings_digest
+    waiver = Waiver(
+        "demo", "r1", digest, "krippendorff_alpha", "Dana Okoye", "settled by hand", TODAY
+    )
+    found = certified(store, policy=STRICTER, waivers=[waiver])
+    words = f"round r1: its panel has a waiver by Dana Okoye, until {TODAY}: settled by hand"
+    assert words in found.warnings
+    assert open_certificate(store, JUDGE).warnings == found.warnings
+
+
 @pytest.mark.parametrize(
     ("raters", "identity"),
     [
         (["a", "gpt-4o", "c"], JUDGE),
         (["a", "M-Large", "c"], JUDGE),
+        (["a", "judge ", "c"], JUDGE),
+        (["a", "\uff2a\u200budge", "c"], JUDGE),
     ],
 )
 def test_a_panel_of_models_certifies_nothing(store, ingested, raters, identity):
@@ -321,6 +334,43 @@ def test_another_attempt_says_why_and_shows_the_first(store, ingested):
     assert open_certificate(store, tuned).warnings == found.warnings
 
 
+def test_an_attempt_made_meanwhile_is_one_more_attempt(store, ingested, monkeypatch):
+    judged = certificates.decide
+
+    def decided_beside_another(*given):
+        monkeypatch.setattr(certificates, "decide", judged)
+        certified(store)
+        return judged(*given)
+
+    monkeypatch.setattr(certificates, "decide", decided_beside_another)
+    refused("certificate_again", certified, store)
+    assert [entry["event"] for entry in store.history()].count("certified") == 1
+
+
+@pytest.mark.parametrize("reason", ["", " ", "\u200b", "-"])
+def test_a_reason_has_words(store, ingested, reason):
+    certified(store)
+    refused("certificate_again", certified, store, reason=reason)
+
+
+def test_a_name_in_other_letters_is_no_new_name(store, ingested, original):
+    certified(store)
+    store.ingest("r2", make_ratings(name="Judge", prefix="k"), original)
+    other = replace(JUDGE, name="Judge")
+    refused("certificate_again", certified, store, ["r2"], identity=other)
+    found = certified(store, ["r2"], identity=other, reason="its name changed")
+    assert "1 other classifier had the name Judge, with another digest" in found.warnings
+
+
+def test_a_round_that_came_before_with_other_ratings_is_said(store, original):
+    for wrong in (40, 0):
+        store.ingest("r1", make_ratings(wrong=wrong), original)
+    found = certified(store)
+    words = "rounds ['r1'] came before with other ratings, which it does not count"
+    assert words in found.warnings
+    assert open_certificate(store, JUDGE).warnings == found.warnings
+
+
 def test_attempts_of_others_on_the_same_rounds_show(store, original):
     frame = make_ratings().to_pandas()
     other = frame[frame["rater"] == "judge"].assign(rater="rival")
@@ -375,6 +425,15 @@ def test_a_longer_term_than_the_log_allows_is_refused(store, ingested):
     certified(store)
     edit_document(store, lambda said: said.update(expires="2099-01-01"), logged=True)
     sealed(store, lambda entry: entry.update(expires="2099-01-01"))
+    with pytest.raises(CertificateError, match="at most 366 days"):
+        open_certificate(store, JUDGE)
+
+
+def test_a_certificate_made_while_the_clock_was_ahead_does_not_last_longer(store, ingested):
+    certified(store)
+    late, last = TODAY + timedelta(days=600), (TODAY + timedelta(days=800)).isoformat()
+    edit_document(store, lambda said: said.update(expires=last), logged=True)
+    sealed(store, lambda entry: entry.update(expires=last, time=f"{late}T00:00:00+00:00"))
     with pytest.raises(CertificateError, match="at most 366 days"):
         open_certificate(store, JUDGE)
 
