@@ -101,7 +101,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 # What tests import. Spark, a browser, Hugging Face and tools for types and style are not among it.
 TEST_TOOLS := create-dagster flask flask-cors hatchling hypothesis ipykernel krippendorff \
-  "moto[s3]" mpmath nbclient polars pytest pytest-xdist scikit-learn scipy statsmodels
+  "moto[s3]" mpmath nbclient polars pytest pytest-xdist scikit-learn statsmodels
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	@echo "make: making an environment of the lowest versions in $(LOWEST), once" >&2
