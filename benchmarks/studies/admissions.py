@@ -273,15 +273,15 @@ def planned_from_rounds(asked: Asked) -> Iterator[Cells]:
     """
     for truth in (0.85, 0.88, 0.92):
         population, rng = assumed(ALPHA, truth, (0.5, 0.5), 3), np.random.default_rng(11)
-        rule = {"reliable": RELIABLE, "probability": POWER}
-        needed = plan_measure(ALPHA, population, **rule, n_rounds=2000).n_items
+        rule, of_each = {"reliable": RELIABLE, "probability": POWER}, 3 * asked.rounds // 2
+        needed = plan_measure(ALPHA, population, **rule, n_rounds=5 * asked.rounds).n_items
         shares = {
             n: np.mean(limits(ALPHA, [(each, 1) for each in drawn], asked.inference)[0] >= RELIABLE)
             for n in np.geomspace(needed / 8, 4 * needed, 16).astype(int).tolist()
-            for drawn in [simulated_rounds(population, n, 600, np.random.default_rng(n))]
+            for drawn in [simulated_rounds(population, n, of_each, np.random.default_rng(n))]
         }
         plans = [
-            plan_measure(ALPHA, earlier, **rule, n_rounds=300, sampled=True).n_items
+            plan_measure(ALPHA, earlier, **rule, n_rounds=asked.rounds, sampled=True).n_items
             for earlier in simulated_rounds(population, 150, asked.rounds, rng)
         ]
         planned = np.array([n for n in plans if n is not None], dtype=float)

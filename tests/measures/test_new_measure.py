@@ -118,7 +118,7 @@ def test_a_measure_in_one_file_appears_on_the_command_line(environment):
 def test_whoever_follows_the_page_has_a_green_suite(environment):
     """The tests of measures, docs and properties, on a copy of the project with the new measure."""
     home = Path(environment["HOME"])
-    copied(home, "docs", "tests", "configs")
+    copied(home, "docs", "tests", "configs", "deploy")
     for path in ROOT.glob("*.*"):
         if path.is_file():
             shutil.copy(path, home)

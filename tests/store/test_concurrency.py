@@ -44,11 +44,14 @@ REFUSALS = ("no round", "held, since", "ingested meanwhile", "taken meanwhile", 
 
 @cache
 def make_ratings(round_name, quality):
-    """Two raters who agree on 60 items that are no and yes in turn, but for the first few."""
+    """Two raters who agree on 60 items that are no and yes in turn, but for the first few.
+
+    Each quality has raters of its own, so nobody gave labels again in another version.
+    """
     rows = [
         (
             f"{round_name}-{item:02}",
-            rater,
+            f"{rater} of {quality}",
             ("no", "yes")[(item + (item < DISAGREEMENTS[quality] and rater == "ben")) % 2],
         )
         for item in range(60)
