@@ -73,9 +73,11 @@ def test_stores_outlive_their_container_and_may_be_written_to(tmp_path):
     path.write_text(f"project: demo\ninbox: inbox\nscale: {scale}\npolicy: standard\n")
     store = Project(load_project(path)).store.root.relative_to(tmp_path)
     ((_, mounted),) = (each.split(":") for each in COMPOSE["code"]["volumes"])
-    assert mounted == f"/home/dagster/{store.parts[0]}"
-    made = re.findall(r"mkdir (.+)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
-    assert mounted in made[0].split()
+    said = (DEPLOY / "Dockerfile").read_text()
+    (works_in,) = re.findall(r"^WORKDIR (.+)$", said, re.MULTILINE)
+    (made,) = re.findall(r"mkdir (.+)$", said, re.MULTILINE)
+    assert mounted == f"{works_in}/{store.parts[0]}"
+    assert store.parts[0] in made.split()
 
 
 def test_nobody_has_a_password_from_this_folder_and_no_port_is_open_to_all():
