@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.options import OUTPUT, command, option
-from agreement_pipeline.cli.output import say, say_aside
+from agreement_pipeline.cli.options import OUTPUT, command, option, tasks_options
+from agreement_pipeline.cli.output import say_aside, say_or_write
 from agreement_pipeline.report import FORMS, ORDERS, Order
 
 PROJECTS = Path("configs/projects")
@@ -17,27 +17,13 @@ PROJECTS = Path("configs/projects")
 )
 @click.argument("project", help=f"The name of a project in {PROJECTS}, or its file.")
 @click.argument("round_name", metavar="ROUND", help="A round that is in the store.")
-@option(
-    "--format",
-    "form",
-    group=OUTPUT,
-    type=click.Choice(list(FORMS)),
-    default="csv",
-    help="Whose tasks to write.",
-)
+@tasks_options(FORMS)
 @option(
     "--by",
     group=OUTPUT,
     type=click.Choice(list(ORDERS)),
     default="disagreement",
     help="What comes first: most disagreement, or most influence on alpha.",
-)
-@option(
-    "--output",
-    group=OUTPUT,
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    show_default="the standard output",
-    help="The file to write.",
 )
 def disputed(project: str, round_name: str, form: str, by: Order, output: Path | None) -> int:
     """Write the items on which raters differ as tasks for an adjudicator.
@@ -52,9 +38,6 @@ def disputed(project: str, round_name: str, form: str, by: Order, output: Path |
     found = Project(load_project(path if path.exists() else Path(project)))
     ratings = found.store.ratings(round_name)
     text = written_tasks(tasks(ratings, by), ratings.scale.names, form)
-    if output is None:
-        say(text.rstrip("\n"))
-    else:
-        output.write_text(text, encoding="utf-8")
+    say_or_write(text, output)
     say_aside(COMES_BACK)
     return 0

@@ -8,10 +8,8 @@ import click
 
 from agreement_pipeline.cli.options import (
     INPUT,
-    OUTPUT,
     SOURCE,
     TABLES_HELP,
-    OneOf,
     ReadBy,
     command,
     number_of,
@@ -20,8 +18,9 @@ from agreement_pipeline.cli.options import (
     population_options,
     read_population,
     table_options,
+    tasks_options,
 )
-from agreement_pipeline.cli.output import say, say_aside
+from agreement_pipeline.cli.output import say_aside, say_or_write
 from agreement_pipeline.report import FORMS
 
 
@@ -79,21 +78,7 @@ def _label_and_share(text: str) -> tuple[str, float]:
 )
 @population_options
 @table_options
-@option(
-    "--format",
-    "form",
-    group=OUTPUT,
-    type=OneOf(tuple(FORMS)),
-    default="csv",
-    help="Whose tasks to write.",
-)
-@option(
-    "--output",
-    group=OUTPUT,
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    show_default="the standard output",
-    help="The file to write.",
-)
+@tasks_options(FORMS)
 def draw(
     population: str | Path,
     n: int,
@@ -129,9 +114,6 @@ def draw(
     tasks = blind_tasks(items, found.items, found.seed)
     names = {name: reading[name] for name in ("item", "rater", "label")}
     text = written_tasks(tasks, items.scale.names, form, names)
-    if output is None:
-        say(text.rstrip("\n"))
-    else:
-        output.write_text(text, encoding="utf-8")
+    say_or_write(text, output)
     say_aside(f"drawn: {found.in_words}")
     return 0

@@ -3,7 +3,7 @@
 import csv
 import shlex
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
@@ -523,6 +523,29 @@ def format_option(*forms: str) -> Callable[[F], F]:
 
 
 output_option = format_option("table", "json")
+
+
+def tasks_options(forms: Iterable[str]) -> Callable[[F], F]:
+    """Add the options that say for which tool to write tasks, and into which file."""
+    return together(
+        option(
+            "--format",
+            "form",
+            group=OUTPUT,
+            type=OneOf(tuple(forms)),
+            default="csv",
+            help="Whose tasks to write.",
+        ),
+        option(
+            "--output",
+            group=OUTPUT,
+            type=click.Path(dir_okay=False, writable=True, path_type=Path),
+            show_default="the standard output",
+            help="The file to write.",
+        ),
+    )
+
+
 policy_option = option(
     "--policy",
     group=POLICY,

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -35,6 +36,14 @@ def say(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say_or_write(text: str, output: Path | None) -> None:
+    """Print a result, or write it into a file."""
+    if output is None:
+        say(text.rstrip("\n"))
+    else:
+        output.write_text(text, encoding="utf-8")
 
 
 def say_aside(text: str) -> None:
