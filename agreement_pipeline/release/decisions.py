@@ -204,7 +204,7 @@ def judge_version(
     ratings: Ratings | None = None,
 ) -> Judged:
     """The decision on a version of a round, or on its `ratings` under other names."""
-    findings = None
+    renamed, findings = ratings is not None, None
     if kept and kept.version == version:
         ratings = kept.ratings
         findings = kept.findings if kept.contract_digest == terms.contract.digest else None
@@ -218,7 +218,7 @@ def judge_version(
             "Put the round's file into the inbox, so that it is read again."
         )
         also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
-    also += _given_again(store, version)
+    also += _given_again(store, version, None if renamed else ratings)
     found = assess(
         ratings,
         terms.policy,
@@ -231,11 +231,11 @@ def judge_version(
     return Judged(version, found.decision, number, ratings, terms.policy)
 
 
-def _given_again(store: Store, version: RoundVersion) -> Iterator[Finding]:
+def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
     """What holds a version whose labels were changed where raters differed in earlier ones.
 
     Each label is compared with the first one that was delivered, and with that of the version
-    before.
+    before. `ratings` are those of the version if they are known under the names of the store.
     """
     every = store.versions(version.round)
     digests = [each.ratings_digest for each in every]
@@ -248,7 +248,8 @@ def _given_again(store: Store, version: RoundVersion) -> Iterator[Finding]:
             yield Finding("earlier_not_compared", OF_THE_GATE, False, "warning", words)
     if not before:
         return
-    ratings = store.ratings_of(version)
+    if ratings is None:
+        ratings = store.ratings_of(version)
     for some in (before, before[-1:]) if len(before) > 1 else (before,):
         changes = changes_since(ratings, some)
         if changes is not None and changes.aimed:
