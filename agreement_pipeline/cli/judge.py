@@ -1,8 +1,9 @@
 """The command `judge`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,7 @@ from agreement_pipeline.cli.options import (
     FILE,
     JSON_FORMAT,
     OF_TABLES,
+    OUTPUT,
     POLICY,
     POLICY_HELP,
     TABLE_HELP,
@@ -28,7 +30,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
 from agreement_pipeline.contract import Contract, load_lightly
-from agreement_pipeline.errors import EXPECTED, ProjectError, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.policy import (
     Decision,
     Policy,
@@ -92,6 +94,13 @@ class Asked(NamedTuple):
     help="YAML file of a waiver. Repeat for more.",
 )
 @format_option("table", "json", "markdown")
+@option(
+    "--statement",
+    "target",
+    group=OUTPUT,
+    type=FILE,
+    help="Write a statement of in-toto on the decisions, ready to be signed. Not of a project.",
+)
 @click.pass_context
 def judge(
     ctx: click.Context,
@@ -100,6 +109,7 @@ def judge(
     policy: Path | None,
     waiver: Sequence[Path],
     output: str,
+    target: Path | None,
     **reading: Any,
 ) -> int:
     """Print the decision on tables, or on the rounds in the inbox of a project.
@@ -107,11 +117,47 @@ def judge(
     The exit status is 0 if every round is admitted and 1 if one is held. It is 2 if a round
     could not be judged. Nothing is stored and nothing is released.
     """
+    asked = [*_asked(ctx, files, policy, waiver, reading)]
+    of_tables = not any(each.called[0] for each in asked)
+    if target and not (of_tables and all(file.is_file() for file in files)):
+        raise click.UsageError("found --statement; expected tables in files with it.")
+    several = len(files) > 1 or not of_tables
+    before = _digests(files) if target else {}
+    answers = [_answer(each, output, several=several) for each in asked]
+    said = [answer for answer, _ in answers]
+    decisions = {each.file: found for each, (_, found) in zip(asked, answers, strict=True) if found}
+    if target and len(decisions) == len(before):
+        if before != _digests(files):
+            raise RatingsError("found a table that changed while it was judged. Judge it again.")
+        from agreement_pipeline.release import statement
+
+        judged = {name: decision.to_mapping() for name, decision in decisions.items()}
+        target.write_bytes(statement(before, judged, asked[0].policy, datetime.now(UTC)))
+    if output == "json":
+        say(as_json(said if several else said[0]))
+    else:
+        say(("\n\n" if output == "markdown" else "\n").join(filter(None, said)))
+    if not all(found for _, found in answers):
+        return UNJUDGED
+    return 0 if all(each.admitted for each in decisions.values()) else HELD
+
+
+def _digests(files: Iterable[Path]) -> dict[str, str]:
+    return {str(file): sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def _asked(
+    ctx: click.Context,
+    files: Iterable[Path],
+    policy: Path | None,
+    waiver: Iterable[Path],
+    reading: Mapping[str, Any],
+) -> Iterator[Asked]:
+    """The tables, and the rounds in the inboxes of projects."""
     on = datetime.now(UTC).date()
-    asked: list[Asked] = []
     for file in files:
         if is_project(file, given_options(ctx, *OF_TABLES, POLICY), but=("--of-round",)):
-            asked += _of_project(file, on, reading["of_round"])
+            yield from _of_project(file, on, reading["of_round"])
         elif policy is None:
             raise click.UsageError(
                 f"{file}: found a table without a policy; expected one. Name it with --policy."
@@ -120,15 +166,7 @@ def judge(
             waivers = Waivers(tuple(load_waiver(path) for path in waiver), on)
             called = "", as_written(ctx, file), str(policy)
             read, under = partial(read_table, file, reading), load_policy(policy)
-            asked.append(Asked(str(file), read, under, Contract.default(), waivers, called))
-    several = len(files) > 1 or asked[0].called[0] != ""
-    answers = [_answer(each, output, several=several) for each in asked]
-    said = [answer for answer, _ in answers]
-    if output == "json":
-        say(as_json(said if several else said[0]))
-    else:
-        say(("\n\n" if output == "markdown" else "\n").join(filter(None, said)))
-    return max(status for _, status in answers)
+            yield Asked(str(file), read, under, Contract.default(), waivers, called)
 
 
 def _of_project(file: Path, on: date, of_round: str | None) -> Iterator[Asked]:
@@ -152,8 +190,8 @@ def _delivered(project: "Project", name: str) -> Ratings:
     return project.delivered(name)[1]
 
 
-def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, int]:
-    """What is printed of a table in a form, and its exit status."""
+def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision | None]:
+    """What is printed of a table in a form, and its decision. None if there is none."""
     try:
         found = asked.judged()
     except EXPECTED as error:
@@ -164,21 +202,17 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, int]:
             "json": {**why_in_json(error), "file": asked.file},
             "markdown": f"### not judged: {markdown_text(asked.file)}\n\n- {markdown_text(why)}",
         }
-        return answer[output], UNJUDGED
+        return answer[output], None
     decision = found.decision
-    status = 0 if decision.admitted else HELD
     if output == "json":
         head = {"format": JSON_FORMAT, "file": asked.file}
-        return {
-            **head,
-            **decision.to_mapping(),
-            "first_labels": first_labels(found.ratings),
-        }, status
+        more = {"first_labels": first_labels(found.ratings)}
+        return {**head, **decision.to_mapping(), **more}, decision
     if output == "markdown":
-        return _in_markdown(found, asked.file), status
+        return _in_markdown(found, asked.file), decision
     decided, *rest = map(printable, _in_words(found))
     named = f": {printable(asked.file)}" if several else ""
-    return "\n  ".join([f"{decided}{named}", *rest]), status
+    return "\n  ".join([f"{decided}{named}", *rest]), decision
 
 
 def _in_markdown(found: Round, called: str) -> str:
