@@ -122,7 +122,7 @@ def verify(
     The exit status is 0 if the release is verified. Each reason to refuse a release has its
     own status: see `guide reasons`.
     """
-    from agreement_pipeline.release import Signed, open_release, release_statement, superseded
+    from agreement_pipeline.release import Signed, open_release, statement_of, superseded
     from agreement_pipeline.store import Store
 
     if bool(signed) != bool(signed_by):
@@ -139,7 +139,7 @@ def verify(
             say(printable(f"refused ({error.code}): {error}"))
         return REFUSED[error.code]
     if target:
-        target.write_bytes(release_statement(found, datetime.now(UTC)))
+        target.write_bytes(statement_of(found, datetime.now(UTC)))
     said = _mapping(found, None if of is None else superseded(found, of))
     say(as_json(said) if output == "json" else "\n".join(map(printable, _in_words(said))))
     return 0

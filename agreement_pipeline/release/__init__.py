@@ -11,7 +11,7 @@ from agreement_pipeline.release.opening import (
     superseded,
     verify_release,
 )
-from agreement_pipeline.release.statements import Signed, release_statement, statement
+from agreement_pipeline.release.statements import Signed, statement_of, statement
 
 __all__ = [
     "Certificate",
@@ -29,8 +29,8 @@ __all__ = [
     "reassess",
     "release_dataset",
     "release_round",
-    "release_statement",
     "statement",
+    "statement_of",
     "superseded",
     "verify_release",
 ]

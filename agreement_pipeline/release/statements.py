@@ -71,7 +71,7 @@ def statement(
     return as_json({"payloadType": PAYLOAD, "payload": payload, "signatures": []})
 
 
-def release_statement(release: Release, when: datetime) -> bytes:
+def statement_of(release: Release, when: datetime) -> bytes:
     """The statement that a release was verified. Its subject is the manifest."""
     return statement({MANIFEST: release.manifest_digest}, release.decisions, release.policy, when)
 

@@ -9,7 +9,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import ReleaseInvalidError
-from agreement_pipeline.release import Demands, Signed, open_release, release_statement, statement
+from agreement_pipeline.release import Demands, Signed, open_release, statement, statement_of
 from agreement_pipeline.store import digest_of
 from tests.cli.rounds import unanimous
 from tests.release.rounds import make_ratings, released
@@ -75,13 +75,13 @@ def said_in(envelope):
 def test_a_release_opens_with_a_statement_that_the_key_signed(release, files, maker):
     key = MAKERS[maker]()
     envelope, pem = files
-    envelope.write_text(signed(release_statement(release, NOW), key))
+    envelope.write_text(signed(statement_of(release, NOW), key))
     pem.write_bytes(public(key))
     assert opened(release, files).rounds == release.rounds
 
 
 def test_the_statement_is_a_simple_verification_result_of_the_manifest(release):
-    found = said_in(release_statement(release, NOW))
+    found = said_in(statement_of(release, NOW))
     manifest = (Path(release.path) / "manifest.json").read_bytes()
     assert found["_type"] == "https://in-toto.io/Statement/v1"
     assert found["predicateType"] == "https://in-toto.io/attestation/svr/v0.2"
@@ -130,7 +130,7 @@ def test_a_signed_statement_on_something_else_is_refused(release, files, change,
     key = MAKERS["Ed25519"]()
     envelope, pem = files
     pem.write_bytes(public(key))
-    envelope.write_text(signed(change(release_statement(release, NOW)), key))
+    envelope.write_text(signed(change(statement_of(release, NOW)), key))
     with pytest.raises(ReleaseInvalidError, match=why) as refusal:
         opened(release, files)
     assert refusal.value.code == "release_not_signed"
@@ -157,14 +157,14 @@ def test_an_envelope_that_was_changed_after_it_was_signed_is_refused(release, fi
     key = MAKERS["P-256"]()
     envelope, pem = files
     pem.write_bytes(public(key))
-    envelope.write_text(change(signed(release_statement(release, NOW), key)))
+    envelope.write_text(change(signed(statement_of(release, NOW), key)))
     with pytest.raises(ReleaseInvalidError, match=why):
         opened(release, files)
 
 
 def test_another_key_and_no_key_sign_nothing(release, files):
     envelope, pem = files
-    envelope.write_text(signed(release_statement(release, NOW), MAKERS["P-256"]()))
+    envelope.write_text(signed(statement_of(release, NOW), MAKERS["P-256"]()))
     for key, why in (
         (public(MAKERS["P-256"]()), "no signature by"),
         (public(rsa.generate_private_key(65537, 2048)), "neither Ed25519 nor ECDSA"),
