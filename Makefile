@@ -9,6 +9,8 @@ LOWEST := .venv-lowest
 LABEL_STUDIO := .venv-label-studio
 ARGILLA := .venv-argilla
 PPI := .venv-ppi
+# A recipe of the guide runs in the environment of the program that it is for.
+RECIPES := dvc prefect airflow
 # Some tests wait for other processes, so there are two workers more than cores. They take the files
 # in the order of `tests/conftest.py`: the slow ones first.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
@@ -18,7 +20,7 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 # Modules are compiled when they are first imported. Some machines forbid to keep the result.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run ui test tests test-lowest lint types definitions docs pages round-trips vectors \
+.PHONY: run ui test tests test-lowest lint types definitions docs pages round-trips vectors recipes \
   benchmarks format clean
 
 run: $(VENV)/.runs
@@ -31,10 +33,10 @@ ui: $(VENV)/.runs
 test: lint types definitions docs tests
 
 tests: $(VENV)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 test-lowest: $(LOWEST)/.installed
-	$(LOWEST)/bin/pytest -m "not slow" --numprocesses $(WORKERS) --dist loadfile \
+	$(LOWEST)/bin/pytest -m "not slow" --numprocesses $(WORKERS) --dist loadgroup \
 	  --ignore tests/report/test_browser.py --ignore tests/projects/test_settings.py
 
 lint: $(VENV)/.installed
@@ -69,6 +71,11 @@ round-trips: $(LABEL_STUDIO)/.installed $(ARGILLA)/.installed
 vectors: $(PPI)/.installed
 	$(PPI)/bin/python -m tools.vectors.prediction_powered tests/classifiers/ppi_python.json
 
+recipes: $(addprefix recipe-,$(RECIPES))
+
+recipe-%: $(VENV)/.installed .venv-%/.installed
+	$(BIN)/python -m tools.recipes $* .venv-$*/bin
+
 benchmarks: $(VENV)/.installed
 	$(BIN)/python -m benchmarks
 
@@ -77,7 +84,7 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(LABEL_STUDIO) $(ARGILLA) $(PPI) .agreement
+	rm -rf $(VENV) $(addprefix .venv-,$(RECIPES)) $(LOWEST) $(LABEL_STUDIO) $(ARGILLA) $(PPI) .agreement
 
 INSTALL := -m pip install --quiet --no-compile --disable-pip-version-check
 PIP := $(BIN)/python $(INSTALL) --constraint constraints.txt --editable
@@ -107,7 +114,7 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	@echo "make: making an environment of the lowest versions in $(LOWEST), once" >&2
 	@$(LOWEST_PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python $(INSTALL) --constraint constraints-lowest.txt \
-	  --editable ".[ui,excel,images,postgres,s3]" $(TEST_TOOLS)
+	  --editable ".[ui,excel,images,postgres,s3,signing]" $(TEST_TOOLS)
 	@touch $@
 
 # Most of what Label Studio's package requires is for other parts of it, and takes very long.
@@ -125,4 +132,13 @@ $(ARGILLA)/.installed: tools/round_trips/argilla.txt
 $(PPI)/.installed:
 	@$(PYTHON) -m venv $(PPI)
 	@$(PPI)/bin/python $(INSTALL) ppi-python==0.2.3
+	@touch $@
+
+.venv-dvc/.installed: PACKAGE := dvc==3.67.1
+.venv-prefect/.installed: PACKAGE := prefect==3.9.1
+.venv-airflow/.installed: PACKAGE := apache-airflow==3.3.2
+
+$(addsuffix /.installed,$(addprefix .venv-,$(RECIPES))): .venv-%/.installed:
+	@$(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/python $(INSTALL) $(PACKAGE)
 	@touch $@

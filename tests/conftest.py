@@ -29,9 +29,19 @@ settings.load_profile("the same examples in every run, however long")
 
 
 def pytest_collection_modifyitems(items):
-    """Files with a slow test come first, so no worker begins one when the others are done."""
+    """Say which worker has which test, and the order.
+
+    Those of one file go to one worker, and so do all files with Spark, since to start it takes
+    long. Files with a slow test come first, so no worker begins one when the others are done.
+    """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    of_spark = {
+        item.path for item in items if "spark" in item.fixturenames or "[spark" in item.nodeid
+    }
+    items.sort(key=lambda item: (item.path not in of_spark, item.path not in slow))
+    for item in items:
+        group = "spark" if item.path in of_spark else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.hookimpl(wrapper=True)

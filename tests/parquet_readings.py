@@ -4,6 +4,7 @@ import io
 import random
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -111,17 +112,12 @@ def _reading(way: Callable[[], pa.Table]) -> Reading:
         return None
 
 
-def spark_readings(paths: Sequence[Path]) -> Iterator[Reading]:
+def spark_readings(paths: Sequence[Path], spark: Any) -> Iterator[Reading]:
     """What Spark reads in each file."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
-    try:
-        for path in paths:
-            yield _reading(lambda path=path: session.read.parquet(str(path)).toArrow())
-    finally:
-        session.stop()
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    for path in paths:
+        yield _reading(lambda path=path: session.read.parquet(str(path)).toArrow())
 
 
 def other_readings(data: bytes, path: Path) -> dict[str, Reading]:

@@ -25,6 +25,7 @@ ORDER = (
     "classifiers",
     "release report",
     "projects notebook",
+    "pytest_plugin",
     "orchestration",
     "demo",
     "cli",

@@ -6,9 +6,7 @@ gate refuses it, or PyArrow, pandas, DuckDB, Polars and Spark read the same valu
 """
 
 import io
-import os
 import random
-import shutil
 
 import duckdb
 import pandas as pd
@@ -74,16 +72,13 @@ def test_what_is_admitted_is_read_alike(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
-def test_spark_reads_alike_what_is_admitted(name, tmp_path):
-    pytest.importorskip("pyspark")
-    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        pytest.skip("no Java on this machine")
+def test_spark_reads_alike_what_is_admitted(name, tmp_path, spark):
     changed = lies(FILES[name], random.Random(name), MANY)
     told = [("nothing", FILES[name]), *(each for each in changed if admitted(each[1]))][:40]
     paths = [tmp_path / f"{at}.parquet" for at in range(len(told))]
     for path, (_, data) in zip(paths, told, strict=True):
         path.write_bytes(data)
-    for path, (what, _), found in zip(paths, told, spark_readings(paths), strict=True):
+    for path, (what, _), found in zip(paths, told, spark_readings(paths, spark), strict=True):
         first = readings(path)["pyarrow"]
         assert first is None or found in (None, first), what
         assert what != "nothing" or found == first

@@ -1,36 +1,47 @@
 """The command `judge`."""
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from agreement_pipeline.cli.app import UNJUDGED
 from agreement_pipeline.cli.options import (
     FILE,
+    JSON_FORMAT,
+    OF_TABLES,
+    OUTPUT,
     POLICY,
+    POLICY_HELP,
     TABLE_HELP,
     as_written,
     command,
     format_option,
+    given_options,
+    is_project,
     option,
-    policy_option,
     read_table,
     table_options,
+    why_in_json,
 )
-from agreement_pipeline.cli.output import as_json, say
-from agreement_pipeline.contract import load_lightly
+from agreement_pipeline.cli.output import as_json, say, say_aside
+from agreement_pipeline.contract import Contract, load_lightly
+from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.policy import (
     Decision,
     Policy,
     Waivers,
     first_labels,
+    for_round,
     load_policy,
     load_waiver,
 )
 from agreement_pipeline.policy import judge as judge_ratings
-from agreement_pipeline.ratings import described, lookalikes
+from agreement_pipeline.ratings import Ratings, described, lookalikes
 from agreement_pipeline.report import (
     Round,
     decision_word,
@@ -40,16 +51,41 @@ from agreement_pipeline.report import (
     steps_as_text,
     who_rated,
 )
+from agreement_pipeline.text import natural
 
+if TYPE_CHECKING:
+    from agreement_pipeline.projects import Project
+
+FILES_HELP = f"{TABLE_HELP} Or the YAML file of a project, for the rounds in its inbox."
 HELD, MOST_WARNINGS = 1, 10
+
+
+class Asked(NamedTuple):
+    """A table, or a round in the inbox of a project, and what judges it."""
+
+    file: str
+    read: Callable[[], Ratings]
+    policy: Policy
+    contract: Contract
+    waivers: Waivers
+    called: tuple[str, str, str]
+
+    def judged(self) -> Round:
+        """The ratings with the decision on them. It raises the errors of reading and judging."""
+        ratings = self.read()
+        load_lightly()
+        decision = judge_ratings(ratings, self.policy, self.contract, self.waivers)
+        return Round(ratings, self.policy, decision, *self.called)
 
 
 @command(
     "agreement-pipeline judge labels.csv --policy standard",
+    "agreement-pipeline judge week-1.csv week-2.csv --policy standard --format json",
+    "agreement-pipeline judge configs/projects/moderation.yaml",
 )
-@click.argument("file", type=FILE, help=TABLE_HELP)
+@click.argument("files", metavar="FILE...", type=FILE, nargs=-1, required=True, help=FILES_HELP)
 @table_options
-@policy_option
+@option("--policy", group=POLICY, type=FILE, help=f"{POLICY_HELP} A project has its own.")
 @option(
     "--waiver",
     group=POLICY,
@@ -58,36 +94,125 @@ HELD, MOST_WARNINGS = 1, 10
     help="YAML file of a waiver. Repeat for more.",
 )
 @format_option("table", "json", "markdown")
+@option(
+    "--statement",
+    "target",
+    group=OUTPUT,
+    type=FILE,
+    help="Write a statement of in-toto on the decisions, ready to be signed. Not of a project.",
+)
 @click.pass_context
 def judge(
     ctx: click.Context,
     /,
-    file: Path,
-    policy: Path,
+    files: Sequence[Path],
+    policy: Path | None,
     waiver: Sequence[Path],
     output: str,
+    target: Path | None,
     **reading: Any,
 ) -> int:
-    """Print the decision on a table under a policy.
+    """Print the decision on tables, or on the rounds in the inbox of a project.
 
-    The exit status is 0 if the round is admitted and 1 if it is held. It is 2 if the round
-    could not be judged.
+    The exit status is 0 if every round is admitted and 1 if one is held. It is 2 if a round
+    could not be judged. Nothing is stored and nothing is released.
     """
-    waivers = Waivers(tuple(load_waiver(path) for path in waiver), datetime.now(UTC).date())
-    ratings = read_table(file, reading)
-    load_lightly()
-    under = load_policy(policy)
-    decision = judge_ratings(ratings, under, waivers=waivers)
+    asked = [*_asked(ctx, files, policy, waiver, reading)]
+    of_tables = not any(each.called[0] for each in asked)
+    if target and not (of_tables and all(file.is_file() for file in files)):
+        raise click.UsageError("found --statement; expected tables in files with it.")
+    several = len(files) > 1 or not of_tables
+    before = _digests(files) if target else {}
+    answers = [_answer(each, output, several=several) for each in asked]
+    said = [answer for answer, _ in answers]
+    decisions = {each.file: found for each, (_, found) in zip(asked, answers, strict=True) if found}
+    if target and len(decisions) == len(before):
+        if before != _digests(files):
+            raise RatingsError("found a table that changed while it was judged. Judge it again.")
+        from agreement_pipeline.release import statement
+
+        judged = {name: decision.to_mapping() for name, decision in decisions.items()}
+        target.write_bytes(statement(before, judged, asked[0].policy, datetime.now(UTC)))
     if output == "json":
-        say(as_json({**decision.to_mapping(), "first_labels": first_labels(ratings)}))
+        say(as_json(said if several else said[0]))
     else:
-        table = as_written(ctx, file)
-        found = Round(ratings, under, decision, name=table, policy_name=str(policy))
-        if output == "markdown":
-            say(_in_markdown(found, str(file)))
+        say(("\n\n" if output == "markdown" else "\n").join(filter(None, said)))
+    if not all(found for _, found in answers):
+        return UNJUDGED
+    return 0 if all(each.admitted for each in decisions.values()) else HELD
+
+
+def _digests(files: Iterable[Path]) -> dict[str, str]:
+    return {str(file): sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def _asked(
+    ctx: click.Context,
+    files: Iterable[Path],
+    policy: Path | None,
+    waiver: Iterable[Path],
+    reading: Mapping[str, Any],
+) -> Iterator[Asked]:
+    """The tables, and the rounds in the inboxes of projects."""
+    on = datetime.now(UTC).date()
+    for file in files:
+        if is_project(file, given_options(ctx, *OF_TABLES, POLICY), but=("--of-round",)):
+            yield from _of_project(file, on, reading["of_round"])
+        elif policy is None:
+            raise click.UsageError(
+                f"{file}: found a table without a policy; expected one. Name it with --policy."
+            )
         else:
-            say("\n  ".join(map(printable, _in_words(found))))
-    return 0 if decision.admitted else HELD
+            waivers = Waivers(tuple(load_waiver(path) for path in waiver), on)
+            called = "", as_written(ctx, file), str(policy)
+            read, under = partial(read_table, file, reading), load_policy(policy)
+            yield Asked(str(file), read, under, Contract.default(), waivers, called)
+
+
+def _of_project(file: Path, on: date, of_round: str | None) -> Iterator[Asked]:
+    """The rounds in the inbox of a project, or the one that is named, as the project reads them."""
+    from agreement_pipeline.projects import Project, load_project
+
+    project = Project(load_project(file)).checked()
+    found = project.look()
+    names = [of_round] if of_round else sorted({*found.deliveries, *found.refused}, key=natural)
+    if not names:
+        raise ProjectError(f"{project.inbox}: found no round; expected one. Put a file into it.")
+    policy, contract = project.policy, project.contract
+    for name in names:
+        read = partial(_delivered, project, name)
+        waivers = for_round(project.waivers, name, on)
+        called = project.name, name, project.settings.policy
+        yield Asked(f"{project.name}/{name}", read, policy, contract, waivers, called)
+
+
+def _delivered(project: "Project", name: str) -> Ratings:
+    return project.delivered(name)[1]
+
+
+def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision | None]:
+    """What is printed of a table in a form, and its decision. None if there is none."""
+    try:
+        found = asked.judged()
+    except EXPECTED as error:
+        why = in_a_sentence(error)
+        say_aside(f"error: {why}")
+        answer = {
+            "table": "",
+            "json": {**why_in_json(error), "file": asked.file},
+            "markdown": f"### not judged: {markdown_text(asked.file)}\n\n- {markdown_text(why)}",
+        }
+        return answer[output], None
+    decision = found.decision
+    if output == "json":
+        head = {"format": JSON_FORMAT, "file": asked.file}
+        more = {"first_labels": first_labels(found.ratings)}
+        return {**head, **decision.to_mapping(), **more}, decision
+    if output == "markdown":
+        return _in_markdown(found, asked.file), decision
+    decided, *rest = map(printable, _in_words(found))
+    named = f": {printable(asked.file)}" if several else ""
+    return "\n  ".join([f"{decided}{named}", *rest]), decision
 
 
 def _in_markdown(found: Round, called: str) -> str:

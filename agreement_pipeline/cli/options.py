@@ -19,7 +19,7 @@ from click.shell_completion import CompletionItem
 from click.types import FuncParamType
 
 from agreement_pipeline.cli.output import as_json, say, say_aside
-from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, ProjectError, StoreError, in_a_sentence
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT, measure_named
@@ -41,12 +41,27 @@ WRITTEN = "agreement_pipeline.written"
 NAMING = ("--raters", "--classifier", "--exclude-rater")
 """Options that name raters."""
 STORES = Path(".agreement/store")
+OF_PROJECT = (".yaml", ".yml")
+OF_MACHINE = "of_the_machine"
+"""The code of what a disk, a network or the memory did not give."""
+
+JSON_FORMAT = 1
+"""The version of the schema of answers in JSON that say a decision, or why there is none."""
+
 AGGREGATED = ("counts", "contingency")
 TABLE_HELP = "A table or a tool's export. - is the standard input."
 TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of tables."
 POLICY_HELP = "YAML file of a policy, or standard, replicated or exploratory."
 FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
 LIMITED = tuple(each.name for each in fields(Limits))
+
+
+def why_in_json(error: BaseException) -> dict[str, Any]:
+    """Why there is no decision, as plain data."""
+    if isinstance(error, click.UsageError):
+        return {"format": JSON_FORMAT, "code": "usage", "why": error.format_message()}
+    code = getattr(error, "code", OF_MACHINE)
+    return {"format": JSON_FORMAT, "code": code, "why": in_a_sentence(error)}
 
 
 class Option(click.Option):
@@ -85,7 +100,7 @@ class Command(click.Command):
         except click.UsageError as error:
             error.ctx = ctx
             if ("--format", "json") in pairwise(args):
-                say(as_json({"code": "usage", "why": error.format_message()}))
+                say(as_json(why_in_json(error)))
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -93,10 +108,9 @@ class Command(click.Command):
         try:
             with progress(str(ctx.info_name)):
                 return super().invoke(ctx)
-        except EXPECTED as error:
+        except (*EXPECTED, click.UsageError) as error:
             if ctx.params.get("output") == "json":
-                code = getattr(error, "code", "of_the_machine")
-                say(as_json({"code": code, "why": in_a_sentence(error)}))
+                say(as_json(why_in_json(error)))
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -131,6 +145,19 @@ def given_options(ctx: click.Context, *groups: str) -> list[str]:
         and param.group in groups
         and ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
     ]
+
+
+def is_project(file: Path, given: Sequence[str], but: Collection[str] = ()) -> bool:
+    """True for the file of a project. No option that is given may say what the project does."""
+    beside = [name for name in given if name not in but]
+    if file.suffix not in OF_PROJECT:
+        return False
+    if beside:
+        raise ProjectError(
+            f"{file}: found a project with {listed(beside)}; expected none of them, since the "
+            "project names them. Leave them out."
+        )
+    return True
 
 
 def as_written(ctx: click.Context, file: Path, *, names: bool = True) -> str:

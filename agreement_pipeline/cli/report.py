@@ -18,6 +18,7 @@ from agreement_pipeline.cli.options import (
     as_written,
     command,
     given_options,
+    is_project,
     option,
     read_table,
     table_options,
@@ -26,12 +27,11 @@ from agreement_pipeline.cli.output import say, terminal_width
 from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import EXPECTED, AgreementError, StoreError, in_a_sentence
 from agreement_pipeline.policy import load_policy
-from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
     from agreement_pipeline.projects import Project
 
-PROJECT, INDEX = (".yaml", ".yml"), "index.html"
+INDEX = "index.html"
 
 
 @command(
@@ -93,12 +93,7 @@ def report(
     """
     given = given_options(ctx, *OF_TABLES, POLICY) + (["--images"] if images else [])
     several = [] if given else sorted(file.glob("*.yaml"))
-    if several or file.suffix in PROJECT:
-        if given:
-            raise AgreementError(
-                f"{file}: found a project with {listed(given)}; expected none of them, since the "
-                "project names them. Leave them out."
-            )
+    if several or is_project(file, given):
         if several and round_name:
             raise AgreementError(
                 f"{file}: found projects with round {round_name!r}; expected no round. "

@@ -3,11 +3,15 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agreement_pipeline.cli.options import (
+    FILE,
+    OUTPUT,
     PLACE,
     command,
     full_name,
@@ -41,6 +45,7 @@ REFUSED = {
     "release_reworded": 20,
     "release_waived": 21,
     "release_held_today": 22,
+    "release_not_signed": 23,
 }
 DEMANDS = "Demands"
 COUNTED = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]+)")
@@ -57,6 +62,7 @@ WAIVED = ("round", "measure", "check", "scope", "who", "why", "until")
 @command(
     "agreement-pipeline verify RELEASE --require 'alpha>=0.8' --store .agreement/store/moderation",
     "agreement-pipeline verify RELEASE --require 'raters>=3' --no-waivers --format json",
+    "agreement-pipeline verify RELEASE --signed release.dsse.json --signed-by team.pem",
 )
 @click.argument("release", type=PLACE, help="The folder or the URL of a release.")
 @option(
@@ -80,25 +86,50 @@ WAIVED = ("round", "measure", "check", "scope", "who", "why", "until")
     group=DEMANDS,
     help="The store of the release. Its log must say that the release is in force.",
 )
+@option(
+    "--signed",
+    group=DEMANDS,
+    type=FILE,
+    help="The signed statement on the release: an envelope of DSSE. Asks for --signed-by.",
+)
+@option(
+    "--signed-by",
+    group=DEMANDS,
+    type=FILE,
+    help="The public key of the signer as PEM: Ed25519 or ECDSA. Asks for --signed.",
+)
 @output_option
+@option(
+    "--statement",
+    "target",
+    group=OUTPUT,
+    type=FILE,
+    help="Write a statement of in-toto that the release was verified, ready to be signed.",
+)
 def verify(
     release: str,
     require: Sequence[str],
     no_waivers: bool,
     today: bool,
     store: str | None,
+    signed: Path | None,
+    signed_by: Path | None,
     output: str,
+    target: Path | None,
 ) -> int:
     """Check a release from its own bytes.
 
     The exit status is 0 if the release is verified. Each reason to refuse a release has its
     own status: see `guide reasons`.
     """
-    from agreement_pipeline.release import open_release, superseded
+    from agreement_pipeline.release import Signed, open_release, statement_of, superseded
     from agreement_pipeline.store import Store
 
+    if bool(signed) != bool(signed_by):
+        raise click.UsageError("found one of --signed and --signed-by; expected both or none.")
+    by = Signed(signed, signed_by) if signed and signed_by else None
     of = Store(store) if store else None
-    demands = replace(_demands(require), without_waivers=no_waivers, today=today)
+    demands = replace(_demands(require), without_waivers=no_waivers, today=today, signed=by)
     try:
         found = open_release(release, require=demands, store=of)
     except (ReleaseInvalidError, ReleaseHeldError) as error:
@@ -107,6 +138,8 @@ def verify(
         else:
             say(printable(f"refused ({error.code}): {error}"))
         return REFUSED[error.code]
+    if target:
+        target.write_bytes(statement_of(found, datetime.now(UTC)))
     said = _mapping(found, None if of is None else superseded(found, of))
     say(as_json(said) if output == "json" else "\n".join(map(printable, _in_words(said))))
     return 0

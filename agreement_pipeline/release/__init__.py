@@ -11,6 +11,7 @@ from agreement_pipeline.release.opening import (
     superseded,
     verify_release,
 )
+from agreement_pipeline.release.statements import Signed, statement_of, statement
 
 __all__ = [
     "Certificate",
@@ -19,6 +20,7 @@ __all__ = [
     "Judged",
     "Reassessed",
     "Release",
+    "Signed",
     "certify",
     "counts",
     "judge_round",
@@ -27,6 +29,8 @@ __all__ = [
     "reassess",
     "release_dataset",
     "release_round",
+    "statement",
+    "statement_of",
     "superseded",
     "verify_release",
 ]

@@ -12,6 +12,7 @@ from agreement_pipeline.release.contents import Release
 from agreement_pipeline.release.decisions import today
 from agreement_pipeline.release.folder import read_folder
 from agreement_pipeline.release.proof import prove
+from agreement_pipeline.release.statements import Signed
 from agreement_pipeline.store import Folder, Store, folder_at
 from agreement_pipeline.version import __version__
 
@@ -32,6 +33,8 @@ class Demands:
         True if the release may not rest on a waiver.
     today
         True if today's code must admit the release too, by its own rules.
+    signed
+        The signed statement on the release, and the key that must have signed it.
     """
 
     rules: Policy | None = None
@@ -39,9 +42,12 @@ class Demands:
     policy: tuple[str, int | None] | None = None
     without_waivers: bool = False
     today: bool = False
+    signed: Signed | None = None
 
     def refuse_unmet(self, release: Release) -> None:
         """Refuse a release that does not meet the demands."""
+        if self.signed is not None:
+            self.signed.refuse_unsigned(release)
         waivers = [each for found in release.decisions.values() for each in found["waivers"]]
         if self.without_waivers and waivers:
             raise ReleaseInvalidError(

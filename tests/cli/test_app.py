@@ -72,7 +72,8 @@ def test_a_url_that_nothing_here_reads_is_refused(capsys, command):
         ),
         (
             ["judge", "t.csv"],
-            "--policy: found nothing; expected a value. See agreement-pipeline judge --help.",
+            "t.csv: found a table without a policy; expected one. Name it with --policy. "
+            "See agreement-pipeline judge --help.",
         ),
         (
             ["plan", "--policy"],
@@ -106,7 +107,7 @@ def test_an_interrupt_ends_the_process_and_is_no_verdict(monkeypatch):
 
     monkeypatch.setattr("agreement_pipeline.cli.judge.read_table", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        main(["judge", "t.csv", "--policy", "p.yaml"])
+        main(["judge", "t.csv", "--policy", "standard"])
 
 
 def test_too_little_memory_is_said_in_a_sentence_and_no_failure_of_the_program(monkeypatch, capsys):
@@ -114,7 +115,7 @@ def test_too_little_memory_is_said_in_a_sentence_and_no_failure_of_the_program(m
         raise MemoryError
 
     monkeypatch.setattr("agreement_pipeline.cli.judge.read_table", fails)
-    assert main(["judge", "t.csv", "--policy", "p.yaml"]) == 2
+    assert main(["judge", "t.csv", "--policy", "standard"]) == 2
     assert "found too little memory; expected enough" in capsys.readouterr().err
 
 
@@ -124,7 +125,7 @@ def test_a_failure_of_the_program_has_a_status_of_its_own(monkeypatch, capsys, f
         raise failure
 
     monkeypatch.setattr("agreement_pipeline.cli.judge.read_table", fails)
-    assert main(["judge", "t.csv", "--policy", "p.yaml"]) == 70
+    assert main(["judge", "t.csv", "--policy", "standard"]) == 70
     printed = capsys.readouterr()
     (line,) = printed.err.splitlines()
     assert not printed.out
@@ -135,5 +136,5 @@ def test_a_failure_of_the_program_has_a_status_of_its_own(monkeypatch, capsys, f
 
 def test_a_library_that_cannot_be_loaded_is_no_verdict(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "agreement_pipeline.cli.app", None)
-    assert main(["judge", "t.csv", "--policy", "p.yaml"]) == 70
+    assert main(["judge", "t.csv", "--policy", "standard"]) == 70
     assert capsys.readouterr().err.startswith("error: found ModuleNotFoundError (")

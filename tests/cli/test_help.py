@@ -146,7 +146,6 @@ OF_COMMANDS = {
     ("report", "--output"): "(text in the terminal)",
 }
 REQUIRED = {
-    ("judge", "--policy"),
     ("plan", "--policy"),
     ("to-date", "--store"),
     ("draw", "--n"),

@@ -1,12 +1,18 @@
 import json
 import shlex
+from datetime import UTC, datetime, timedelta
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from agreement_pipeline.cli import main
 from tests.cli.rounds import ROOT, SEROLOGY, WIDE, policy, unanimous
+
+SCHEMA = json.loads((ROOT / "docs/judgement-1.schema.json").read_text())
+jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
 def test_judge_says_by_its_exit_status_what_it_decided(tmp_path, capsys):
@@ -147,3 +153,133 @@ def test_json_also_says_why_nothing_was_judged(tmp_path, capsys, more, code, why
     assert found["code"] == code
     assert why in found["why"]
     assert said.err.startswith("error: ")
+
+
+def answer(capsys, *arguments, status):
+    """What `judge` prints as JSON, which is what its schema says."""
+    assert main(["judge", *map(str, arguments), "--format", "json"]) == status
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, SCHEMA)
+    return found
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """A table that is admitted, one that is held, and one that cannot be read."""
+    (tmp_path / "inbox").mkdir()
+    names = [tmp_path / "inbox" / f"w{n}.csv" for n in (1, 2, 10)]
+    for path, n_items in zip(names, (500, 12), strict=False):
+        unanimous(tmp_path, n_items).rename(path)
+    names[2].write_text("item,rater,label\ni1,ana\n")
+    return names
+
+
+def test_json_is_what_its_schema_says_of_every_answer(tables, capsys):
+    good, held, broken = tables
+    under = ("--policy", "standard")
+    assert answer(capsys, good, *under, status=0)["decision"] == "admitted"
+    assert answer(capsys, held, *under, status=1)["codes"] == ["too_few_items"]
+    assert answer(capsys, SEROLOGY, *WIDE, *under, status=1)["format"] == 1
+    assert answer(capsys, broken, *under, status=2)["file"] == str(broken)
+    assert "file" not in answer(capsys, good, "--policy", "standrad", status=2)
+    for wrong in (["--nonsense"], ["--layout", "counts"]):
+        assert answer(capsys, good, *under, *wrong, status=2)["code"] == "usage"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"format": 1, "decision": "admitted"}, SCHEMA)
+
+
+def test_of_several_tables_each_is_judged_and_the_worst_decides_the_status(tables, capsys):
+    good, held, broken = map(str, tables)
+    under = ["--policy", "standard"]
+    for asked, status in (([good, good], 0), ([held, good], 1), ([broken, held, good], 2)):
+        assert main(["judge", *asked, *under]) == status
+        said = capsys.readouterr()
+        heads = [line for line in said.out.splitlines() if not line.startswith(" ")]
+        words = {good: "admitted", held: "held"}
+        assert heads == [f"{words[each]}: {each}" for each in asked if each != broken]
+        assert ("w10.csv: row 2: found 2 cells" in said.err) == (status == 2)
+    found = answer(capsys, broken, held, good, *under, status=2)
+    assert [each.get("decision", each.get("code")) for each in found] == [
+        "ratings_refused",
+        "held",
+        "admitted",
+    ]
+    assert main(["judge", broken, good, *under, "--format", "markdown"]) == 2
+    printed = capsys.readouterr().out
+    assert printed.startswith("### not judged: ")
+    assert "\n\n### admitted: " in printed
+
+
+PROJECT = """project: reviews
+inbox: inbox
+scale: {level: nominal, categories: ['no', 'yes']}
+policy: standard
+"""
+
+
+@pytest.fixture
+def project(tables, tmp_path):
+    """A project whose inbox has the three tables."""
+    path = tmp_path / "configs/projects/reviews.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(PROJECT)
+    return path
+
+
+def test_the_rounds_in_the_inbox_of_a_project_are_judged_and_nothing_is_stored(
+    project, tmp_path, capsys
+):
+    before = sorted(tmp_path.rglob("*"))
+    found = answer(capsys, project, status=2)
+    assert [(each["file"], each.get("decision")) for each in found] == [
+        ("reviews/w1", "admitted"),
+        ("reviews/w2", "held"),
+        ("reviews/w10", None),
+    ]
+    (one,) = answer(capsys, project, "--of-round", "w2", status=1)
+    assert one == found[1]
+    (absent,) = answer(capsys, project, "--of-round", "w3", status=2)
+    assert "found no round 'w3'" in absent["why"]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_round_of_a_project_is_judged_with_its_waivers(project, tmp_path, capsys):
+    (before,) = answer(capsys, project, "--of-round", "w2", status=1)
+    waiver = {
+        "project": "reviews",
+        "round": "w2",
+        "ratings_digest": before["ratings_digest"],
+        "measure": "krippendorff_alpha",
+        "who": "Dana Okoye",
+        "why": "every item was adjudicated by hand",
+        "until": (datetime.now(UTC).date() + timedelta(30)).isoformat(),
+    }
+    (tmp_path / "configs/waivers").mkdir()
+    path = tmp_path / "configs/waivers/w2.yaml"
+    path.write_text(yaml.safe_dump(waiver))
+    (found,) = answer(capsys, project, "--of-round", "w2", status=0)
+    assert found["waivers"] == [{**waiver, "scope": "round"}]
+    path.write_text(yaml.safe_dump({**waiver, "round": "w1"}))
+    assert answer(capsys, project, "--of-round", "w2", status=1) == [before]
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--policy", "standard"], "found a project with ['--policy']"),
+        (["--level", "ordinal"], "found a project with ['--level']"),
+        (["--waiver", "w.yaml"], "found a project with ['--waiver']"),
+    ],
+)
+def test_no_option_says_what_a_project_says(project, capsys, more, why):
+    assert why in answer(capsys, project, *more, status=2)["why"]
+
+
+def test_a_table_without_a_policy_is_not_judged(tables, capsys):
+    assert "expected one. Name it with --policy" in answer(capsys, tables[0], status=2)["why"]
+
+
+def test_an_empty_inbox_is_no_admission(project, tables, capsys):
+    for path in tables:
+        path.unlink()
+    assert "found no round; expected one" in answer(capsys, project, status=2)["why"]

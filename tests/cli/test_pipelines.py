@@ -1,6 +1,7 @@
-"""The steps of the guide's pipeline, run as a runner runs them: each in bash, until one fails."""
+"""What a pipeline calls, run as its runner runs it: each step in bash, until one fails."""
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -10,38 +11,60 @@ import yaml
 from agreement_pipeline.cli.guide import PACKAGE
 from tests.cli.rounds import unanimous
 
-PAGE = (PACKAGE.parent / "docs/guide/pipelines.md").read_text()
-WORKFLOW, STAGES = (yaml.safe_load(text.split("```")[0]) for text in PAGE.split("```yml\n")[1:])
+ROOT = PACKAGE.parent
+PAGE = (ROOT / "docs/guide/pipelines.md").read_text()
+BLOCKS = [yaml.safe_load(text.split("```")[0]) for text in PAGE.split("```yml\n")[1:]]
+WORKFLOW, HOOKS, STAGES = BLOCKS
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+
+
+def steps_of_a_job():
+    """The steps of the guide's workflow, with those of the action in its place."""
+    for step in WORKFLOW["jobs"]["labels"]["steps"]:
+        if "agreement" in step.get("uses", ""):
+            given = {name: each.get("default") for name, each in ACTION["inputs"].items()}
+            given |= step["with"]
+            for each in ACTION["runs"]["steps"]:
+                says = {
+                    name: text[len("${{ inputs.") : -3]
+                    for name, text in each.get("env", {}).items()
+                }
+                yield each["run"], {name: given[named] for name, named in says.items()}
+        elif "run" in step:
+            yield step["run"], {}
 
 
 @pytest.fixture
-def run(tmp_path):
-    """Runs the steps in a folder with `labels.csv`. Gives the status, and the summary."""
-    bin_, package = tmp_path / "bin", PACKAGE.parent
+def path(tmp_path):
+    """The programs that a runner has: those of this environment, and a trainer that does little."""
+    bin_ = tmp_path / "bin"
     bin_.mkdir()
     for name, words in (
         ("agreement-pipeline", f'exec "{sys.executable}" -m agreement_pipeline "$@"'),
-        ("python", "touch trained"),
-        ("pip", "exit 0"),
+        ("python", "[[ $1 == -m ]] || touch trained"),
     ):
         (bin_ / name).write_text(f"#!/bin/bash\n{words}\n")
         (bin_ / name).chmod(0o755)
+    return {"PATH": f"{bin_}:{os.environ['PATH']}", "PYTHONPATH": f"{ROOT}"}
+
+
+@pytest.fixture
+def run(tmp_path, path):
+    """Runs the steps in a folder with `labels.csv`. Gives the status, and the summary."""
     summary = tmp_path / "summary.md"
-    given = {"PATH": f"{bin_}:{os.environ['PATH']}", "PYTHONPATH": f"{package}"}
 
     def steps():
-        for step in WORKFLOW["jobs"]["labels"]["steps"]:
-            if "run" in step:
-                done = subprocess.run(
-                    ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
-                    cwd=tmp_path,
-                    env={**os.environ, **given, "GITHUB_STEP_SUMMARY": str(summary)},
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
-                if done.returncode:
-                    return done.returncode, summary.read_text(), done.stderr
+        for words, env in steps_of_a_job():
+            done = subprocess.run(
+                ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", words],
+                cwd=tmp_path,
+                env={**os.environ, **path, **env, "GITHUB_STEP_SUMMARY": str(summary)},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                return done.returncode, summary.read_text(), done.stderr
         return 0, summary.read_text(), ""
 
     return steps
@@ -66,8 +89,54 @@ def test_a_held_round_ends_the_job_and_says_why(run, tmp_path):
 def test_a_file_that_cannot_be_read_ends_the_job_too(run, tmp_path):
     (tmp_path / "labels.csv").write_text("item,rater,label\ni1,ana\n")
     status, summary, said = run()
-    assert (status, summary, (tmp_path / "trained").exists()) == (2, "", False)
+    assert (status, (tmp_path / "trained").exists()) == (2, False)
+    assert summary.startswith("### not judged: labels.csv\n\n- labels.csv: row 2: found 2 cells")
     assert "labels.csv" in said
+
+
+def test_a_stricter_policy_ends_the_job(run, tmp_path, monkeypatch):
+    unanimous(tmp_path, 500).rename(tmp_path / "labels.csv")
+    (tmp_path / "strict.yaml").write_text(
+        "policy: strict\nversion: 1\nrules:\n  - {measure: krippendorff_alpha, reliable: 0.999}\n"
+    )
+    (step,) = (each for each in WORKFLOW["jobs"]["labels"]["steps"] if "with" in each)
+    monkeypatch.setitem(step["with"], "policy", "strict.yaml")
+    status, summary, _ = run()
+    assert (status, (tmp_path / "trained").exists()) == (1, False)
+    assert summary.startswith("### held: labels.csv")
+
+
+def test_the_hook_holds_a_commit_with_a_table_that_is_held(tmp_path, path):
+    (known,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    (mine,) = HOOKS["repos"][0]["hooks"]
+    assert mine["id"] == known["id"]
+    for name, n_items in (("good.csv", 500), ("held.csv", 12)):
+        unanimous(tmp_path, n_items).rename(tmp_path / name)
+    words = [*shlex.split(known["entry"]), *mine["args"]]
+    for names, status in ((["good.csv"], 0), (["good.csv", "held.csv"], 1), (["gone.csv"], 2)):
+        done = subprocess.run(
+            [*words, *names], cwd=tmp_path, env={**os.environ, **path}, check=False
+        )
+        assert done.returncode == status
+
+
+def test_the_fixture_of_pytest_fails_a_test_with_the_reasons(tmp_path, path):
+    code = PAGE.split("```python\n")[1].split("```")[0]
+    (tmp_path / "test_labels.py").write_text(code)
+    words = [sys.executable, "-m", "pytest", "-p", "agreement_pipeline.pytest_plugin"]
+    words += ["-p", "no:cacheprovider", "-q", "test_labels.py"]
+    for n_items, status, said in ((500, 0, "1 passed"), (12, 1, "held\n  krippendorff_alpha")):
+        unanimous(tmp_path, n_items).rename(tmp_path / "labels.csv")
+        done = subprocess.run(
+            words,
+            cwd=tmp_path,
+            env={**os.environ, **path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status
+        assert said in done.stdout
 
 
 def test_the_stage_that_trains_waits_for_the_decision():

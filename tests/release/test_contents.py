@@ -2,8 +2,11 @@
 
 from base64 import b64decode
 from functools import partial
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -181,3 +184,25 @@ def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, ori
         kind, _, said = drawn.partition(",")
         assert kind == "data:image/svg+xml;base64"
         assert b"no limit to 1.000" in b64decode(said)
+
+
+@pytest.mark.filterwarnings("ignore")  # of that package and of what it imports
+def test_the_authors_of_croissant_read_every_table_of_a_release(store, original):
+    croissant = pytest.importorskip("mlcroissant")
+    store.ingest("r1", make_ratings(raters=(*RATERS, "dan"), disagreements=3), original)
+    path = Path(released(store).path)
+    described = croissant.Dataset(path / "croissant.json")
+    assert not described.metadata.ctx.issues.errors
+    assert str(described.metadata.ctx.conforms_to.value).endswith("/croissant/1.0")
+    tables = {"data_train": "data/train-*", "annotations_train": "annotations/train-*"}
+    for record_set, files in tables.items():
+        (file,) = path.glob(files)
+        expected = pq.read_table(file).to_pylist()
+        found = list(described.records(record_set))
+        assert len(found) == len(expected)
+        for row, other in zip(found, expected, strict=True):
+            assert {name.split("/")[1] for name in row} == {*other}
+            for name, cell in other.items():
+                said = row[f"{record_set}/{name}"]
+                said = said.decode() if isinstance(said, bytes) else said
+                assert cell is None or np.all(said == np.asarray(cell)), name

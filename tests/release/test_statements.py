@@ -1,0 +1,222 @@
+"""A statement on a release is signed by somebody else, and a release is bound to it."""
+
+import base64
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.errors import ReleaseInvalidError
+from agreement_pipeline.release import Demands, Signed, open_release, statement, statement_of
+from agreement_pipeline.store import digest_of
+from tests.cli.rounds import unanimous
+from tests.release.rounds import make_ratings, released
+
+ec = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ec")
+ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
+rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
+hashes = pytest.importorskip("cryptography.hazmat.primitives.hashes")
+serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+
+NOW = datetime(2026, 11, 26, 9, 30, tzinfo=UTC)
+MAKERS = {
+    "Ed25519": ed25519.Ed25519PrivateKey.generate,
+    "P-256": lambda: ec.generate_private_key(ec.SECP256R1()),
+    "P-384": lambda: ec.generate_private_key(ec.SECP384R1()),
+    "P-521": lambda: ec.generate_private_key(ec.SECP521R1()),
+}
+HASHES = {256: hashes.SHA256, 384: hashes.SHA384, 521: hashes.SHA512}
+
+
+def encoded(kind, payload):
+    """What DSSE signs, as its protocol says: each part with its length in ASCII."""
+    parts = [b"DSSEv1", str(len(kind)).encode(), kind, str(len(payload)).encode(), payload]
+    return b" ".join(parts)
+
+
+def signed(envelope, key):
+    """The envelope with a signature, made by another library than the one that reads it."""
+    found = json.loads(envelope)
+    over = encoded(found["payloadType"].encode(), base64.b64decode(found["payload"]))
+    of_curve = isinstance(key, ec.EllipticCurvePrivateKey)
+    how = (ec.ECDSA(HASHES[key.curve.key_size]()),) if of_curve else ()
+    signature = base64.b64encode(key.sign(over, *how)).decode()
+    return json.dumps({**found, "signatures": [{"keyid": "team", "sig": signature}]})
+
+
+def public(key):
+    return key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+
+
+@pytest.fixture
+def release(store, original):
+    store.ingest("r1", make_ratings(disagreements=2), original)
+    return open_release(released(store).path)
+
+
+@pytest.fixture
+def files(tmp_path):
+    return tmp_path / "release.dsse.json", tmp_path / "team.pem"
+
+
+def opened(release, files):
+    return open_release(release.path, require=Demands(signed=Signed(*files)))
+
+
+def said_in(envelope):
+    return json.loads(base64.b64decode(json.loads(envelope)["payload"]))
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_release_opens_with_a_statement_that_the_key_signed(release, files, maker):
+    key = MAKERS[maker]()
+    envelope, pem = files
+    envelope.write_text(signed(statement_of(release, NOW), key))
+    pem.write_bytes(public(key))
+    assert opened(release, files).rounds == release.rounds
+
+
+def test_the_statement_is_a_simple_verification_result_of_the_manifest(release):
+    found = said_in(statement_of(release, NOW))
+    manifest = (Path(release.path) / "manifest.json").read_bytes()
+    assert found["_type"] == "https://in-toto.io/Statement/v1"
+    assert found["predicateType"] == "https://in-toto.io/attestation/svr/v0.2"
+    assert found["subject"] == [
+        {"name": "manifest.json", "digest": {"sha256": digest_of(manifest)}}
+    ]
+    predicate = found["predicate"]
+    assert predicate["timeCreated"] == "2026-11-26T09:30:00Z"
+    assert "AGREEMENT_ADMITTED" in predicate["properties"]
+    assert predicate["verifier"]["policies"][0]["digest"]["sha256"] == release.policy.digest
+
+
+def changed(**more):
+    """A statement on the release with other words, signed as it should be."""
+
+    def change(envelope):
+        found = json.loads(envelope)
+        said = json.loads(base64.b64decode(found["payload"]))
+        for path, value in more.items():
+            *way, last = path.split("__")
+            place = said
+            for each in way:
+                place = place[int(each) if each.isdecimal() else each]
+            place[last] = value
+        return json.dumps(
+            {**found, "payload": base64.b64encode(json.dumps(said).encode()).decode()}
+        )
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (changed(_type="https://in-toto.io/Statement/v0.1"), "a statement of in-toto"),
+        (changed(predicateType="urn:agreement-pipeline:held:1"), "a result of a verification"),
+        (changed(predicate__properties=[]), "an admitted release"),
+        (changed(predicate__verifier__policies=[]), "the policy of this release"),
+        (changed(subject=[]), "this release"),
+        (changed(subject__0__digest={"sha256": "0" * 64}), "this release"),
+        (changed(subject=None), "a signed statement that cannot be read"),
+        (changed(predicate=[]), "a signed statement that cannot be read"),
+    ],
+)
+def test_a_signed_statement_on_something_else_is_refused(release, files, change, why):
+    key = MAKERS["Ed25519"]()
+    envelope, pem = files
+    pem.write_bytes(public(key))
+    envelope.write_text(signed(change(statement_of(release, NOW)), key))
+    with pytest.raises(ReleaseInvalidError, match=why) as refusal:
+        opened(release, files)
+    assert refusal.value.code == "release_not_signed"
+
+
+def with_other_payload(text):
+    found = json.loads(text)
+    said = base64.b64decode(found["payload"]).replace(b"AGREEMENT_ADMITTED", b"AGREEMENT_ADMITTEd")
+    return json.dumps({**found, "payload": base64.b64encode(said).decode()})
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (with_other_payload, "no signature by"),
+        (lambda text: json.dumps({**json.loads(text), "signatures": []}), "no signature by"),
+        (lambda text: json.dumps({**json.loads(text), "payloadType": "text"}), "no signature by"),
+        (lambda text: text[:-9], "no envelope that can be read"),
+        (lambda _: "[]", "no envelope that can be read"),
+        (lambda _: '{"payload": 1}', "no envelope that can be read"),
+    ],
+)
+def test_an_envelope_that_was_changed_after_it_was_signed_is_refused(release, files, change, why):
+    key = MAKERS["P-256"]()
+    envelope, pem = files
+    pem.write_bytes(public(key))
+    envelope.write_text(change(signed(statement_of(release, NOW), key)))
+    with pytest.raises(ReleaseInvalidError, match=why):
+        opened(release, files)
+
+
+def test_another_key_and_no_key_sign_nothing(release, files):
+    envelope, pem = files
+    envelope.write_text(signed(statement_of(release, NOW), MAKERS["P-256"]()))
+    for key, why in (
+        (public(MAKERS["P-256"]()), "no signature by"),
+        (public(rsa.generate_private_key(65537, 2048)), "neither Ed25519 nor ECDSA"),
+        (b"no key", "no public key in"),
+    ):
+        pem.write_bytes(key)
+        with pytest.raises(ReleaseInvalidError, match=why):
+            opened(release, files)
+    pem.unlink()
+    with pytest.raises(ReleaseInvalidError, match="no public key in"):
+        opened(release, files)
+
+
+def test_verify_writes_a_statement_and_asks_for_its_signature(release, files, capsys):
+    envelope, pem = files
+    path, key = str(release.path), MAKERS["Ed25519"]()
+    assert main(["verify", path, "--statement", str(envelope)]) == 0
+    by = ["--signed", str(envelope), "--signed-by", str(pem)]
+    pem.write_bytes(public(key))
+    assert main(["verify", path, *by]) == 23
+    assert "refused (release_not_signed)" in capsys.readouterr().out
+    envelope.write_text(signed(envelope.read_bytes(), key))
+    assert main(["verify", path, *by]) == 0
+    assert main(["verify", path, *by[:2]]) == 2
+    assert "expected both or none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("n_items", "kind"), [(500, "svr/v0.2"), (12, "held:1")])
+def test_judge_states_what_it_decided_on_the_bytes_of_a_table(tmp_path, n_items, kind):
+    table, target = unanimous(tmp_path, n_items), tmp_path / "decision.dsse.json"
+    main(["judge", str(table), "--policy", "standard", "--statement", str(target)])
+    found = said_in(target.read_bytes())
+    assert found["predicateType"].endswith(kind)
+    assert found["subject"] == [
+        {"name": str(table), "digest": {"sha256": digest_of(table.read_bytes())}}
+    ]
+    held = found["predicate"].get("decisions", {})
+    assert [each["codes"] for each in held.values()] == [["too_few_items"]] * (n_items == 12)
+
+
+def test_what_was_not_judged_has_no_statement(tmp_path, capsys):
+    target = tmp_path / "decision.dsse.json"
+    (tmp_path / "bad.csv").write_text("item,rater,label\ni1,ana\n")
+    words = ["--policy", "standard", "--statement", str(target)]
+    assert main(["judge", str(unanimous(tmp_path, 500)), str(tmp_path / "bad.csv"), *words]) == 2
+    assert main(["judge", "-", *words]) == 2
+    assert "expected tables in files with it" in capsys.readouterr().err
+    assert not target.exists()
+
+
+def test_nothing_is_admitted_by_a_statement_with_a_held_decision(release):
+    held = {"r2": {**release.decisions["r1"], "decision": "held"}}
+    found = said_in(statement({"a": "b"}, release.decisions | held, release.policy, NOW))
+    assert found["predicateType"] == "urn:agreement-pipeline:held:1"
+    assert "properties" not in found["predicate"]
