@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from agreement_pipeline.classifiers.correction import (
         Corrected as Corrected,
         Design as Design,
+        WrongLabels as WrongLabels,
         correct as correct,
+        wrong_labels as wrong_labels,
     )
     from agreement_pipeline.classifiers.draw import (
         Draw as Draw,

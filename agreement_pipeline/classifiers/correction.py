@@ -15,7 +15,7 @@ from agreement_pipeline.classifiers.prediction_powered import (
 )
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import WithLimits
-from agreement_pipeline.intervals import Interval, Population
+from agreement_pipeline.intervals import Interval, Population, share_interval
 from agreement_pipeline.ratings import (
     Array,
     Codes,
@@ -182,6 +182,69 @@ def correct(
     return Table(found.each(majority_of, raters, confidence_level))
 
 
+@dataclass(frozen=True)
+class WrongLabels:
+    """The share of a classifier's labels that a majority of the panel would not give.
+
+    Attributes
+    ----------
+    value, upper
+        The share in the population, from the drawn items, and its upper limit. The limit holds by
+        itself on one side, with half of one minus the confidence level. None if undefined.
+    perfect
+        The share that is wrong of each drawn item's leading label. A classifier that always gives
+        this label scores no better. It is 0 if exactly so many raters labelled each item as are
+        asked, and none of them are tied.
+    apart
+        How often single raters give another label than the leading one of their item.
+    majority_of, n_items, n_labels, n_raters
+        The raters of a majority, the items of the population and those with labels of the panel,
+        and who gave these.
+    undefined
+        Why there is no value.
+    """
+
+    majority_of: int
+    n_items: int
+    n_labels: int
+    n_raters: int
+    value: float | None = None
+    upper: float | None = None
+    perfect: float | None = None
+    apart: float | None = None
+    undefined: str | None = None
+
+
+def wrong_labels(
+    ratings: Ratings,
+    majority_of: int,
+    *,
+    classifier: str | None = None,
+    design: Design = "simple",
+    confidence_level: float = 0.95,
+) -> WrongLabels:
+    """How often a classifier's labels of all items are wrong, from the panel's labels of some.
+
+    The share of right labels is a mean over the drawn items, of the share of majorities that give
+    the classifier's label. Its lower limit is that of Gaffke, as in `correct`. If the draw is
+    simple and no majority depends on which raters are drawn, it is that of Clopper and Pearson,
+    which is the same without chance in its digits.
+
+    The arguments and errors are those of `correct`.
+
+    >>> import pandas as pd
+    >>> from agreement_pipeline.ratings import Scale
+    >>> said = [(f"i{n}", "model", "yes" if n % 3 else "no") for n in range(90)]
+    >>> said += [(f"i{n}", who, "yes") for n in range(1, 60, 2) for who in ("ana", "ben", "eva")]
+    >>> frame = pd.DataFrame(said, columns=["item", "rater", "label"])
+    >>> ratings = Ratings.from_frame(frame, Scale(("no", "yes")), classifiers=["model"])
+    >>> found = wrong_labels(ratings, 3)
+    >>> round(found.value, 3), round(found.upper, 2), found.perfect
+    (0.333, 0.53, 0.0)
+    """
+    return _Evidence(ratings, ratings, classifier, design).wrong(majority_of, confidence_level)
+
+
 class _Evidence:
     """The classifier's labels of all items (N,), and the panel's of some of them.
 
@@ -296,6 +359,28 @@ class _Evidence:
             }
             yield self._one(predicted, given, majority_of, known)
 
+    def wrong(self, majority_of: int, confidence_level: float) -> WrongLabels:
+        """How often the classifier's labels are not those of a majority."""
+        counts = majority_of, len(self.predicted), len(self.drawn), self.n_raters
+        if why := self._why_undefined(majority_of, at_large=False):
+            return WrongLabels(*counts, undefined=why)
+        nobody, everyone = np.zeros(len(self.predicted)), np.full(len(self.given), True)
+
+        def agreeing(label: Array, majority_of: int | None) -> list[Stratum]:
+            """How many majorities, or single raters, give an item the label that it has here."""
+            same = (self.given == label[self.of]).astype(float)
+            return self._units(nobody, same, everyone, majority_of)
+
+        of_each = (
+            sums(self.given == label, self.of, len(self.drawn)) for label in range(len(self.names))
+        )
+        leading = np.argmax([*of_each], axis=0).astype(float)
+        of_classifier = agreeing(self.predicted[self.drawn], majority_of)
+        shares = of_classifier, agreeing(leading, majority_of), agreeing(leading, None)
+        value, perfect, apart = (1 - estimates(each)[1] for each in shares)
+        upper = 1 - _least(of_classifier, confidence_level)
+        return WrongLabels(*counts, value, upper, perfect, apart)
+
     def _one(
         self, predicted: Array, given: Array, majority_of: int | None, known: Mapping[str, Any]
     ) -> Corrected:
@@ -378,6 +463,14 @@ class _Evidence:
                     f"{fewest} {'is' if fewest == 1 else 'are'} needed"
                 )
         return None
+
+
+def _least(strata: Sequence[Stratum], confidence_level: float) -> float:
+    """The lower limit of the mean of labels from 0 to 1."""
+    labels = strata[0].labels
+    if len(strata) == 1 and np.isin(labels, (0, 1)).all():
+        return share_interval(int(labels.sum()), len(labels), confidence_level).low
+    return prediction_powered(strata, confidence_level).classical.interval.low
 
 
 def the_classifier(population: Ratings, name: str | None) -> str:

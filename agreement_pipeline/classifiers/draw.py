@@ -78,6 +78,16 @@ class Draw:
         return {**vars(self), "strata": dict(self.strata), **of_texts}
 
     @classmethod
+    def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
+        """The draw in plain data. More of it is left aside."""
+        facts: dict[str, Any] = {
+            name: tuple(said[name]) if isinstance(said[name], list) else said[name]
+            for name in cls.__dataclass_fields__
+        }
+        facts["strata"] = dict(facts["strata"])
+        return cls(**facts)
+
+    @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "Draw":
         """The draw in its entry of the log, if it follows from the entry before.
 
@@ -86,12 +96,7 @@ class Draw:
         DrawError
             The seed is another one.
         """
-        facts: dict[str, Any] = {
-            name: tuple(entry[name]) if isinstance(entry[name], list) else entry[name]
-            for name in cls.__dataclass_fields__
-            if name != "population"
-        }
-        found = cls(entry["round"], **facts)
+        found = cls.from_mapping({**entry, "population": entry["round"]})
         derived = _seed(entry["previous"], found.population_digest)
         if not entry.get("carried") and found.seed != derived:
             raise DrawError(

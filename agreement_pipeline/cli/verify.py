@@ -41,6 +41,7 @@ REFUSED = {
     "release_reworded": 20,
     "release_waived": 21,
     "release_held_today": 22,
+    "release_certificate_ended": 23,
 }
 DEMANDS = "Demands"
 COUNTED = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]+)")

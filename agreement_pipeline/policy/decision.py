@@ -112,7 +112,12 @@ class Decision(Tabular):
             for finding in self.broken
         ]
         waived = map(str, self.waived if self.admitted else ())
-        return (*broken, *(verdict.reason for verdict in of_rules), *waived, *self.refused)
+        met = [
+            each.description
+            for each in self.findings
+            if self.admitted and each.table == OF_THE_GATE and each.passed
+        ]
+        return (*broken, *(verdict.reason for verdict in of_rules), *met, *waived, *self.refused)
 
     @property
     def codes(self) -> tuple[str, ...]:

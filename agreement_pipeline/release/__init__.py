@@ -11,9 +11,11 @@ from agreement_pipeline.release.opening import (
     superseded,
     verify_release,
 )
+from agreement_pipeline.release.silver import CertifiedBy
 
 __all__ = [
     "Certificate",
+    "CertifiedBy",
     "Checked",
     "Demands",
     "Judged",

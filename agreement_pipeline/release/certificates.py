@@ -102,6 +102,11 @@ class Certificate:
         return tuple(self._said("hold", met=self.certified))
 
     @property
+    def digest(self) -> str:
+        """SHA-256 of its document."""
+        return digest_of(as_json(self.to_mapping()))
+
+    @property
     def statement(self) -> str:
         """What the certificate says, and no more."""
         name, rounds = self.identity.name, listed(self.rounds)
@@ -417,18 +422,7 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
             "them. Correct the name, or let it label the round.",
             "certificate_classifier_absent",
         )
-    selves = [each for each in (name, identity.model) if each]
-    models = {
-        *like_models(ratings.raters),
-        *(rater for rater in ratings.raters if any(_alike(rater, each) for each in selves)),
-    }
-    if models:
-        raise CertificateError(
-            f"{where}: found raters {listed(sorted(models))}, whose names are those of models; "
-            "expected people, since models that agree show nothing about people. Name models as "
-            "classifiers of the project, and read the round again.",
-            "certificate_panel_models",
-        )
+    refuse_models(ratings.raters, identity, where)
     rated = _values_of(ratings, "item", ratings.raters)
     if missing := sorted(rated - labelled):
         raise CertificateError(
@@ -436,6 +430,22 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
             f"{missing[0]!r}; expected one for each item of the panel, since those that it leaves "
             "out may be the hard ones. Let it label them; an abstention is a category.",
             "certificate_items_missing",
+        )
+
+
+def refuse_models(raters: Collection[str], identity: Identity, where: str) -> None:
+    """Refuse a panel with the name of a model, or of the classifier itself."""
+    selves = [each for each in (identity.name, identity.model) if each]
+    models = {
+        *like_models(raters),
+        *(rater for rater in raters if any(_alike(rater, each) for each in selves)),
+    }
+    if models:
+        raise CertificateError(
+            f"{where}: found raters {listed(sorted(models))}, whose names are those of models; "
+            "expected people, since models that agree show nothing about people. Name models as "
+            "classifiers of the project, and read the round again.",
+            "certificate_panel_models",
         )
 
 

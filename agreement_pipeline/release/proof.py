@@ -47,6 +47,7 @@ from agreement_pipeline.release.contents import (
 )
 from agreement_pipeline.release.decisions import Terms
 from agreement_pipeline.release.folder import difference, json_in, read_of, same_rows
+from agreement_pipeline.release.silver import Audit
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
     TRAIN,
@@ -205,7 +206,14 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:
         raise KeyError("version")
     judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
-    member = Member.assessed(entry["round"], digest, *judged, version=version)
+    audit = Audit.from_mapping(entry["silver"]) if "silver" in entry else None
+    if audit is not None and terms.on > audit.expires:
+        raise ReleaseInvalidError(
+            f"round {entry['round']}: found labels of {audit.identity.name}, whose certificate "
+            f"ended on {audit.expires}; expected one that holds. Ask for the next release.",
+            "release_certificate_ended",
+        )
+    member = Member.assessed(entry["round"], digest, *judged, version=version, audit=audit)
     return replace(member, adjudicated=Adjudicated.released(entry))
 
 

@@ -20,7 +20,7 @@ SUBJECTS = {
     "certified": "certificate",
     "adopted": "store",
 }
-DECIDING = (
+OF_EVERY_DECISION = (
     "decision",
     "ratings_digest",
     "policy_digest",
@@ -30,6 +30,8 @@ DECIDING = (
     "waivers",
     "version",
 )
+DECIDING = (*OF_EVERY_DECISION, "silver")
+"""The facts that a decision follows from. The last stands in those on silver rounds alone."""
 FACTS = {
     "ingested": (
         "ratings_digest",
@@ -38,7 +40,7 @@ FACTS = {
         "table_digest",
         "settings_digest",
     ),
-    "decided": (*DECIDING, "tentative", "verdicts", "findings", "policy"),
+    "decided": (*OF_EVERY_DECISION, "tentative", "verdicts", "findings", "policy"),
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
     "migrated": ("entries", "head", "from_versions"),
