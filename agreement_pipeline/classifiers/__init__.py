@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         Design as Design,
         WrongLabels as WrongLabels,
         correct as correct,
+        items_to_draw as items_to_draw,
         wrong_labels as wrong_labels,
     )
     from agreement_pipeline.classifiers.draw import (

@@ -36,6 +36,7 @@ Design = Literal["simple", "stratified", "clustered"]
 DESIGNS: tuple[Design, ...] = get_args(Design)
 PAIRS = "pairs"
 NO_ENDS = "the scale has no lowest and highest number, which limits need; name its categories"
+MOST_DRAWN = 10_000
 FEWEST = 2
 """The fewest drawn units of a stratum, unless it has no more."""
 FEWEST_RATERS = 3
@@ -243,6 +244,30 @@ def wrong_labels(
     (0.333, 0.53, 0.0)
     """
     return _Evidence(ratings, ratings, classifier, design).wrong(majority_of, confidence_level)
+
+
+def items_to_draw(
+    most_wrong: float,
+    wrong: float,
+    *,
+    probability: float = 0.9,
+    confidence_level: float = 0.95,
+) -> int | None:
+    """The fewest items of a simple draw on which few wrong labels are likely to show as few.
+
+    As many labels may be wrong as Clopper and Pearson's upper limit allows under `most_wrong`. With
+    a share of `wrong` labels in the population, no more are drawn with this `probability`. Each
+    drawn item has as many ratings as the majority asks for. None if more than 10,000 were needed.
+
+    >>> items_to_draw(0.05, 0.02), items_to_draw(0.05, 0.0), items_to_draw(0.05, 0.05)
+    (390, 72, None)
+    """
+    from scipy.stats import binom
+
+    n = np.arange(1, MOST_DRAWN + 1)
+    allowed = binom.ppf((1 - confidence_level) / 2, n, most_wrong) - 1
+    enough = n[binom.cdf(allowed, n, wrong) >= probability]
+    return int(enough[0]) if len(enough) else None
 
 
 class _Evidence:

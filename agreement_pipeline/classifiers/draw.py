@@ -15,14 +15,13 @@ from math import sqrt
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from agreement_pipeline.classifiers.correction import the_classifier
+from agreement_pipeline.classifiers.correction import MOST_DRAWN, the_classifier
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import Store
 from agreement_pipeline.text import called, counted, listed
 
 Design = Literal["simple", "stratified"]
-MOST_DRAWN = 10_000
 FEWEST_OF_STRATUM = 2
 RIGHT = 0.9
 """How often a classifier is expected to be right, where nobody says."""
