@@ -11,11 +11,12 @@ from agreement_pipeline.classifiers.prediction_powered import (
     OfRaters,
     Stratum,
     estimates,
+    lowest_mean,
     prediction_powered,
 )
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import WithLimits
-from agreement_pipeline.intervals import Interval, Population, share_interval
+from agreement_pipeline.intervals import Interval, Population
 from agreement_pipeline.ratings import (
     Array,
     Codes,
@@ -403,7 +404,7 @@ class _Evidence:
         of_classifier = agreeing(self.predicted[self.drawn], majority_of)
         shares = of_classifier, agreeing(leading, majority_of), agreeing(leading, None)
         value, perfect, apart = (1 - estimates(each)[1] for each in shares)
-        upper = 1 - _least(of_classifier, confidence_level)
+        upper = 1 - lowest_mean(of_classifier, confidence_level)
         return WrongLabels(*counts, value, upper, perfect, apart)
 
     def _one(
@@ -488,14 +489,6 @@ class _Evidence:
                     f"{fewest} {'is' if fewest == 1 else 'are'} needed"
                 )
         return None
-
-
-def _least(strata: Sequence[Stratum], confidence_level: float) -> float:
-    """The lower limit of the mean of labels from 0 to 1."""
-    labels = strata[0].labels
-    if len(strata) == 1 and np.isin(labels, (0, 1)).all():
-        return share_interval(int(labels.sum()), len(labels), confidence_level).low
-    return prediction_powered(strata, confidence_level).classical.interval.low
 
 
 def the_classifier(population: Ratings, name: str | None) -> str:

@@ -97,7 +97,7 @@ def test_what_is_known_of_the_classifier_is_in_decision_log_proof_and_card(store
     (member,) = json.loads((release.path / "manifest.json").read_text())["rounds"]
     assert member["silver"] == decided["silver"]
     card = (release.path / "README.md").read_text()
-    assert "**Silver.** A classifier labelled round s1. found 0.00% of the labels of judge" in card
+    assert "**Silver.** A classifier labelled round s1. The gate found 0.00% of the labels of judge" in card
     assert f"certified until {SOON}, with the digest {JUDGE.digest[:12]}" in card.replace("\\", "")
     assert "320 labels are those of a classifier" in card
     said = json.loads((release.path / "croissant.json").read_text())
