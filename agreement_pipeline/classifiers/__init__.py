@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.classifiers.identity import (
         Identity as Identity,
+        identified as identified,
         load_identity as load_identity,
     )
 else:

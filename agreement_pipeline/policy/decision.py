@@ -115,7 +115,7 @@ class Decision(Tabular):
         met = [
             each.description
             for each in self.findings
-            if self.admitted and each.table == OF_THE_GATE and each.passed
+            if self.admitted and each.table == OF_THE_GATE and each.severity == "error"
         ]
         return (*broken, *(verdict.reason for verdict in of_rules), *met, *waived, *self.refused)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agreement_pipeline.classifiers import load_identity
+from agreement_pipeline.classifiers import Identity, load_identity
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import (
     AgreementError,
@@ -144,15 +144,26 @@ class Project:
         named = self.settings.certified_by
         if named is None:
             return None
-        file = self.configs / "classifiers" / f"{self.settings.classifiers[0]}.yaml"
-        identity = load_identity(file)
-        if identity.name != file.stem:
-            raise CertificateError(
-                f"{file}: name: found {identity.name!r}; expected {file.stem!r}, as the project "
-                "names its classifier. Correct the name."
-            )
         of = Project(load_project(self.configs / "projects" / f"{named}.yaml"))
-        return CertifiedBy(identity, of.store)
+        return CertifiedBy(self._identity(self.settings.classifiers[0]), of.store)
+
+    @property
+    def identities(self) -> dict[str, Identity]:
+        """Which classifiers label its rounds, as far as files say it, read again each time."""
+        named = (*self.settings.classifiers, *self.settings.optional_classifiers)
+        return {name: self._identity(name) for name in named if self._identity_file(name).is_file()}
+
+    def _identity_file(self, name: str) -> Path:
+        return self.configs / "classifiers" / f"{name}.yaml"
+
+    def _identity(self, name: str) -> Identity:
+        found = load_identity(self._identity_file(name))
+        if found.name != name:
+            raise CertificateError(
+                f"{self._identity_file(name)}: name: found {found.name!r}; expected {name!r}, as "
+                "the project names its classifier. Correct the name."
+            )
+        return found
 
     @property
     def judged_under(self) -> dict[str, Any]:
@@ -161,6 +172,7 @@ class Project:
             "waivers": self.waivers,
             "settings_digest": self.settings.reading_digest,
             "certified_by": self.certified_by,
+            "identities": self.identities,
         }
 
     @property

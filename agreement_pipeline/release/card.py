@@ -99,6 +99,7 @@ def card(
         _agreement_table(decisions),
         *_warnings(decisions),
         _counts_table(report["rounds"]),
+        *_classifiers(decisions),
         *_origins(origins),
         "## Data",
         _columns(scale),
@@ -221,10 +222,11 @@ def _adjudicated(rows: Mapping[str, int]) -> list[str]:
 def _silver(decisions: Mapping[str, Mapping[str, Any]], rows: Mapping[str, int]) -> list[str]:
     """Of which rounds a classifier gave the labels, what was found of them, and how many."""
     found = [
-        f"> **Silver.** A classifier labelled round {_safe(name)}. {_safe(finding['description'])}."
+        f"> **Silver.** A classifier labelled round {_safe(name)}. The gate "
+        f"{_safe(finding['description'])}."
         for name, decision in decisions.items()
         for finding in decision["findings"]
-        if finding["passed"] and finding["table"] == OF_THE_GATE
+        if finding["passed"] and finding["severity"] == "error" and finding["table"] == OF_THE_GATE
     ]
     count = f"{counted(rows.get('silver', 0), 'label')} are those of a classifier (`silver`)."
     return [*found, count] if found else []
@@ -316,6 +318,16 @@ def _warnings(decisions: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if found
         else []
     )
+
+
+def _classifiers(decisions: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Which classifiers labelled beside raters, with a line for each."""
+    return [
+        f"Round {_safe(name)} has {_safe(finding['description'])}."
+        for name, decision in decisions.items()
+        for finding in decision["findings"]
+        if finding["passed"] and finding["check"] == "classifier_known"
+    ]
 
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:

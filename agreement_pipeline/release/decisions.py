@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from agreement_pipeline.classifiers import Identity, identified
 from agreement_pipeline.contract import Contract, Finding, changes_since
 from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
@@ -32,6 +34,7 @@ from agreement_pipeline.store import (
     RoundVersion,
     Store,
     are_texts,
+    classifier_name,
     terms_name,
 )
 from agreement_pipeline.version import __version__
@@ -48,7 +51,8 @@ class Terms:
 
     Waivers are those of all rounds, and must hold `on` this day. Rounds must have been read under
     the settings, if any are given. No decision reads the `adjudicated` labels. If a classifier gave
-    the labels, `certified_by` says which, and who certifies it.
+    the labels, `certified_by` says which, and who certifies it. `identities` say which classifiers
+    labelled beside raters, by name, as far as that is known.
     """
 
     policy: Policy
@@ -58,6 +62,7 @@ class Terms:
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
     certified_by: "CertifiedBy | None" = None
+    identities: Mapping[str, Identity] = field(default_factory=dict)
 
     def of(self, round_name: str) -> Waivers:
         """The waivers of one round."""
@@ -89,7 +94,8 @@ class Judged:
 
     `number` says how many different ratings came under the round's name, up to this version.
     `silver` is what the gate finds of the classifier's labels in a silver round, and what that
-    rests on. The latter is None if there is no certificate or no draw.
+    rests on. The latter is None if there is no certificate or no draw. `identities` are those of
+    its classifiers that are known.
     """
 
     version: RoundVersion
@@ -98,6 +104,7 @@ class Judged:
     ratings: Ratings
     policy: Policy
     silver: "tuple[Finding, Audit | None] | None" = None
+    identities: Mapping[str, Identity] = field(default_factory=dict)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -109,6 +116,8 @@ class Judged:
         if self.silver is not None:
             found, audit = self.silver
             by["silver"] = audit.to_mapping() if audit else {"held": found.check}
+        if self.identities:
+            by["classifiers"] = {name: of.to_mapping() for name, of in self.identities.items()}
         return {**self.decision.to_mapping(), **by}
 
 
@@ -230,6 +239,10 @@ def judge_version(
         )
         also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
     also += _given_again(store, version, None if renamed else ratings)
+    known = {
+        name: terms.identities[name] for name in ratings.classifiers if name in terms.identities
+    }
+    also += [identified(each, _namesakes(store, each)) for each in known.values()]
     silver = None
     if terms.certified_by is not None:
         silver = terms.certified_by.judged(store, version, ratings, terms.policy, terms.on)
@@ -243,7 +256,15 @@ def judge_version(
         version=number,
         checked=findings,
     )
-    return Judged(version, found.decision, number, ratings, terms.policy, silver)
+    return Judged(version, found.decision, number, ratings, terms.policy, silver, known)
+
+
+def _namesakes(store: Store, identity: Identity) -> set[str]:
+    """The digests of other classifiers that had the name in decided rounds, in short."""
+    name = identity.name
+    before = (each["classifiers"][name] for each in store.log.about(classifier_name(name)))
+    digests = {Identity.from_mapping(each).digest for each in before}
+    return {each[:12] for each in digests - {identity.digest}}
 
 
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
@@ -469,6 +490,7 @@ def reassess(
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
     certified_by: "CertifiedBy | None" = None,
+    identities: Mapping[str, Identity] = MappingProxyType({}),
 ) -> Iterator[Reassessed]:
     """Look at every round of a store again, and judge it as `judge_round` does where that is due.
 
@@ -480,7 +502,7 @@ def reassess(
         The log was edited, or it has another policy of the same name and version.
     """
     by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, certified_by=certified_by)
+    terms = Terms(*by, certified_by=certified_by, identities=identities)
     said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
         refuse_reused(store, policy, contract)
@@ -556,6 +578,10 @@ def _stands(
         all(decided.get(name) == fact for name, fact in facts.items())
         and not terms.of(present.round).written
         and terms.certified_by is None
+        and all(
+            name in terms.identities and terms.identities[name].to_mapping() == said
+            for name, said in decided.get("classifiers", {}).items()
+        )
         and ("read_otherwise" in checks) == terms.read_otherwise(present)
         and released <= admitted
     )

@@ -10,6 +10,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
+from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
@@ -50,6 +51,7 @@ def release_round(
     settings_digest: str | None = None,
     adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
     certified_by: CertifiedBy | None = None,
+    identities: Mapping[str, Identity] = MappingProxyType({}),
 ) -> Release:
     """Release the training data of a round, if the policy admits it.
 
@@ -57,6 +59,7 @@ def release_round(
     withdrawn. It is held if it was read under other settings than `settings_digest`. `adjudicated`
     labels stand instead of the panel's, and change no decision. `certified_by` says that a
     classifier gave the labels: the round is then held without its certificate and a drawn audit.
+    `identities` say which classifiers labelled beside raters, by name.
 
     Returns
     -------
@@ -74,9 +77,8 @@ def release_round(
     StoreError
         The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
-    terms = Terms(
-        policy, contract, tuple(waivers), today(), settings_digest, adjudicated, certified_by
-    )
+    by = policy, contract, tuple(waivers), today(), settings_digest
+    terms = Terms(*by, adjudicated, certified_by, identities)
     return _release(store, round_name, [round_name], terms, project)
 
 
@@ -91,6 +93,7 @@ def release_dataset(
     settings_digest: str | None = None,
     adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
     certified_by: CertifiedBy | None = None,
+    identities: Mapping[str, Identity] = MappingProxyType({}),
 ) -> Release:
     """Release the training data of several rounds together, as `<project>.dataset`.
 
@@ -103,15 +106,9 @@ def release_dataset(
     ReleaseHeldError
         No round was given, a round is not admitted, or the rounds do not fit together.
     """
-    return _release(
-        store,
-        f"{project}.dataset",
-        list(dict.fromkeys(rounds)),
-        Terms(
-            policy, contract, tuple(waivers), today(), settings_digest, adjudicated, certified_by
-        ),
-        project,
-    )
+    by = policy, contract, tuple(waivers), today(), settings_digest
+    terms = Terms(*by, adjudicated, certified_by, identities)
+    return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), terms, project)
 
 
 def judge_round(
@@ -123,6 +120,7 @@ def judge_round(
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
     certified_by: CertifiedBy | None = None,
+    identities: Mapping[str, Identity] = MappingProxyType({}),
     kept: Checked | None = None,
 ) -> tuple[Judged, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
@@ -141,7 +139,7 @@ def judge_round(
         The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
     by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, certified_by=certified_by)
+    terms = Terms(*by, certified_by=certified_by, identities=identities)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
     return judged[0], withdrawn
 
@@ -236,14 +234,20 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     """
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, number = judged.ratings.gold, judged.number
-    audit = judged.silver[1] if judged.silver else None
+    audit, identities = judged.silver[1] if judged.silver else None, judged.identities
     ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
     adjudicated = _adjudicated(version, terms)
     del judged
     by = terms.policy, terms.contract, waivers
     member = Member.assessed(
-        version.round, version.original_digest, ratings, *by, version=number, audit=audit
+        version.round,
+        version.original_digest,
+        ratings,
+        *by,
+        version=number,
+        audit=audit,
+        identities=identities,
     )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:

@@ -125,7 +125,8 @@ class Audit:
         )
         observed = tuple(vars(found).items())
         if few:
-            return Finding(AUDITED, OF_THE_GATE, True, "error", f"{words}. {self._known}", observed)
+            said = f"{words}. Certified until {self.expires}: {self.identity.in_words}"
+            return Finding(AUDITED, OF_THE_GATE, True, "error", said, observed)
         step = (
             "Improve the classifier and certify it, or draw more of fresh items: "
             "agreement-pipeline plan says how many."
@@ -133,18 +134,6 @@ class Audit:
         limit = in_words(most, PERCENT)
         said = f"{words}; expected a limit under {limit}. {step}"
         return Finding("silver_wrong_labels", OF_THE_GATE, False, "error", said, observed)
-
-    @property
-    def _known(self) -> str:
-        """Which classifier gave the labels, and what is not known of it."""
-        known = {name: said for name, said in self.identity.to_mapping().items() if said}
-        parts = ", ".join(f"{name} {known[name]}" for name in ("model", "version") if name in known)
-        absent = self.identity.absent
-        return (
-            f"Classifier {self.identity.name}{f' ({parts})' * bool(parts)} is certified until "
-            f"{self.expires}, with the digest {self.identity.digest[:12]}"
-            f"{f'; not known of it: {listed(absent)}' if absent else ''}"
-        )
 
 
 @dataclass(frozen=True, eq=False)

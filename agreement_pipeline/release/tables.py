@@ -1,14 +1,16 @@
 """The tables of a release: training rows, unresolved items, and annotations."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from agreement_pipeline.classifiers import Identity, identified
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
@@ -39,6 +41,7 @@ class Member:
     Its ratings have pseudonyms. An item that is gold in any round of the release is gold here.
     `version` says how many different ratings came under its name. No decision reads the
     `adjudicated` labels. Of a silver round, `audit` says what its labels rest on.
+    `identities` say which classifiers these are, as far as it is known.
     """
 
     round: str
@@ -48,6 +51,7 @@ class Member:
     assessment: Assessment
     adjudicated: Adjudicated = NOT_ADJUDICATED
     audit: "Audit | None" = None
+    identities: Mapping[str, Identity] = field(default_factory=dict)
 
     @classmethod
     def assessed(
@@ -61,11 +65,14 @@ class Member:
         *,
         version: int = 1,
         audit: "Audit | None" = None,
+        identities: Mapping[str, Identity] = MappingProxyType({}),
     ) -> "Member":
         """The round, judged from its ratings, and of a silver one from what it rests on."""
-        also = [audit.finding(ratings, policy)] if audit else []
+        also = [*map(identified, identities.values())]
+        also += [audit.finding(ratings, policy)] if audit else []
         assessment = assess(ratings, policy, contract, waivers, also, version=version)
-        return cls(round_name, original_digest, version, ratings, assessment, audit=audit)
+        of = round_name, original_digest, version, ratings, assessment
+        return cls(*of, audit=audit, identities=identities)
 
     @cached_property
     def labels(self) -> PanelLabels:

@@ -30,8 +30,11 @@ OF_EVERY_DECISION = (
     "waivers",
     "version",
 )
-DECIDING = (*OF_EVERY_DECISION, "silver")
-"""The facts that a decision follows from. The last stands in those on silver rounds alone."""
+DECIDING = (*OF_EVERY_DECISION, "silver", "classifiers")
+"""The facts that a decision follows from.
+
+The last two stand in those on silver rounds, and where it is known which classifiers these are.
+"""
 FACTS = {
     "ingested": (
         "ratings_digest",
@@ -135,6 +138,11 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         kind: (f"a {kind} with its name and version", partial(_is_named, kind))
         for kind in ("policy", "contract")
     },
+    "silver": ("facts by name", lambda value: isinstance(value, dict)),
+    "classifiers": (
+        "facts by name",
+        lambda of: isinstance(of, dict) and all(isinstance(each, dict) for each in of.values()),
+    ),
     "project": ("a text", is_text),
     "location": ("a text", is_text),
     "tentative": ("true or false", lambda value: isinstance(value, bool)),
@@ -198,8 +206,9 @@ def _unbound(decided: Entry) -> str | None:
 
 
 def mentioned(entry: Entry) -> set[str]:
-    """The rounds that an entry is about, its policy, its contract, and the releases it names."""
+    """The rounds that an entry is about, its policy, contract and classifiers, and its releases."""
     found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
+    found |= {classifier_name(each) for each in entry.get("classifiers", ())}
     for kind in ("policy", "contract") if entry["event"] in ("decided", "certified") else ():
         if kind in entry:
             found.add(terms_name(kind, entry[kind][kind], entry[kind]["version"]))
@@ -209,6 +218,11 @@ def mentioned(entry: Entry) -> set[str]:
 def terms_name(kind: str, name: str, version: int) -> str:
     """The name under which the index has a policy or a contract. No round can be called so."""
     return f"{kind} {name} {version}"
+
+
+def classifier_name(name: str) -> str:
+    """The name under which the index has a classifier. No round can be called so."""
+    return f"classifier {name}"
 
 
 def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:

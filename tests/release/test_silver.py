@@ -97,8 +97,12 @@ def test_what_is_known_of_the_classifier_is_in_decision_log_proof_and_card(store
     (member,) = json.loads((release.path / "manifest.json").read_text())["rounds"]
     assert member["silver"] == decided["silver"]
     card = (release.path / "README.md").read_text()
-    assert "**Silver.** A classifier labelled round s1. The gate found 0.00% of the labels of judge" in card
-    assert f"certified until {SOON}, with the digest {JUDGE.digest[:12]}" in card.replace("\\", "")
+    assert (
+        "**Silver.** A classifier labelled round s1. The gate found 0.00% of the labels of judge"
+        in card
+    )
+    known = f"classifier judge (model m-large, version 3) with the digest {JUDGE.digest[:12]}"
+    assert f"Certified until {SOON}: {known}; not known of it" in card.replace("\\", "")
     assert "320 labels are those of a classifier" in card
     said = json.loads((release.path / "croissant.json").read_text())
     assert said["rai:machineAnnotationTools"] == [
@@ -348,3 +352,57 @@ def test_the_bundled_policy_asks_for_five_percent():
     found = load_policy("silver-standard")
     assert found.silver == Silver(0.05, 3)
     assert Policy.from_mapping(found.to_mapping()) == found
+
+
+def with_classifier(store, original, identity, name="r1", **how):
+    """The decision on a round of people that a known classifier labelled too."""
+    store.ingest(name, make_ratings(**how), original)
+    how = {"identities": {"judge": identity}}
+    judged, _ = judge_round(store, name, POLICY, CONTRACT, **how)
+    return judged.decision, {
+        each.check: each for each in judged.decision.findings if each.check == "classifier_known"
+    }["classifier_known"]
+
+
+def test_which_classifier_labelled_beside_people_is_in_decision_log_proof_and_card(store, original):
+    decision, finding = with_classifier(store, original, JUDGE)
+    assert decision.admitted
+    assert finding.description == (
+        "labels of classifier judge (model m-large, version 3) with the digest "
+        f"{JUDGE.digest[:12]}; not known of it: ['date']"
+    )
+    assert store.history()[-1]["classifiers"] == {"judge": JUDGE.to_mapping()}
+    by = {"project": "demo", "identities": {"judge": JUDGE}}
+    path = release_round(store, "r1", POLICY, CONTRACT, **by).path
+    assert open_release(path, store=store).members[0].identities == {"judge": JUDGE}
+    assert "Round r1 has labels of classifier judge (model m-large" in (
+        path / "README.md"
+    ).read_text().replace("\\", "")
+
+
+def test_another_digest_under_the_same_name_is_a_warning_and_is_judged_again(store, original):
+    with_classifier(store, original, JUDGE)
+    other = replace(JUDGE, version="4")
+    decision, finding = with_classifier(store, original, other, "r2", prefix="k")
+    assert decision.admitted
+    assert not finding.passed
+    assert JUDGE.digest[:12] in finding.description
+    _, same = with_classifier(store, original, other, "r3", prefix="m")
+    assert not same.passed
+    found = {
+        each.round: each.judged
+        for each in reassess(store, POLICY, CONTRACT, identities={"judge": other})
+    }
+    assert {name for name, judged in found.items() if judged} == {"r1"}
+
+
+@pytest.mark.parametrize("said", [[], {"ana": {}}, {"judge": {"name": "other"}}, {"judge": 3}])
+def test_a_release_whose_classifiers_were_edited_is_refused(store, original, said):
+    store.ingest("r1", make_ratings(), original)
+    by = {"project": "demo", "identities": {"judge": JUDGE}}
+    path = release_round(store, "r1", POLICY, CONTRACT, **by).path
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["rounds"][0]["classifiers"] = said
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ReleaseInvalidError):
+        verify_release(path)
