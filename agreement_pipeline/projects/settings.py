@@ -337,6 +337,11 @@ class ProjectSettings(BaseModel):
                 "found columns.round beside an inbox in a bucket; expected an object or a folder "
                 "of objects for each round. Leave columns.round out, or use an inbox on a disk."
             )
+        if self.certified_by == self.project:
+            raise ValueError(
+                "found certified_by with the project itself; expected one whose rounds people "
+                "labelled. Name that project."
+            )
         if self.certified_by and (len(self.classifiers) != 1 or self.optional_classifiers):
             raise ValueError(
                 "found certified_by beside "

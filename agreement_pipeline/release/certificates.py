@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from agreement_pipeline.classifiers import Identity
@@ -229,6 +230,7 @@ def certify(
     expires: date,
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
+    identities: Mapping[str, Identity] = MappingProxyType({}),
     reason: str = "",
 ) -> Certificate:
     """Judge a classifier beside the panels of admitted rounds, and record what was found.
@@ -241,7 +243,7 @@ def certify(
         Which classifier it is.
     rules
         The policy whose rules for classifiers judge it.
-    policy, contract, project, waivers, settings_digest
+    policy, contract, project, waivers, settings_digest, identities
         What the panels are admitted by, as for `release_round`.
     expires
         The last day on which the certificate answers, at most 366 days from today.
@@ -259,6 +261,11 @@ def certify(
         A round is not admitted, its raters are models, the classifier did not label all of its
         items, or there was an attempt before and no reason is given.
     """
+    if type(expires) is not date:
+        raise CertificateError(
+            f"certificate: found the last day {expires!r}; expected a day without a time, as "
+            "date(2027, 1, 31). Give its date()."
+        )
     refuse_expiry(expires, today(), LONGEST)
     if not rounds:
         raise CertificateError(
@@ -270,7 +277,8 @@ def certify(
             f"classifier {identity.name}: found no rules for classifiers; expected at least one. "
             "Name a policy with rules under classifiers, as classifier-standard."
         )
-    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    by = policy, contract, tuple(waivers), today(), settings_digest
+    terms = Terms(*by, identities=identities)
     with store.reading():
         store.log.give_to(project)
         refuse_reused(store, rules, contract)

@@ -10,7 +10,7 @@ import pytest
 
 from agreement_pipeline.classifiers import draw
 from agreement_pipeline.cli import main
-from agreement_pipeline.errors import ReleaseHeldError
+from agreement_pipeline.errors import CertificateError, ProjectError, ReleaseHeldError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.host import released
 from agreement_pipeline.projects import Project, load_project
@@ -199,3 +199,54 @@ def test_the_check_of_the_labels_shows_its_numbers(silver, monkeypatch):
     )
     assert check.passed
     assert check.metadata["upper"].value == pytest.approx(0.0451, abs=1e-4)
+
+
+def test_the_page_of_a_silver_round_says_what_the_gate_found(silver, monkeypatch, capsys):
+    as_it_should_be(silver, monkeypatch)
+    silver.run("silver", "s1")
+    path = str(silver.root / "configs/projects/silver.yaml")
+    assert main(["report", path, "s1"]) == 0
+    assert "What the gate asks for beside the rules" in capsys.readouterr().out
+    silver.write("configs/classifiers/prompt.txt", "Is it very rude?")
+    assert main(["report", path, "s1"]) == 0
+    assert "certificate_other_prompt" in capsys.readouterr().out
+
+
+def test_silver_rounds_certify_nobody(silver, capsys):
+    path, identity = (f"configs/{each}.yaml" for each in ("projects/silver", "classifiers/judge"))
+    given = [str(silver.root / path), str(silver.root / identity)]
+    assert main(["certify", *given, "--expires", str(SOON)]) == 2
+    assert "Name the project people" in capsys.readouterr().err
+
+
+def test_another_classifier_of_the_same_name_is_a_warning_where_people_labelled(silver):
+    silver.write("configs/classifiers/prompt.txt", "Is it very rude?")
+    silver.deliver("people", "r2", items(90, "k"), ("ana", "ben", "chi"))
+    assert silver.run("people", "r2").success
+    entries = silver.project("people").store.history("r2")
+    findings = next(each for each in entries if each["event"] == "decided")["findings"]
+    (known,) = (each for each in findings if each["check"] == "classifier_known")
+    assert (known["passed"], known["severity"]) == (False, "warning")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("certified_by: people", "certified_by: silver"), "with the project itself"),
+        (("certified_by: people", "certified_by: nobody"), "nobody.yaml; expected one"),
+        (("[judge]", "[judge, other]"), "beside 2 classifiers"),
+        (("[judge]", "[other]"), "other.yaml; expected one"),
+    ],
+)
+def test_a_project_that_cannot_be_certified_does_not_load(silver, change, words):
+    path = silver.root / "configs/projects/silver.yaml"
+    path.write_text(path.read_text().replace(*change))
+    with pytest.raises(ProjectError, match=words):
+        silver.project()
+
+
+def test_a_file_that_says_another_name_is_refused(silver):
+    path = silver.root / "configs/classifiers/judge.yaml"
+    path.write_text(path.read_text().replace("judge", "other"))
+    with pytest.raises(CertificateError, match="expected 'judge'"):
+        _ = silver.project().judged_under
