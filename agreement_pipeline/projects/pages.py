@@ -91,8 +91,8 @@ def _of_classifiers(
     project: Project, round_name: str, ratings: Ratings, on: date
 ) -> Iterator[Finding]:
     """What the gate finds of the classifiers of a round."""
-    known = project.identities
-    yield from (identified(known[name]) for name in ratings.classifiers if name in known)
+    known = (each for each in project.identities if each.name in ratings.classifiers)
+    yield from map(identified, known)
     if by := project.certified_by:
         version = project.store.present(round_name)
         yield by.judged(project.store, version, ratings, project.policy, on)[0]

@@ -148,10 +148,11 @@ class Project:
         return CertifiedBy(self._identity(self.settings.classifiers[0]), of.store)
 
     @property
-    def identities(self) -> dict[str, Identity]:
+    def identities(self) -> tuple[Identity, ...]:
         """Which classifiers label its rounds, as far as files say it, read again each time."""
         named = (*self.settings.classifiers, *self.settings.optional_classifiers)
-        return {name: self._identity(name) for name in named if self._identity_file(name).is_file()}
+        known = [name for name in named if self._identity_file(name).is_file()]
+        return tuple(map(self._identity, known))
 
     def _identity_file(self, name: str) -> Path:
         return self.configs / "classifiers" / f"{name}.yaml"

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -222,11 +222,8 @@ def _adjudicated(rows: Mapping[str, int]) -> list[str]:
 def _silver(decisions: Mapping[str, Mapping[str, Any]], rows: Mapping[str, int]) -> list[str]:
     """Of which rounds a classifier gave the labels, what was found of them, and how many."""
     found = [
-        f"> **Silver.** A classifier labelled round {_safe(name)}. The gate "
-        f"{_safe(finding['description'])}."
-        for name, decision in decisions.items()
-        for finding in decision["findings"]
-        if finding["passed"] and finding["severity"] == "error" and finding["table"] == OF_THE_GATE
+        f"> **Silver.** A classifier labelled round {_safe(name)}. The gate {said}."
+        for name, said in _passed(decisions, "silver_labels")
     ]
     count = f"{counted(rows.get('silver', 0), 'label')} are those of a classifier (`silver`)."
     return [*found, count] if found else []
@@ -322,12 +319,16 @@ def _warnings(decisions: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def _classifiers(decisions: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Which classifiers labelled beside raters, with a line for each."""
-    return [
-        f"Round {_safe(name)} has {_safe(finding['description'])}."
-        for name, decision in decisions.items()
-        for finding in decision["findings"]
-        if finding["passed"] and finding["check"] == "classifier_known"
-    ]
+    known = _passed(decisions, "classifier_known")
+    return [f"Round {_safe(name)} has {said}." for name, said in known]
+
+
+def _passed(decisions: Mapping[str, Mapping[str, Any]], check: str) -> Iterator[tuple[str, str]]:
+    """The rounds in which the gate found nothing against a check, and what it found."""
+    for name, decision in decisions.items():
+        for each in decision["findings"]:
+            if each["passed"] and (each["table"], each["check"]) == (OF_THE_GATE, check):
+                yield name, _safe(each["description"])
 
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:

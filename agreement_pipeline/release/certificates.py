@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
-from types import MappingProxyType
 from typing import Any
 
 from agreement_pipeline.classifiers import Identity
@@ -230,7 +229,7 @@ def certify(
     expires: date,
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
-    identities: Mapping[str, Identity] = MappingProxyType({}),
+    identities: Sequence[Identity] = (),
     reason: str = "",
 ) -> Certificate:
     """Judge a classifier beside the panels of admitted rounds, and record what was found.

@@ -210,7 +210,11 @@ def identity(release: Release) -> dict[str, Any]:
                 ],
                 **({"adjudicated": dict(labels)} if (labels := member.adjudicated.labels) else {}),
                 **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
-                **_identities(member),
+                **(
+                    {"classifiers": [each.to_mapping() for each in member.identities]}
+                    if member.identities
+                    else {}
+                ),
                 **({"silver": member.audit.to_mapping()} if member.audit else {}),
             }
             for member in release.members
@@ -219,12 +223,6 @@ def identity(release: Release) -> dict[str, Any]:
         "contract_digest": release.contract.digest,
         "waivers": _waivers(release),
     }
-
-
-def _identities(member: Member) -> dict[str, Any]:
-    """Which classifiers labelled a round, by name, if it is known of any."""
-    found = {name: each.to_mapping() for name, each in member.identities.items()}
-    return {"classifiers": found} if found else {}
 
 
 def _waivers(release: Release) -> dict[str, list[dict[str, str]]]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.classifiers import Identity, identified
@@ -52,7 +51,7 @@ class Terms:
     Waivers are those of all rounds, and must hold `on` this day. Rounds must have been read under
     the settings, if any are given. No decision reads the `adjudicated` labels. If a classifier gave
     the labels, `certified_by` says which, and who certifies it. `identities` say which classifiers
-    labelled beside raters, by name, as far as that is known.
+    labelled beside raters, as far as that is known.
     """
 
     policy: Policy
@@ -62,7 +61,7 @@ class Terms:
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
     certified_by: "CertifiedBy | None" = None
-    identities: Mapping[str, Identity] = field(default_factory=dict)
+    identities: Sequence[Identity] = ()
 
     def of(self, round_name: str) -> Waivers:
         """The waivers of one round."""
@@ -104,7 +103,7 @@ class Judged:
     ratings: Ratings
     policy: Policy
     silver: "tuple[Finding, Audit | None] | None" = None
-    identities: Mapping[str, Identity] = field(default_factory=dict)
+    identities: Sequence[Identity] = ()
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -117,7 +116,7 @@ class Judged:
             found, audit = self.silver
             by["silver"] = audit.to_mapping() if audit else {"held": found.check}
         if self.identities:
-            by["classifiers"] = {name: of.to_mapping() for name, of in self.identities.items()}
+            by["classifiers"] = [each.to_mapping() for each in self.identities]
         return {**self.decision.to_mapping(), **by}
 
 
@@ -239,10 +238,8 @@ def judge_version(
         )
         also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
     also += _given_again(store, version, None if renamed else ratings)
-    known = {
-        name: terms.identities[name] for name in ratings.classifiers if name in terms.identities
-    }
-    also += [identified(each, _namesakes(store, each)) for each in known.values()]
+    known = [each for each in terms.identities if each.name in ratings.classifiers]
+    also += [identified(each, _namesakes(store, each)) for each in known]
     silver = None
     if terms.certified_by is not None:
         silver = terms.certified_by.judged(store, version, ratings, terms.policy, terms.on)
@@ -261,10 +258,10 @@ def judge_version(
 
 def _namesakes(store: Store, identity: Identity) -> set[str]:
     """The digests of other classifiers that had the name in decided rounds, in short."""
-    name = identity.name
-    before = (each["classifiers"][name] for each in store.log.about(classifier_name(name)))
-    digests = {Identity.from_mapping(each).digest for each in before}
-    return {each[:12] for each in digests - {identity.digest}}
+    entries = store.log.about(classifier_name(identity.name))
+    logged = [Identity.from_mapping(said) for each in entries for said in each["classifiers"]]
+    others = (each for each in logged if each.name == identity.name)
+    return {each.digest[:12] for each in others if each.digest != identity.digest}
 
 
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
@@ -490,7 +487,7 @@ def reassess(
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
     certified_by: "CertifiedBy | None" = None,
-    identities: Mapping[str, Identity] = MappingProxyType({}),
+    identities: Sequence[Identity] = (),
 ) -> Iterator[Reassessed]:
     """Look at every round of a store again, and judge it as `judge_round` does where that is due.
 
@@ -579,8 +576,8 @@ def _stands(
         and not terms.of(present.round).written
         and terms.certified_by is None
         and all(
-            name in terms.identities and terms.identities[name].to_mapping() == said
-            for name, said in decided.get("classifiers", {}).items()
+            said in [each.to_mapping() for each in terms.identities]
+            for said in decided.get("classifiers", ())
         )
         and ("read_otherwise" in checks) == terms.read_otherwise(present)
         and released <= admitted

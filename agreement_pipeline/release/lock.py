@@ -51,7 +51,7 @@ def release_round(
     settings_digest: str | None = None,
     adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
     certified_by: CertifiedBy | None = None,
-    identities: Mapping[str, Identity] = MappingProxyType({}),
+    identities: Sequence[Identity] = (),
 ) -> Release:
     """Release the training data of a round, if the policy admits it.
 
@@ -59,7 +59,7 @@ def release_round(
     withdrawn. It is held if it was read under other settings than `settings_digest`. `adjudicated`
     labels stand instead of the panel's, and change no decision. `certified_by` says that a
     classifier gave the labels: the round is then held without its certificate and a drawn audit.
-    `identities` say which classifiers labelled beside raters, by name.
+    `identities` say which classifiers labelled beside raters.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def release_dataset(
     settings_digest: str | None = None,
     adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
     certified_by: CertifiedBy | None = None,
-    identities: Mapping[str, Identity] = MappingProxyType({}),
+    identities: Sequence[Identity] = (),
 ) -> Release:
     """Release the training data of several rounds together, as `<project>.dataset`.
 
@@ -120,7 +120,7 @@ def judge_round(
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
     certified_by: CertifiedBy | None = None,
-    identities: Mapping[str, Identity] = MappingProxyType({}),
+    identities: Sequence[Identity] = (),
     kept: Checked | None = None,
 ) -> tuple[Judged, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.

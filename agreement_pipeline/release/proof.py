@@ -4,7 +4,7 @@ Everything it says is derived again from its annotations, its policy and its con
 """
 
 import json
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from datetime import date
 from itertools import chain
@@ -214,21 +214,11 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
             f"ended on {audit.expires}; expected one that holds. Ask for the next release.",
             "release_certificate_ended",
         )
-    known = {name: Identity.from_mapping(each) for name, each in _classifiers(entry, ratings)}
+    known = tuple(map(Identity.from_mapping, entry.get("classifiers", ())))
     member = Member.assessed(
         entry["round"], digest, *judged, version=version, audit=audit, identities=known
     )
     return replace(member, adjudicated=Adjudicated.released(entry))
-
-
-def _classifiers(entry: Mapping[str, Any], ratings: Ratings) -> Iterable[tuple[str, object]]:
-    """What a manifest says of the classifiers of a round, which must be among its raters."""
-    said = entry.get("classifiers", {})
-    if not isinstance(said, dict) or any(
-        name not in ratings.classifiers or each["name"] != name for name, each in said.items()
-    ):
-        raise KeyError("classifiers")
-    return said.items()
 
 
 def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Terms, Scale]:

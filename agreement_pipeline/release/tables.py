@@ -1,10 +1,9 @@
 """The tables of a release: training rows, unresolved items, and annotations."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +50,7 @@ class Member:
     assessment: Assessment
     adjudicated: Adjudicated = NOT_ADJUDICATED
     audit: "Audit | None" = None
-    identities: Mapping[str, Identity] = field(default_factory=dict)
+    identities: Sequence[Identity] = ()
 
     @classmethod
     def assessed(
@@ -65,10 +64,10 @@ class Member:
         *,
         version: int = 1,
         audit: "Audit | None" = None,
-        identities: Mapping[str, Identity] = MappingProxyType({}),
+        identities: Sequence[Identity] = (),
     ) -> "Member":
         """The round, judged from its ratings, and of a silver one from what it rests on."""
-        also = [*map(identified, identities.values())]
+        also = [*map(identified, identities)]
         also += [audit.finding(ratings, policy)] if audit else []
         assessment = assess(ratings, policy, contract, waivers, also, version=version)
         of = round_name, original_digest, version, ratings, assessment

@@ -139,10 +139,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         for kind in ("policy", "contract")
     },
     "silver": ("facts by name", lambda value: isinstance(value, dict)),
-    "classifiers": (
-        "facts by name",
-        lambda of: isinstance(of, dict) and all(isinstance(each, dict) for each in of.values()),
-    ),
+    "classifiers": ("a list of classifiers", partial(_are_each, {"name": is_text})),
     "project": ("a text", is_text),
     "location": ("a text", is_text),
     "tentative": ("true or false", lambda value: isinstance(value, bool)),
@@ -208,7 +205,7 @@ def _unbound(decided: Entry) -> str | None:
 def mentioned(entry: Entry) -> set[str]:
     """The rounds that an entry is about, its policy, contract and classifiers, and its releases."""
     found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
-    found |= {classifier_name(each) for each in entry.get("classifiers", ())}
+    found |= {classifier_name(each["name"]) for each in entry.get("classifiers", ())}
     for kind in ("policy", "contract") if entry["event"] in ("decided", "certified") else ():
         if kind in entry:
             found.add(terms_name(kind, entry[kind][kind], entry[kind]["version"]))

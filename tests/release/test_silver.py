@@ -357,8 +357,7 @@ def test_the_bundled_policy_asks_for_five_percent():
 def with_classifier(store, original, identity, name="r1", **how):
     """The decision on a round of people that a known classifier labelled too."""
     store.ingest(name, make_ratings(**how), original)
-    how = {"identities": {"judge": identity}}
-    judged, _ = judge_round(store, name, POLICY, CONTRACT, **how)
+    judged, _ = judge_round(store, name, POLICY, CONTRACT, identities=[identity])
     return judged.decision, {
         each.check: each for each in judged.decision.findings if each.check == "classifier_known"
     }["classifier_known"]
@@ -371,10 +370,10 @@ def test_which_classifier_labelled_beside_people_is_in_decision_log_proof_and_ca
         "labels of classifier judge (model m-large, version 3) with the digest "
         f"{JUDGE.digest[:12]}; not known of it: ['date']"
     )
-    assert store.history()[-1]["classifiers"] == {"judge": JUDGE.to_mapping()}
-    by = {"project": "demo", "identities": {"judge": JUDGE}}
+    assert store.history()[-1]["classifiers"] == [JUDGE.to_mapping()]
+    by = {"project": "demo", "identities": [JUDGE]}
     path = release_round(store, "r1", POLICY, CONTRACT, **by).path
-    assert open_release(path, store=store).members[0].identities == {"judge": JUDGE}
+    assert open_release(path, store=store).members[0].identities == (JUDGE,)
     assert "Round r1 has labels of classifier judge (model m-large" in (
         path / "README.md"
     ).read_text().replace("\\", "")
@@ -390,16 +389,17 @@ def test_another_digest_under_the_same_name_is_a_warning_and_is_judged_again(sto
     _, same = with_classifier(store, original, other, "r3", prefix="m")
     assert not same.passed
     found = {
-        each.round: each.judged
-        for each in reassess(store, POLICY, CONTRACT, identities={"judge": other})
+        each.round: each.judged for each in reassess(store, POLICY, CONTRACT, identities=[other])
     }
     assert {name for name, judged in found.items() if judged} == {"r1"}
 
 
-@pytest.mark.parametrize("said", [[], {"ana": {}}, {"judge": {"name": "other"}}, {"judge": 3}])
+@pytest.mark.parametrize(
+    "said", [3, [3], [{}], {"judge": {}}, [{"name": "judge", "model": "other"}]]
+)
 def test_a_release_whose_classifiers_were_edited_is_refused(store, original, said):
     store.ingest("r1", make_ratings(), original)
-    by = {"project": "demo", "identities": {"judge": JUDGE}}
+    by = {"project": "demo", "identities": [JUDGE]}
     path = release_round(store, "r1", POLICY, CONTRACT, **by).path
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["rounds"][0]["classifiers"] = said
