@@ -105,6 +105,13 @@ class Draw:
             )
         return found
 
+    def is_from(self, population: Ratings) -> bool:
+        """Whether it was drawn from these items, as its classifier labelled them."""
+        known = self.classifier in population.classifiers
+        return known and self.population_digest == _digest(
+            _strata(population, self.classifier, self.design)
+        )
+
     def refuse_others(
         self, ratings: Ratings, population: Ratings, classifier: str | None = None
     ) -> None:
@@ -259,7 +266,9 @@ def draws(store: Store) -> tuple[Draw, ...]:
 
 
 def draw_of(store: Store, population: Ratings) -> Draw:
-    """The last draw from some of the items of a population.
+    """The last draw from a population. Without one, the last from some of its items.
+
+    So a later draw from other items that has some of these does not take its place.
 
     Raises
     ------
@@ -274,7 +283,7 @@ def draw_of(store: Store, population: Ratings) -> Draw:
             "written before they were labelled. Draw items: agreement-pipeline draw.",
             "draw_absent",
         )
-    return found[-1]
+    return next((each for each in reversed(found) if each.is_from(population)), found[-1])
 
 
 def _seed(head: str, digest: str) -> str:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pandas as pd
 import pytest
 
-from agreement_pipeline.classifiers import Draw
+from agreement_pipeline.classifiers import Draw, draw
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.policy.policy import Silver
@@ -255,6 +255,20 @@ def test_the_best_of_100_draws_is_held_and_the_first_is_not(store, people, origi
     names = drawn(alone).items
     alone.ingest("s1", ratings_of(names, said=other_on(wrong - {*names})), original)
     assert released(alone, people)
+
+
+def test_a_later_draw_from_other_items_does_not_hold_a_round(store, people, audited):
+    """Some of the items came again in the next round, and were drawn there."""
+    assert released(store, people)
+    more = ratings_of(names=[*items()[:200], *items(200, "t")])
+    later = draw(store, "s2", more, 80, reason="some came again")
+    assert {*later.items} & {*items()}
+    by = CertifiedBy(JUDGE, people)
+    judged, _ = judge_round(store, "s1", SILVER, CONTRACT, certified_by=by)
+    assert judged.decision.admitted
+    again = drawn(store, reason="again")
+    assert again.items != audited
+    held(store, people, "draw_after_labels")
 
 
 def test_a_draw_after_labels_were_delivered_is_held(store, people, original):
