@@ -155,8 +155,9 @@ def test_every_command_of_the_readme_runs(root):
     sizes = "".join(f"Größe {n};{n},5;{n},{n % 10}\n" for n in range(20))
     (root / "sizes.csv").write_bytes(f"part;ana;ben\n{sizes}".encode("cp1252"))
     (release,) = (root / ".agreement/store/moderation").glob("releases/**/manifest.json")
-    for path in (root / "configs").glob("*/toxicity.yaml"):  # those of the guide
-        path.unlink()
+    for name in ("toxicity", "posts_by_model"):  # those of the guide
+        for path in (root / "configs").glob(f"*/{name}.yaml"):
+            path.unlink()
     program = f'agreement-pipeline() {{ "{sys.executable}" -m agreement_pipeline "$@"; }}\n'
     told = [line for text in blocks(README, "console") for line in text.splitlines()]
     asked = [line for line in told if line.startswith("agreement-pipeline ")]

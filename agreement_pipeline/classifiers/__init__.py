@@ -8,7 +8,10 @@ if TYPE_CHECKING:
     from agreement_pipeline.classifiers.correction import (
         Corrected as Corrected,
         Design as Design,
+        WrongLabels as WrongLabels,
         correct as correct,
+        items_to_draw as items_to_draw,
+        wrong_labels as wrong_labels,
     )
     from agreement_pipeline.classifiers.draw import (
         Draw as Draw,
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.classifiers.identity import (
         Identity as Identity,
+        identified as identified,
         load_identity as load_identity,
     )
 else:

@@ -11,6 +11,7 @@ from agreement_pipeline.classifiers.prediction_powered import (
     OfRaters,
     Stratum,
     estimates,
+    lowest_mean,
     prediction_powered,
 )
 from agreement_pipeline.errors import RatingsError
@@ -36,6 +37,7 @@ Design = Literal["simple", "stratified", "clustered"]
 DESIGNS: tuple[Design, ...] = get_args(Design)
 PAIRS = "pairs"
 NO_ENDS = "the scale has no lowest and highest number, which limits need; name its categories"
+MOST_DRAWN = 10_000
 FEWEST = 2
 """The fewest drawn units of a stratum, unless it has no more."""
 FEWEST_RATERS = 3
@@ -182,6 +184,93 @@ def correct(
     return Table(found.each(majority_of, raters, confidence_level))
 
 
+@dataclass(frozen=True)
+class WrongLabels:
+    """The share of a classifier's labels that a majority of the panel would not give.
+
+    Attributes
+    ----------
+    value, upper
+        The share in the population, from the drawn items, and its upper limit. The limit holds by
+        itself on one side, with half of one minus the confidence level. None if undefined.
+    perfect
+        The share that is wrong of each drawn item's leading label. A classifier that always gives
+        this label scores no better. It is 0 if exactly so many raters labelled each item as are
+        asked, and none of them are tied.
+    apart
+        How often single raters give another label than the leading one of their item.
+    majority_of, n_items, n_labels, n_raters
+        The raters of a majority, the items of the population and those with labels of the panel,
+        and who gave these.
+    undefined
+        Why there is no value.
+    """
+
+    majority_of: int
+    n_items: int
+    n_labels: int
+    n_raters: int
+    value: float | None = None
+    upper: float | None = None
+    perfect: float | None = None
+    apart: float | None = None
+    undefined: str | None = None
+
+
+def wrong_labels(
+    ratings: Ratings,
+    majority_of: int,
+    *,
+    classifier: str | None = None,
+    design: Design = "simple",
+    confidence_level: float = 0.95,
+) -> WrongLabels:
+    """How often a classifier's labels of all items are wrong, from the panel's labels of some.
+
+    The share of right labels is a mean over the drawn items, of the share of majorities that give
+    the classifier's label. Its lower limit is that of Gaffke, as in `correct`. If the draw is
+    simple and no majority depends on which raters are drawn, it is that of Clopper and Pearson,
+    which is the same without chance in its digits.
+
+    The arguments and errors are those of `correct`.
+
+    >>> import pandas as pd
+    >>> from agreement_pipeline.ratings import Scale
+    >>> said = [(f"i{n}", "model", "yes" if n % 3 else "no") for n in range(90)]
+    >>> said += [(f"i{n}", who, "yes") for n in range(1, 60, 2) for who in ("ana", "ben", "eva")]
+    >>> frame = pd.DataFrame(said, columns=["item", "rater", "label"])
+    >>> ratings = Ratings.from_frame(frame, Scale(("no", "yes")), classifiers=["model"])
+    >>> found = wrong_labels(ratings, 3)
+    >>> round(found.value, 3), round(found.upper, 2), found.perfect
+    (0.333, 0.53, 0.0)
+    """
+    return _Evidence(ratings, ratings, classifier, design).wrong(majority_of, confidence_level)
+
+
+def items_to_draw(
+    most_wrong: float,
+    wrong: float,
+    *,
+    probability: float = 0.9,
+    confidence_level: float = 0.95,
+) -> int | None:
+    """The fewest items of a simple draw on which few wrong labels are likely to show as few.
+
+    As many labels may be wrong as Clopper and Pearson's upper limit allows under `most_wrong`. With
+    a share of `wrong` labels in the population, no more are drawn with this `probability`. Each
+    drawn item has as many ratings as the majority asks for. None if more than 10,000 were needed.
+
+    >>> items_to_draw(0.05, 0.02), items_to_draw(0.05, 0.0), items_to_draw(0.05, 0.05)
+    (390, 72, None)
+    """
+    from scipy.stats import binom
+
+    n = np.arange(1, MOST_DRAWN + 1)
+    allowed = binom.ppf((1 - confidence_level) / 2, n, most_wrong) - 1
+    enough = n[binom.cdf(allowed, n, wrong) >= probability]
+    return int(enough[0]) if len(enough) else None
+
+
 class _Evidence:
     """The classifier's labels of all items (N,), and the panel's of some of them.
 
@@ -295,6 +384,28 @@ class _Evidence:
                 "uncorrected": float(predicted.mean()),
             }
             yield self._one(predicted, given, majority_of, known)
+
+    def wrong(self, majority_of: int, confidence_level: float) -> WrongLabels:
+        """How often the classifier's labels are not those of a majority."""
+        counts = majority_of, len(self.predicted), len(self.drawn), self.n_raters
+        if why := self._why_undefined(majority_of, at_large=False):
+            return WrongLabels(*counts, undefined=why)
+        nobody, everyone = np.zeros(len(self.predicted)), np.full(len(self.given), True)
+
+        def agreeing(label: Array, majority_of: int | None) -> list[Stratum]:
+            """How many majorities, or single raters, give an item the label that it has here."""
+            same = (self.given == label[self.of]).astype(float)
+            return self._units(nobody, same, everyone, majority_of)
+
+        of_each = (
+            sums(self.given == label, self.of, len(self.drawn)) for label in range(len(self.names))
+        )
+        leading = np.argmax([*of_each], axis=0).astype(float)
+        of_classifier = agreeing(self.predicted[self.drawn], majority_of)
+        shares = of_classifier, agreeing(leading, majority_of), agreeing(leading, None)
+        value, perfect, apart = (1 - estimates(each)[1] for each in shares)
+        upper = 1 - lowest_mean(of_classifier, confidence_level)
+        return WrongLabels(*counts, value, upper, perfect, apart)
 
     def _one(
         self, predicted: Array, given: Array, majority_of: int | None, known: Mapping[str, Any]

@@ -15,14 +15,13 @@ from math import sqrt
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from agreement_pipeline.classifiers.correction import the_classifier
+from agreement_pipeline.classifiers.correction import MOST_DRAWN, the_classifier
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import Store
 from agreement_pipeline.text import called, counted, listed
 
 Design = Literal["simple", "stratified"]
-MOST_DRAWN = 10_000
 FEWEST_OF_STRATUM = 2
 RIGHT = 0.9
 """How often a classifier is expected to be right, where nobody says."""
@@ -78,6 +77,16 @@ class Draw:
         return {**vars(self), "strata": dict(self.strata), **of_texts}
 
     @classmethod
+    def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
+        """The draw in plain data. More of it is left aside."""
+        facts: dict[str, Any] = {
+            name: tuple(said[name]) if isinstance(said[name], list) else said[name]
+            for name in cls.__dataclass_fields__
+        }
+        facts["strata"] = dict(facts["strata"])
+        return cls(**facts)
+
+    @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "Draw":
         """The draw in its entry of the log, if it follows from the entry before.
 
@@ -86,12 +95,7 @@ class Draw:
         DrawError
             The seed is another one.
         """
-        facts: dict[str, Any] = {
-            name: tuple(entry[name]) if isinstance(entry[name], list) else entry[name]
-            for name in cls.__dataclass_fields__
-            if name != "population"
-        }
-        found = cls(entry["round"], **facts)
+        found = cls.from_mapping({**entry, "population": entry["round"]})
         derived = _seed(entry["previous"], found.population_digest)
         if not entry.get("carried") and found.seed != derived:
             raise DrawError(
@@ -100,6 +104,13 @@ class Draw:
                 "draw_not_derived",
             )
         return found
+
+    def is_from(self, population: Ratings) -> bool:
+        """Whether it was drawn from these items, as its classifier labelled them."""
+        known = self.classifier in population.classifiers
+        return known and self.population_digest == _digest(
+            _strata(population, self.classifier, self.design)
+        )
 
     def refuse_others(
         self, ratings: Ratings, population: Ratings, classifier: str | None = None
@@ -255,7 +266,9 @@ def draws(store: Store) -> tuple[Draw, ...]:
 
 
 def draw_of(store: Store, population: Ratings) -> Draw:
-    """The last draw from some of the items of a population.
+    """The last draw from a population. Without one, the last from some of its items.
+
+    So a later draw from other items that has some of these does not take its place.
 
     Raises
     ------
@@ -270,7 +283,7 @@ def draw_of(store: Store, population: Ratings) -> Draw:
             "written before they were labelled. Draw items: agreement-pipeline draw.",
             "draw_absent",
         )
-    return found[-1]
+    return next((each for each in reversed(found) if each.is_from(population)), found[-1])
 
 
 def _seed(head: str, digest: str) -> str:

@@ -3,15 +3,17 @@
 import datetime
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.mistakes import CLOSED, Value, is_text, refuse_mistakes, shown
-from agreement_pipeline.policy import DIGEST
+from agreement_pipeline.policy import DIGEST, OF_THE_GATE
 from agreement_pipeline.store import digest_at
+from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 FILES = {"prompt": "prompt_digest", "rubric": "rubric_digest"}
@@ -109,6 +111,20 @@ class Identity:
         """The parts that are not known, and so are bound to nothing."""
         return tuple(name for name, value in self.to_mapping().items() if value is None)
 
+    @property
+    def in_words(self) -> str:
+        """Which classifier it is, and what is not known of it, in a line."""
+        parts = ", ".join(
+            f"{name} {said}"
+            for name in ("model", "version")
+            if (said := getattr(self, name)) is not None
+        )
+        absent = f"; not known of it: {listed(self.absent)}" if self.absent else ""
+        return (
+            f"classifier {self.name}{f' ({parts})' if parts else ''} with the digest "
+            f"{self.digest[:12]}{absent}"
+        )
+
     def refuse_other(self, certified: "Identity") -> None:
         """Refuse to be taken for a classifier that was certified, if a part is another.
 
@@ -128,6 +144,20 @@ class Identity:
                     "classifier, so certify it.",
                     f"certificate_other_{part.removesuffix('_digest')}",
                 )
+
+
+def identified(identity: Identity, others: Collection[str] = ()) -> Finding:
+    """What the gate finds of a classifier in a round: which it is, and `others` with its name.
+
+    These are digests. Others are a warning, since another digest is another classifier.
+    """
+    words = f"labels of {identity.in_words}"
+    if others:
+        words = (
+            f"found {words}; expected one classifier of a name, and {listed(sorted(others))} had "
+            "it in rounds before. Do not compare their numbers, or give each a name of its own."
+        )
+    return Finding("classifier_known", OF_THE_GATE, not others, "warning", words)
 
 
 def load_identity(path: Path | str) -> Identity:

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.intervals import Interval, in_blocks
+from agreement_pipeline.intervals import Interval, in_blocks, share_interval
 from agreement_pipeline.ratings import Array, Codes
 
 N_DRAWS, SEED, DECIMALS = 10_000, 20231103, 12
@@ -231,6 +231,17 @@ def prediction_powered(
         tuple(each.tuned for each in strata),
         float(classical / corrected) if corrected > 0 else None,
     )
+
+
+def lowest_mean(strata: Sequence[Stratum], confidence_level: float) -> float:
+    """The lower limit of the classical mean over all strata.
+
+    Labels of 0 and 1 in one stratum have that of Clopper and Pearson, without random draws.
+    """
+    labels = strata[0].labels
+    if len(strata) == 1 and np.isin(labels, (0, 1)).all():
+        return share_interval(int(labels.sum()), len(labels), confidence_level).low
+    return prediction_powered(strata, confidence_level).classical.interval.low
 
 
 def estimates(strata: Sequence[Stratum]) -> tuple[float, float]:

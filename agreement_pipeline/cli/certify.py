@@ -110,6 +110,11 @@ def certify(
             "certificate has its own. Leave them out."
         )
     of, who = Project(load_project(project)), load_identity(identity)
+    if of.settings.certified_by:
+        raise click.UsageError(
+            f"found project {of.name}, whose labels a classifier gave; expected rounds of people. "
+            f"Name the project {of.settings.certified_by}."
+        )
     load_lightly()
     try:
         found = (
@@ -126,6 +131,7 @@ def certify(
                 expires=expires,
                 waivers=of.waivers,
                 settings_digest=of.settings.reading_digest,
+                identities=of.identities,
                 reason=reason,
             )
         )

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from agreement_pipeline.cli.options import (
+    COLUMNS,
     INPUT,
     SOURCE,
     TABLES_HELP,
@@ -75,6 +76,13 @@ def _label_and_share(text: str) -> tuple[str, float]:
     default="",
     show_default="none",
     help="Why there must be another draw of a population.",
+)
+@option(
+    "--text",
+    group=COLUMNS,
+    metavar="NAME",
+    help="The column, or the field of an export, with what the panel reads. A column 'text' is "
+    "found by itself.",
 )
 @population_options
 @table_options

@@ -31,6 +31,7 @@ from agreement_pipeline.policy import (
     N_ROUNDS,
     PREVALENCE,
     PROBABILITY,
+    Policy,
     load_policy,
     unplanned_look,
 )
@@ -39,6 +40,7 @@ from agreement_pipeline.report import file_of, plan_figure, plan_rows
 from agreement_pipeline.text import listed
 
 ASSUMED, SIMULATION = "Without a table", "Simulation"
+WRONG = 0.02
 
 
 AGREEMENT = number_of("value", "at most 1, which is perfect agreement", lambda value: value <= 1)
@@ -55,6 +57,23 @@ def _image(text: str) -> Path:
     if path.suffix != ".svg" or not path.parent.is_dir():
         raise ValueError(f"found {text}; expected a name ending in .svg, in an existing folder.")
     return path
+
+
+def _drawn(policy: Policy, wrong: float, probability: float) -> str:
+    """How many items of a round that a classifier labelled must be drawn. Empty if none are."""
+    from agreement_pipeline.classifiers import items_to_draw
+
+    if policy.silver is None:
+        return ""
+    most, raters = policy.silver.most_wrong, policy.silver.majority_of
+    level = policy.confidence_level
+    n = items_to_draw(most, wrong, probability=probability, confidence_level=level)
+    draw = f"draw {n:,} items" if n else "no draw of 10,000 items or fewer is enough"
+    return (
+        f"of a round that a classifier labelled: {draw}, if {wrong:.2%} of its labels are wrong "
+        f"and the limit of {most:.2%} is to be met with {probability:.0%}; {raters} people label "
+        "each item"
+    )
 
 
 @command(
@@ -102,6 +121,13 @@ def _image(text: str) -> Path:
     default=N_ROUNDS,
     help="Rounds simulated for each number of items.",
 )
+@option(
+    "--wrong",
+    group=SIMULATION,
+    type=SHARE,
+    default=WRONG,
+    help="The share of a classifier's labels that is wrong, if the policy has a limit of it.",
+)
 @output_option
 @option(
     "--plot",
@@ -117,6 +143,7 @@ def plan(
     policy: Path,
     probability: float,
     rounds: int,
+    wrong: float,
     output: str,
     plot: Path | None,
     **options: Any,
@@ -124,6 +151,7 @@ def plan(
     """Print how many items the rules of a policy need to decide.
 
     An earlier round shows what the next round will be like. Without one, it is assumed.
+    If a classifier labels the rounds, a line says how many items to draw.
     """
     given = given_options(ctx, *([ASSUMED] if file else OF_TABLES))
     if given and file:
@@ -149,6 +177,8 @@ def plan(
     say_found(found, plan_rows, output)
     if cost := unplanned_look(judged_by):
         say_aside(cost)
+    if silver := _drawn(judged_by, wrong, probability):
+        say_aside(silver)
     figure = plan_figure(found) if plot else None
     if plot and figure:
         plot.write_text(file_of(figure), encoding="utf-8")

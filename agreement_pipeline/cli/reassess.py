@@ -26,13 +26,7 @@ def reassess(file: Path) -> int:
 
     project = Project(load_project(file))
     load_lightly()
-    looked_at = judge_again(
-        project.store,
-        project.policy,
-        project.contract,
-        waivers=project.waivers,
-        settings_digest=project.settings.reading_digest,
-    )
+    looked_at = judge_again(project.store, project.policy, project.contract, **project.judged_under)
     n, anew, failed = 0, 0, False
     rows: list[dict[str, str]] = []
     for each in looked_at:

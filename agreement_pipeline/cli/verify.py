@@ -45,7 +45,8 @@ REFUSED = {
     "release_reworded": 20,
     "release_waived": 21,
     "release_held_today": 22,
-    "release_not_signed": 23,
+    "release_not_signed": 24,
+    "release_certificate_ended": 23,
 }
 DEMANDS = "Demands"
 COUNTED = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]+)")
@@ -213,6 +214,7 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
         "policy_digest": release.policy.digest,
         "training_rows": len(release.labels.resolved),
         "adjudicated": int(release.labels.adjudicated.sum()),
+        "silver": int(release.labels.silver.sum()),
         "tentative": release.tentative,
         "written_by": release.written_by,
         "held_today": {name: list(why) for name, why in release.held_today.items()},
@@ -246,8 +248,9 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
         f"verified: rounds {', '.join(said['rounds'])}; "
         f"{said['training_rows']} training rows{tentative}"
     )
-    if said["adjudicated"]:
-        yield f"  {said['adjudicated']} labels are an adjudicator's; the card says more"
+    for whose, key in (("an adjudicator's", "adjudicated"), ("a classifier's", "silver")):
+        if said[key]:
+            yield f"  {said[key]} labels are {whose}; the card says more"
     yield f"  project {said['project']}; policy {said['policy']}, version {said['policy_version']}"
     if said["written_by"] != __version__:
         yield f"  {_today(said['written_by'], said['held_today'])}"

@@ -148,8 +148,7 @@ def acceptability(project: Project, round_name: str) -> tuple[Judged, bool]:
         round_name,
         project.policy,
         project.contract,
-        waivers=project.waivers,
-        settings_digest=project.settings.reading_digest,
+        **project.judged_under,
         kept=project.checked_here.pop(round_name, None),
     )
 
@@ -215,13 +214,7 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     project = host.project
     looked_at = or_fail(
         context,
-        lambda: reassess(
-            project.store,
-            project.policy,
-            project.contract,
-            waivers=project.waivers,
-            settings_digest=project.settings.reading_digest,
-        ),
+        lambda: reassess(project.store, project.policy, project.contract, **project.judged_under),
     )
     while each := or_fail(context, lambda: next(looked_at, None)):
         counts["rounds"] += 1
@@ -307,7 +300,7 @@ def _shown_anew(
     """Show another decision than before as the run of the round itself would. What failed."""
     told, decision = _told(host.project, judged, each.withdrawn), judged.decision
     _materialized(context, host.key("acceptability"), each.round, decision.digest, told)
-    for result in checks.policy_results(judged.policy, decision):
+    for result in _answers(judged):
         _answered(context, host.key("acceptability"), each.round, result)
     if not decision.admitted:
         _show_held(host, context, each.round, decision, each.withdrawn)
@@ -376,7 +369,7 @@ def _judged(
     """
     judged, withdrawn = found
     decision = judged.decision
-    results = checks.policy_results(judged.policy, decision)
+    results = _answers(judged)
     answered = [each for each in results if each.check_name in asked]
     gone = sorted(asked - {each.check_name for each in answered})
     yield dg.MaterializeResult(
@@ -392,6 +385,12 @@ def _judged(
     tag(context, HELD, why, **NOT_AGAIN)
     to_decision = host.to_decision(context.partition_key)
     raise failure(f"held: round {context.partition_key}: {why}", "held", to_decision)
+
+
+def _answers(judged: Judged) -> Iterator[dg.AssetCheckResult]:
+    """The answers to the checks of a decision."""
+    silver = judged.silver[0] if judged.silver else None
+    return checks.policy_results(judged.policy, judged.decision, silver)
 
 
 def _show_held(

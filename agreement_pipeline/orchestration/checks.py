@@ -36,7 +36,7 @@ ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE, SAME_POLICY = "in_time", "like_before", "by_todays_policy"
 EVERY_ROUND_JUDGED = "every_round_judged"
 WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
-KEPT, ADVICE = "contract_kept", "contract_advice"
+KEPT, ADVICE, SILVER = "contract_kept", "contract_advice", "silver_labels"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
 
@@ -71,6 +71,8 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
     if asset == "acceptability":
         policy = host.project.policy
         asks[ADMITTED] = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
+        if host.project.settings.certified_by:
+            asks[SILVER] = "Is the classifier certified, and are few of its labels wrong?"
         asks |= {rule.name: rule.question for rule in _with_check(policy)}
     by_round = ASSETS[asset].by_round
     return [
@@ -93,11 +95,17 @@ def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResul
         yield _result(name, not failed, _answer(not failed, failed), severity, _findings(found))
 
 
-def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheckResult]:
-    """A result for the decision and for each rule."""
+def policy_results(
+    policy: Policy, decision: Decision, silver: Finding | None = None
+) -> Iterator[dg.AssetCheckResult]:
+    """A result for the decision, for a classifier's labels in a silver round, and for each rule."""
     grid = rendered({"verdicts": verdict_grid(decision.verdicts)})
     said = _answer(decision.admitted, decision.reasons)
     yield _result(ADMITTED, decision.admitted, said, ERROR, grid)
+    if silver is not None:
+        numbers = {name: number(each) for name, each in silver.observed if each is not None}
+        said = _answer(silver.passed, [silver.description])
+        yield _result(SILVER, silver.passed, said, ERROR, numbers)
     for rule in _with_check(policy):
         verdicts = [verdict for verdict in decision.verdicts if verdict.rule.name == rule.name]
         met = all(

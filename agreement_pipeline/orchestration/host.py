@@ -167,12 +167,8 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
 def released(project: Project, round_name: str | None = None) -> Release:
     """The release of one round, or of all admitted rounds together, each judged again."""
     rounds = admitted_rounds(project.store) if round_name is None else (round_name,)
-    by: dict[str, Any] = {
-        "project": project.name,
-        "waivers": project.waivers,
-        "settings_digest": project.settings.reading_digest,
-        "adjudicated": project.adjudicated(rounds),
-    }
+    adjudicated = project.adjudicated(rounds)
+    by = {**project.judged_under, "project": project.name, "adjudicated": adjudicated}
     policy, contract = project.policy, project.contract
     if round_name is None:
         return release_dataset(project.store, rounds, policy, contract, **by)

@@ -104,6 +104,12 @@ class Decision(Tabular):
         return tuple(each for each in self.findings if each.holds and not self.waives(each))
 
     @property
+    def met(self) -> tuple[Finding, ...]:
+        """What the gate itself asked for and found, such as few wrong labels of a classifier."""
+        asked = (each for each in self.findings if each.table == OF_THE_GATE)
+        return tuple(each for each in asked if each.passed and each.severity == "error")
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         """Why the round is held or admitted, with a sentence for each reason."""
         of_rules = self.holding if self.admitted else self.unmet
@@ -112,7 +118,8 @@ class Decision(Tabular):
             for finding in self.broken
         ]
         waived = map(str, self.waived if self.admitted else ())
-        return (*broken, *(verdict.reason for verdict in of_rules), *waived, *self.refused)
+        met = (each.description for each in self.met if self.admitted)
+        return (*broken, *(verdict.reason for verdict in of_rules), *met, *waived, *self.refused)
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ LATER: dict[str, Any] = {
     "first_labels": "not_asked",
     "if_too_few": "hold",
     "classifiers": [],
+    "silver": None,
 }
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
@@ -79,10 +80,36 @@ AT_ANY_TIME = Value(
 )
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
+MOST_WRONG = Value(
+    "a share over 0 and under 0.5", lambda share: is_number(share) and 0 < share < 0.5
+)
+ODD = Value("an odd number from 3 to 99", lambda n: whole(3, 99)(n) and n % 2 == 1)
 SEEING = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
 """A measure that raters, or a classifier, cannot pass without looking."""
 NEVER = object()
 INCONCLUSIVE: Kind = "inconclusive"
+
+
+@dataclass(frozen=True)
+class Silver:
+    """What is asked of a round whose labels a classifier gave.
+
+    Parameters
+    ----------
+    most_wrong
+        The upper limit of the share of wrong labels must be under this, with half of one minus the
+        policy's confidence level. A label is wrong if a majority of the panel would not give it.
+    majority_of
+        How many raters make a majority. Each drawn item needs so many.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    most_wrong: Annotated[float, MOST_WRONG]
+    majority_of: Annotated[int, ODD] = 3
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, PolicyError)
 
 
 @dataclass(frozen=True)
@@ -132,6 +159,8 @@ class Policy:
     classifiers
         The rules for a certificate of a classifier, all on the scope classifier. At least one can
         hold it, if there are any.
+    silver
+        What is asked of a round whose labels a classifier gave. None: it is held.
     first_labels
         required: a round is held if it is not known of each label whether it is the first that its
         rater gave. not_asked: the decision only says so.
@@ -163,6 +192,7 @@ class Policy:
     assisted: Annotated[OfAssisted, one_of(get_args(OfAssisted))] = "count"
     classifiers: tuple[Rule, ...] = ()
     first_labels: Annotated[OfFirstLabels, one_of(get_args(OfFirstLabels))] = "not_asked"
+    silver: Silver | None = None
 
     def __post_init__(self) -> None:
         needs = chain(self._needs_of_rules(), self._needs_of_looks())
@@ -279,7 +309,9 @@ class Policy:
         PolicyError
             It has none.
         """
-        return replace(self, rules=self.classifiers, classifiers=(), looks=None, requires=())
+        return replace(
+            self, rules=self.classifiers, classifiers=(), looks=None, requires=(), silver=None
+        )
 
     @property
     def measures(self) -> tuple[str, ...]:

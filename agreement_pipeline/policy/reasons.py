@@ -59,6 +59,13 @@ HELPS = {
     "labels_given_again": (
         "a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"
     ),
+    "silver_no_limit": "a limit in the policy, as `silver: {most_wrong: 0.05}`",
+    "silver_undefined": "as many ratings of each drawn item as the policy's majority has raters",
+    "silver_wrong_labels": (
+        "a better classifier, certified again; or a larger draw, which `plan` names"
+    ),
+    "draw_again": "a round without the items of any draw, and one draw from it",
+    "draw_after_labels": "fresh items, and a draw before anybody labels them",
     "contract": "what its description says",
 }
 """What helps against each reason to hold a round, by its code. `docs/reasons.md` says the same."""

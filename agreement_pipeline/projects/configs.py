@@ -33,6 +33,19 @@ def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[s
             f"{contracts}. Correct the name, or write that contract.",
         )
 
+    yield from _absent_certificate(settings, configs)
+
+
+def _absent_certificate(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
+    """What is missing to find the certificate of a project's classifier."""
+    if settings.certified_by is None:
+        return
+    project = configs / "projects" / f"{settings.certified_by}.yaml"
+    identity = configs / "classifiers" / f"{settings.classifiers[0]}.yaml"
+    for file, step in ((project, "Correct the name."), (identity, "Say which classifier it is.")):
+        if not file.is_file():
+            yield "certified_by", f"found no file {file}; expected one. {step}"
+
 
 def load_project(path: Path) -> ProjectSettings:
     """The settings in a project's YAML file. Relative paths start from the folder above configs/.

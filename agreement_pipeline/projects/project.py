@@ -6,12 +6,20 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
+from agreement_pipeline.classifiers import Identity, load_identity
 from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.errors import AgreementError, PolicyError, ProjectError, RatingsError
+from agreement_pipeline.errors import (
+    AgreementError,
+    CertificateError,
+    PolicyError,
+    ProjectError,
+    RatingsError,
+)
 from agreement_pipeline.policy import BUNDLED, OF_THE_GATE, Policy, Waiver, load_policy
 from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
-from agreement_pipeline.projects.configs import absent_configs, written_waivers
+from agreement_pipeline.projects.configs import absent_configs, load_project, written_waivers
 from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.projects.standing import Standings
@@ -23,7 +31,7 @@ from agreement_pipeline.ratings import (
     lookalikes,
 )
 from agreement_pipeline.readers import labels_left_out, read
-from agreement_pipeline.release import Checked
+from agreement_pipeline.release import CertifiedBy, Checked
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
 from agreement_pipeline.text import called, listed, meant, natural
 from agreement_pipeline.version import __version__
@@ -123,6 +131,52 @@ class Project:
         return tuple(waiver for waiver in written if waiver.project == self.name)
 
     @property
+    def certified_by(self) -> CertifiedBy | None:
+        """The classifier whose labels train, and who certifies it, read again each time.
+
+        Raises
+        ------
+        CertificateError
+            The file of the classifier is not what it must be, or has another name.
+        ProjectError
+            The project whose rounds certify it cannot be read.
+        """
+        named = self.settings.certified_by
+        if named is None:
+            return None
+        of = Project(load_project(self.configs / "projects" / f"{named}.yaml"))
+        return CertifiedBy(self._identity(self.settings.classifiers[0]), of.store)
+
+    @property
+    def identities(self) -> tuple[Identity, ...]:
+        """Which classifiers label its rounds, as far as files say it, read again each time."""
+        named = (*self.settings.classifiers, *self.settings.optional_classifiers)
+        known = [name for name in named if self._identity_file(name).is_file()]
+        return tuple(map(self._identity, known))
+
+    def _identity_file(self, name: str) -> Path:
+        return self.configs / "classifiers" / f"{name}.yaml"
+
+    def _identity(self, name: str) -> Identity:
+        found = load_identity(self._identity_file(name))
+        if found.name != name:
+            raise CertificateError(
+                f"{self._identity_file(name)}: name: found {found.name!r}; expected {name!r}, as "
+                "the project names its classifier. Correct the name."
+            )
+        return found
+
+    @property
+    def judged_under(self) -> dict[str, Any]:
+        """What its rounds are judged by beside policy and contract, as the lock takes it."""
+        return {
+            "waivers": self.waivers,
+            "settings_digest": self.settings.reading_digest,
+            "certified_by": self.certified_by,
+            "identities": self.identities,
+        }
+
+    @property
     def images(self) -> Path | None:
         """The folder with the images that raters marked, if the project names one."""
         folder = self.settings.images
@@ -170,7 +224,7 @@ class Project:
         """
         for key, mistake in absent_configs(self.settings, self.configs):
             raise ProjectError(f"project {self.name}: {key}: {mistake}")
-        _ = (self.policy, self.waivers, self.contract)
+        _ = (self.policy, self.judged_under, self.contract)
         if wrong := self.no_inbox():
             raise ProjectError(f"project {self.name}: inbox: {wrong}")
         return self

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, mod
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import READERS, Columns, EngineName, Layout, Limits, Rejected, Rules
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units import UnitSettings
 
 NICKNAMES = ("@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually")
@@ -108,6 +108,7 @@ NOT_OF_READING = {
     "engine",
     "memory_limit",
     "root",
+    "certified_by",
 }
 """The settings that do not change what is read of a file. All others do, also later ones."""
 
@@ -120,6 +121,11 @@ FORMS: tuple[tuple[tuple[str, ...], Callable[[Any], object], str], ...] = (
         NAME.fullmatch,
         "a lower case letter, then letters, digits or underscores, 50 at most. Rename the project "
         "and its file.",
+    ),
+    (
+        ("certified_by",),
+        NAME.fullmatch,
+        "the name of a project. Correct the name.",
     ),
     (
         ("policy", "contract"),
@@ -199,7 +205,7 @@ class ProjectSettings(BaseModel):
         What the labels may be: `level`, and the list of `categories`.
     policy
         The name of a file in configs/policies, or of a bundled policy: standard, replicated,
-        exploratory or classifier-standard.
+        exploratory, classifier-standard or silver-standard.
     description
         What is labelled, and by whom. It stands above the rounds of the project.
     columns, layout
@@ -208,6 +214,9 @@ class ProjectSettings(BaseModel):
         Raters that are models. A round in which one of them rated nothing is refused.
     optional_classifiers
         Raters that are models, and that may rate nothing in a round.
+    certified_by
+        The project whose rounds of people certify the only classifier. Its labels then train, and
+        people label a drawn part of each round. configs/classifiers/ says which classifier it is.
     reader
         The export's format. It is found by the content if omitted.
     where
@@ -279,6 +288,7 @@ class ProjectSettings(BaseModel):
     layout: Layout = "long"
     classifiers: tuple[str, ...] = ()
     optional_classifiers: tuple[str, ...] = ()
+    certified_by: str | None = None
     reader: str | None = None
     where: dict[str, tuple[str, ...]] = {}
     exclude_raters: tuple[str, ...] = ()
@@ -326,6 +336,17 @@ class ProjectSettings(BaseModel):
             raise ValueError(
                 "found columns.round beside an inbox in a bucket; expected an object or a folder "
                 "of objects for each round. Leave columns.round out, or use an inbox on a disk."
+            )
+        if self.certified_by == self.project:
+            raise ValueError(
+                "found certified_by with the project itself; expected one whose rounds people "
+                "labelled. Name that project."
+            )
+        if self.certified_by and (len(self.classifiers) != 1 or self.optional_classifiers):
+            raise ValueError(
+                "found certified_by beside "
+                f"{counted(len(self.classifiers + self.optional_classifiers), 'classifier')}; "
+                "expected the one whose labels train, in classifiers. Leave the others out."
             )
         if self.memory_limit is not None and self.engine == "spark":
             raise ValueError(

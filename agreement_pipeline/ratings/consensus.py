@@ -21,11 +21,14 @@ RESOLUTIONS = (
     "mean",
     "adjudicated",
     "relabelled",
+    "silver",
     "tie",
     "single",
     "conflict",
 )
-UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, RELABELLED, TIE, SINGLE, CONFLICT = range(len(RESOLUTIONS))
+UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, RELABELLED, SILVER, TIE, SINGLE, CONFLICT = range(
+    len(RESOLUTIONS)
+)
 OF_ITEMS = ("round", "items", "label", "n_raters", "resolution")
 Rows = np.ndarray[Any, Any]
 
@@ -221,10 +224,6 @@ class PanelLabels:
         )
         if last is not None and last.null_count < len(last):
             _relabel(item, given, last.to_pylist(), shape, scale, label, resolution)
-        texts = None
-        if "text" in ratings.has:
-            known: pd.DataFrame = in_pandas(ratings.items(["text"]))
-            texts = known.set_index("item")["text"].reindex(items)
         chosen, labels = adjudicated.on(items, scale)
         label[chosen] = labels
         resolution[chosen] = ADJUDICATED
@@ -233,11 +232,43 @@ class PanelLabels:
             (round_name,),
             np.zeros(len(items), dtype=np.int32),
             items,
-            texts,
+            _texts_of(ratings, items),
             label,
             votes,
             n_raters.astype(np.int32),
             resolution,
+        )
+
+    def beside(self, ratings: Ratings, classifier: str) -> "PanelLabels":
+        """The labels of all items of a classifier: its own, where the panel's give no label.
+
+        Raises
+        ------
+        RatingsError
+            It did not label an item that the panel did, or the labels are numbers.
+        """
+        names, codes = ratings.first(["item", "code"], raters=[classifier]).columns
+        items, n = pd.Index(in_pandas(names)), len(names)
+        label, resolution = codes.to_numpy().astype(self.label.dtype), np.full(n, SILVER, np.int8)
+        votes, n_raters = np.zeros((n, len(self.scale.names)), np.int32), np.zeros(n, np.int32)
+        seen = items.get_indexer(self.items)
+        if self.votes is None or self.scale.numeric or (seen < 0).any():
+            raise RatingsError(
+                f"classifier {classifier}: found numbers, or items of the panel without its label; "
+                "expected a category for each item. Let it label them."
+            )
+        votes[seen], n_raters[seen] = self.votes, self.n_raters
+        kept = self.resolved
+        label[seen[kept]], resolution[seen[kept]] = self.label[kept], self.resolution[kept]
+        return replace(
+            self,
+            round=np.zeros(n, dtype=np.int32),
+            items=items,
+            texts=_texts_of(ratings, items),
+            label=label,
+            votes=votes,
+            n_raters=n_raters,
+            resolution=resolution,
         )
 
     @classmethod
@@ -278,15 +309,27 @@ class PanelLabels:
         return np.asarray(self.resolution == RELABELLED)
 
     @property
+    def silver(self) -> Rows:
+        """True for each item whose label is that of a classifier."""
+        return np.asarray(self.resolution == SILVER)
+
+    @property
     def resolved(self) -> Rows:
         """The places of the items that have a label."""
         return np.flatnonzero(~self.unresolved)
 
     @property
     def soft_label(self) -> Array:
-        """The share of the ratings in each category. Shape (N, K)."""
+        """The share of the ratings in each category. Shape (N, K).
+
+        If nobody of the panel labelled an item, it is that of its label.
+        """
         assert self.votes is not None
-        return np.asarray(self.votes / self.votes.sum(1, keepdims=True))
+        votes = self.votes
+        if len(unseen := np.flatnonzero(self.n_raters == 0)):
+            votes = votes.copy()
+            votes[unseen, self.label[unseen]] = 1
+        return np.asarray(votes / votes.sum(1, keepdims=True))
 
     @property
     def entropy_bits(self) -> Array:
@@ -322,6 +365,14 @@ class PanelLabels:
             columns["entropy_bits"] = self.entropy_bits
         columns["resolution"] = np.array(RESOLUTIONS, dtype=object)[self.resolution]
         return pd.DataFrame(columns, index=range(len(self)))
+
+
+def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series | None:
+    """The texts of items. None if none has one."""
+    if "text" not in ratings.has:
+        return None
+    known: pd.DataFrame = in_pandas(ratings.items(["text"]))
+    return known.set_index("item")["text"].reindex(items)
 
 
 def _relabel(
@@ -403,6 +454,7 @@ def consensus(
         *mean*       not all equal, on an interval or ratio scale    yes
         adjudicated  any; the label is the adjudicator's             yes
         relabelled   any; raters gave other labels later             yes
+        silver       none, or no label follows; it is a classifier's yes
         *tie*        several categories lead, and none is chosen     no
         *single*     only one                                        no
         *conflict*   other labels in other rounds                    no

@@ -12,9 +12,11 @@ from agreement_pipeline.release.opening import (
     verify_release,
 )
 from agreement_pipeline.release.statements import Signed, statement_of, statement
+from agreement_pipeline.release.silver import CertifiedBy
 
 __all__ = [
     "Certificate",
+    "CertifiedBy",
     "Checked",
     "Demands",
     "Judged",

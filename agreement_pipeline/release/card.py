@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import yaml
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.policy import Policy, manner, waived
+from agreement_pipeline.policy import OF_THE_GATE, Policy, manner, waived
 from agreement_pipeline.ratings import Origin, Scale
 from agreement_pipeline.text import counted, in_words, interval, unlinked
 
@@ -89,6 +89,7 @@ def card(
         f"{rows['unresolved']} are unresolved.",
         *_between_rounds(report),
         *_adjudicated(rows),
+        *_silver(decisions, rows),
         *tentative,
         *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
         "## Annotation process",
@@ -98,6 +99,7 @@ def card(
         _agreement_table(decisions),
         *_warnings(decisions),
         _counts_table(report["rounds"]),
+        *_classifiers(decisions),
         *_origins(origins),
         "## Data",
         _columns(scale),
@@ -117,12 +119,14 @@ def croissant(
     *,
     raters_per_item: tuple[int, int],
     classifiers: Sequence[str],
+    silver: Collection[str] = (),
 ) -> dict[str, Any]:
     """The description in Croissant 1.0, with the properties for responsible AI, as plain data.
 
     `tables` gives the schema and the digest of each file, `raters_per_item` the fewest and the
-    most. No property takes a coefficient of agreement, so these are given in words. The vocabulary
-    is that of http://mlcommons.org/croissant/1.0 and http://mlcommons.org/croissant/RAI/1.0.
+    most. The labels of `silver` classifiers train. No property takes a coefficient of agreement, so
+    these are given in words. The vocabulary is that of http://mlcommons.org/croissant/1.0 and
+    http://mlcommons.org/croissant/RAI/1.0.
     """
     return {
         "@context": CONTEXT,
@@ -140,7 +144,10 @@ def croissant(
             for verdict in decision["verdicts"]
         ],
         "rai:machineAnnotationTools": [
-            f"{name}: compared with the raters, and not part of any label" for name in classifiers
+            f"{name}: its labels train where no raters' do, as their resolution says"
+            if name in silver
+            else f"{name}: compared with the raters, and not part of any label"
+            for name in classifiers
         ],
         "distribution": [
             {
@@ -210,6 +217,16 @@ def _adjudicated(rows: Mapping[str, int]) -> list[str]:
         "Agreement rests on first labels."
     )
     return [said] * ("adjudicated" in rows) + [later] * ("relabelled" in rows)
+
+
+def _silver(decisions: Mapping[str, Mapping[str, Any]], rows: Mapping[str, int]) -> list[str]:
+    """Of which rounds a classifier gave the labels, what was found of them, and how many."""
+    found = [
+        f"> **Silver.** A classifier labelled round {_safe(name)}. The gate {said}."
+        for name, said in _passed(decisions, "silver_labels")
+    ]
+    count = f"{counted(rows.get('silver', 0), 'label')} are those of a classifier (`silver`)."
+    return [*found, count] if found else []
 
 
 def _waived(waiver: Mapping[str, str]) -> str:
@@ -298,6 +315,20 @@ def _warnings(decisions: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if found
         else []
     )
+
+
+def _classifiers(decisions: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Which classifiers labelled beside raters, with a line for each."""
+    known = _passed(decisions, "classifier_known")
+    return [f"Round {_safe(name)} has {said}." for name, said in known]
+
+
+def _passed(decisions: Mapping[str, Mapping[str, Any]], check: str) -> Iterator[tuple[str, str]]:
+    """The rounds in which the gate found nothing against a check, and what it found."""
+    for name, decision in decisions.items():
+        for each in decision["findings"]:
+            if each["passed"] and (each["table"], each["check"]) == (OF_THE_GATE, check):
+                yield name, _safe(each["description"])
 
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:

@@ -102,6 +102,11 @@ class Certificate:
         return tuple(self._said("hold", met=self.certified))
 
     @property
+    def digest(self) -> str:
+        """SHA-256 of its document."""
+        return digest_of(as_json(self.to_mapping()))
+
+    @property
     def statement(self) -> str:
         """What the certificate says, and no more."""
         name, rounds = self.identity.name, listed(self.rounds)
@@ -224,6 +229,7 @@ def certify(
     expires: date,
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
+    identities: Sequence[Identity] = (),
     reason: str = "",
 ) -> Certificate:
     """Judge a classifier beside the panels of admitted rounds, and record what was found.
@@ -236,7 +242,7 @@ def certify(
         Which classifier it is.
     rules
         The policy whose rules for classifiers judge it.
-    policy, contract, project, waivers, settings_digest
+    policy, contract, project, waivers, settings_digest, identities
         What the panels are admitted by, as for `release_round`.
     expires
         The last day on which the certificate answers, at most 366 days from today.
@@ -254,6 +260,11 @@ def certify(
         A round is not admitted, its raters are models, the classifier did not label all of its
         items, or there was an attempt before and no reason is given.
     """
+    if type(expires) is not date:
+        raise CertificateError(
+            f"certificate: found the last day {expires!r}; expected a day without a time, as "
+            "date(2027, 1, 31). Give its date()."
+        )
     refuse_expiry(expires, today(), LONGEST)
     if not rounds:
         raise CertificateError(
@@ -265,7 +276,8 @@ def certify(
             f"classifier {identity.name}: found no rules for classifiers; expected at least one. "
             "Name a policy with rules under classifiers, as classifier-standard."
         )
-    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    by = policy, contract, tuple(waivers), today(), settings_digest
+    terms = Terms(*by, identities=identities)
     with store.reading():
         store.log.give_to(project)
         refuse_reused(store, rules, contract)
@@ -417,18 +429,7 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
             "them. Correct the name, or let it label the round.",
             "certificate_classifier_absent",
         )
-    selves = [each for each in (name, identity.model) if each]
-    models = {
-        *like_models(ratings.raters),
-        *(rater for rater in ratings.raters if any(_alike(rater, each) for each in selves)),
-    }
-    if models:
-        raise CertificateError(
-            f"{where}: found raters {listed(sorted(models))}, whose names are those of models; "
-            "expected people, since models that agree show nothing about people. Name models as "
-            "classifiers of the project, and read the round again.",
-            "certificate_panel_models",
-        )
+    refuse_models(ratings.raters, identity, where)
     rated = _values_of(ratings, "item", ratings.raters)
     if missing := sorted(rated - labelled):
         raise CertificateError(
@@ -436,6 +437,22 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
             f"{missing[0]!r}; expected one for each item of the panel, since those that it leaves "
             "out may be the hard ones. Let it label them; an abstention is a category.",
             "certificate_items_missing",
+        )
+
+
+def refuse_models(raters: Collection[str], identity: Identity, where: str) -> None:
+    """Refuse a panel with the name of a model, or of the classifier itself."""
+    selves = [each for each in (identity.name, identity.model) if each]
+    models = {
+        *like_models(raters),
+        *(rater for rater in raters if any(_alike(rater, each) for each in selves)),
+    }
+    if models:
+        raise CertificateError(
+            f"{where}: found raters {listed(sorted(models))}, whose names are those of models; "
+            "expected people, since models that agree show nothing about people. Name models as "
+            "classifiers of the project, and read the round again.",
+            "certificate_panel_models",
         )
 
 

@@ -182,6 +182,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         decisions,
         raters_per_item=(int(n_raters.min()), int(n_raters.max())),
         classifiers=sorted(classifiers),
+        silver={each.audit.identity.name for each in release.members if each.audit},
     )
     return {
         REPORT: as_json(report),
@@ -209,6 +210,12 @@ def identity(release: Release) -> dict[str, Any]:
                 ],
                 **({"adjudicated": dict(labels)} if (labels := member.adjudicated.labels) else {}),
                 **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
+                **(
+                    {"classifiers": [each.to_mapping() for each in member.identities]}
+                    if member.identities
+                    else {}
+                ),
+                **({"silver": member.audit.to_mapping()} if member.audit else {}),
             }
             for member in release.members
         ],
@@ -250,6 +257,8 @@ def _report(release: Release) -> dict[str, Any]:
     if relabelled := int(labels.relabelled.sum()):
         rows["relabelled"] = relabelled
         rows["overruled"] = sum(member.overruled[0] for member in release.members)
+    if silver := int(labels.silver.sum()):
+        rows["silver"] = silver
     if labels.in_conflict.any():
         rows["in_conflict"] = int(labels.in_conflict.sum())
     elsewhere = {"gold_in_another_round": gold_elsewhere} if gold_elsewhere else {}

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from agreement_pipeline.classifiers import Identity, identified
 from agreement_pipeline.contract import Contract, Finding, changes_since
 from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
@@ -32,9 +33,13 @@ from agreement_pipeline.store import (
     RoundVersion,
     Store,
     are_texts,
+    classifier_name,
     terms_name,
 )
 from agreement_pipeline.version import __version__
+
+if TYPE_CHECKING:
+    from agreement_pipeline.release.silver import Audit, CertifiedBy
 
 IN_THE_LOG = "the store's log has the reasons"
 
@@ -44,7 +49,9 @@ class Terms:
     """What rounds are judged by.
 
     Waivers are those of all rounds, and must hold `on` this day. Rounds must have been read under
-    the settings, if any are given. No decision reads the `adjudicated` labels.
+    the settings, if any are given. No decision reads the `adjudicated` labels. If a classifier gave
+    the labels, `certified_by` says which, and who certifies it. `identities` say which classifiers
+    labelled beside raters, as far as that is known.
     """
 
     policy: Policy
@@ -53,6 +60,8 @@ class Terms:
     on: date
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
+    certified_by: "CertifiedBy | None" = None
+    identities: Sequence[Identity] = ()
 
     def of(self, round_name: str) -> Waivers:
         """The waivers of one round."""
@@ -83,6 +92,9 @@ class Judged:
     """A version of a round with its ratings, and the decision on them by a policy.
 
     `number` says how many different ratings came under the round's name, up to this version.
+    `silver` is what the gate finds of the classifier's labels in a silver round, and what that
+    rests on. The latter is None if there is no certificate or no draw. `identities` are those of
+    its classifiers that are known.
     """
 
     version: RoundVersion
@@ -90,14 +102,21 @@ class Judged:
     number: int
     ratings: Ratings
     policy: Policy
+    silver: "tuple[Finding, Audit | None] | None" = None
+    identities: Sequence[Identity] = ()
 
     @property
     def facts(self) -> dict[str, Any]:
         """What the log keeps of the decision."""
-        by = {
+        by: dict[str, Any] = {
             "settings_digest": self.version.settings_digest,
             "policy": self.policy.to_mapping(),
         }
+        if self.silver is not None:
+            found, audit = self.silver
+            by["silver"] = audit.to_mapping() if audit else {"held": found.check}
+        if self.identities:
+            by["classifiers"] = [each.to_mapping() for each in self.identities]
         return {**self.decision.to_mapping(), **by}
 
 
@@ -162,7 +181,7 @@ def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, An
     """True if the last decision on the round rests on the same facts."""
     history = store.history(version.round)
     last = next((each for each in reversed(history) if each["event"] == "decided"), None)
-    return last is not None and all(last[name] == facts[name] for name in DECIDING)
+    return last is not None and all(last.get(name) == facts.get(name) for name in DECIDING)
 
 
 def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
@@ -219,6 +238,12 @@ def judge_version(
         )
         also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
     also += _given_again(store, version, None if renamed else ratings)
+    known = [each for each in terms.identities if each.name in ratings.classifiers]
+    also += [identified(each, _namesakes(store, each)) for each in known]
+    silver = None
+    if terms.certified_by is not None:
+        silver = terms.certified_by.judged(store, version, ratings, terms.policy, terms.on)
+        also.append(silver[0])
     found = assess(
         ratings,
         terms.policy,
@@ -228,7 +253,15 @@ def judge_version(
         version=number,
         checked=findings,
     )
-    return Judged(version, found.decision, number, ratings, terms.policy)
+    return Judged(version, found.decision, number, ratings, terms.policy, silver, known)
+
+
+def _namesakes(store: Store, identity: Identity) -> set[str]:
+    """The digests of other classifiers that had the name in decided rounds, in short."""
+    entries = store.log.about(classifier_name(identity.name))
+    logged = [Identity.from_mapping(said) for each in entries for said in each["classifiers"]]
+    others = (each for each in logged if each.name == identity.name)
+    return {each.digest[:12] for each in others if each.digest != identity.digest}
 
 
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
@@ -453,6 +486,8 @@ def reassess(
     *,
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
+    certified_by: "CertifiedBy | None" = None,
+    identities: Sequence[Identity] = (),
 ) -> Iterator[Reassessed]:
     """Look at every round of a store again, and judge it as `judge_round` does where that is due.
 
@@ -463,7 +498,8 @@ def reassess(
     StoreError
         The log was edited, or it has another policy of the same name and version.
     """
-    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    by = policy, contract, tuple(waivers), today(), settings_digest
+    terms = Terms(*by, certified_by=certified_by, identities=identities)
     said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
         refuse_reused(store, policy, contract)
@@ -538,6 +574,11 @@ def _stands(
     return (
         all(decided.get(name) == fact for name, fact in facts.items())
         and not terms.of(present.round).written
+        and terms.certified_by is None
+        and all(
+            said in [each.to_mapping() for each in terms.identities]
+            for said in decided.get("classifiers", ())
+        )
         and ("read_otherwise" in checks) == terms.read_otherwise(present)
         and released <= admitted
     )

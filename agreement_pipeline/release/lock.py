@@ -10,6 +10,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
+from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
@@ -33,6 +34,7 @@ from agreement_pipeline.release.decisions import (
     today,
 )
 from agreement_pipeline.release.opening import verify_release
+from agreement_pipeline.release.silver import CertifiedBy
 from agreement_pipeline.release.tables import Member, gold_in, labels_of, rounds_of
 from agreement_pipeline.store import RoundVersion, Store, check_round_name, digest_of
 from agreement_pipeline.text import listed
@@ -48,12 +50,16 @@ def release_round(
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
     adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
+    certified_by: CertifiedBy | None = None,
+    identities: Sequence[Identity] = (),
 ) -> Release:
     """Release the training data of a round, if the policy admits it.
 
     The decision is always recorded. If the round is held, every release that contains it is
     withdrawn. It is held if it was read under other settings than `settings_digest`. `adjudicated`
-    labels stand instead of the panel's, and change no decision.
+    labels stand instead of the panel's, and change no decision. `certified_by` says that a
+    classifier gave the labels: the round is then held without its certificate and a drawn audit.
+    `identities` say which classifiers labelled beside raters.
 
     Returns
     -------
@@ -71,7 +77,8 @@ def release_round(
     StoreError
         The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
-    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest, adjudicated)
+    by = policy, contract, tuple(waivers), today(), settings_digest
+    terms = Terms(*by, adjudicated, certified_by, identities)
     return _release(store, round_name, [round_name], terms, project)
 
 
@@ -85,6 +92,8 @@ def release_dataset(
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
     adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
+    certified_by: CertifiedBy | None = None,
+    identities: Sequence[Identity] = (),
 ) -> Release:
     """Release the training data of several rounds together, as `<project>.dataset`.
 
@@ -97,13 +106,9 @@ def release_dataset(
     ReleaseHeldError
         No round was given, a round is not admitted, or the rounds do not fit together.
     """
-    return _release(
-        store,
-        f"{project}.dataset",
-        list(dict.fromkeys(rounds)),
-        Terms(policy, contract, tuple(waivers), today(), settings_digest, adjudicated),
-        project,
-    )
+    by = policy, contract, tuple(waivers), today(), settings_digest
+    terms = Terms(*by, adjudicated, certified_by, identities)
+    return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), terms, project)
 
 
 def judge_round(
@@ -114,6 +119,8 @@ def judge_round(
     *,
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
+    certified_by: CertifiedBy | None = None,
+    identities: Sequence[Identity] = (),
     kept: Checked | None = None,
 ) -> tuple[Judged, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
@@ -131,7 +138,8 @@ def judge_round(
     StoreError
         The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
-    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    by = policy, contract, tuple(waivers), today(), settings_digest
+    terms = Terms(*by, certified_by=certified_by, identities=identities)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
     return judged[0], withdrawn
 
@@ -226,12 +234,21 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     """
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, number = judged.ratings.gold, judged.number
+    audit, identities = judged.silver[1] if judged.silver else None, judged.identities
     ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
     adjudicated = _adjudicated(version, terms)
     del judged
     by = terms.policy, terms.contract, waivers
-    member = Member.assessed(version.round, version.original_digest, ratings, *by, version=number)
+    member = Member.assessed(
+        version.round,
+        version.original_digest,
+        ratings,
+        *by,
+        version=number,
+        audit=audit,
+        identities=identities,
+    )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
@@ -350,7 +367,7 @@ def _holds(store: Store, called: str, names: Set[str], data: Mapping[str, Conten
 
 def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
     rounds = [
-        (entry["round"], entry["ratings_digest"], entry.get("adjudicated"))
+        (entry["round"], entry["ratings_digest"], entry.get("adjudicated"), entry.get("silver"))
         for entry in manifest["rounds"]
     ]
     return (

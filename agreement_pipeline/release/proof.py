@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content
@@ -47,6 +48,7 @@ from agreement_pipeline.release.contents import (
 )
 from agreement_pipeline.release.decisions import Terms
 from agreement_pipeline.release.folder import difference, json_in, read_of, same_rows
+from agreement_pipeline.release.silver import Audit
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
     TRAIN,
@@ -205,7 +207,17 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:
         raise KeyError("version")
     judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
-    member = Member.assessed(entry["round"], digest, *judged, version=version)
+    audit = Audit.from_mapping(entry["silver"]) if "silver" in entry else None
+    if audit is not None and terms.on > audit.expires:
+        raise ReleaseInvalidError(
+            f"round {entry['round']}: found labels of {audit.identity.name}, whose certificate "
+            f"ended on {audit.expires}; expected one that holds. Ask for the next release.",
+            "release_certificate_ended",
+        )
+    known = tuple(map(Identity.from_mapping, entry.get("classifiers", ())))
+    member = Member.assessed(
+        entry["round"], digest, *judged, version=version, audit=audit, identities=known
+    )
     return replace(member, adjudicated=Adjudicated.released(entry))
 
 

@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from agreement_pipeline.classifiers import Identity, identified
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
@@ -28,6 +29,9 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import item_of, numbers_named
 
+if TYPE_CHECKING:
+    from agreement_pipeline.release.silver import Audit
+
 
 @dataclass(frozen=True, eq=False)
 class Member:
@@ -35,7 +39,8 @@ class Member:
 
     Its ratings have pseudonyms. An item that is gold in any round of the release is gold here.
     `version` says how many different ratings came under its name. No decision reads the
-    `adjudicated` labels.
+    `adjudicated` labels. Of a silver round, `audit` says what its labels rest on.
+    `identities` say which classifiers these are, as far as it is known.
     """
 
     round: str
@@ -44,6 +49,8 @@ class Member:
     ratings: Ratings
     assessment: Assessment
     adjudicated: Adjudicated = NOT_ADJUDICATED
+    audit: "Audit | None" = None
+    identities: Sequence[Identity] = ()
 
     @classmethod
     def assessed(
@@ -56,10 +63,21 @@ class Member:
         waivers: Waivers = NONE,
         *,
         version: int = 1,
+        audit: "Audit | None" = None,
+        identities: Sequence[Identity] = (),
     ) -> "Member":
-        """The round, judged from its ratings."""
-        assessment = assess(ratings, policy, contract, waivers, version=version)
-        return cls(round_name, original_digest, version, ratings, assessment)
+        """The round, judged from its ratings, and of a silver one from what it rests on."""
+        also = [*map(identified, identities)]
+        also += [audit.finding(ratings, policy)] if audit else []
+        assessment = assess(ratings, policy, contract, waivers, also, version=version)
+        of = round_name, original_digest, version, ratings, assessment
+        return cls(*of, audit=audit, identities=identities)
+
+    @cached_property
+    def labels(self) -> PanelLabels:
+        """The labels that train: those of the panel, and in a silver round of the classifier."""
+        found = PanelLabels.of(self.ratings, self.round, self.adjudicated)
+        return found.beside(self.ratings, self.audit.identity.name) if self.audit else found
 
     @cached_property
     def overruled(self) -> tuple[int, int]:
@@ -139,9 +157,7 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
                 "most. Adjudicate the items on which raters differ, or have the round labelled "
                 "again."
             )
-    return PanelLabels.first_of(
-        [PanelLabels.of(each.ratings, each.round, each.adjudicated) for each in members]
-    )
+    return PanelLabels.first_of([each.labels for each in members])
 
 
 def _resolved_by(member: Member) -> str:

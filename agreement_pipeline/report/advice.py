@@ -130,11 +130,13 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     counts = _counts(ratings)
     sizes = counts.sizes @ counts.weights / (counts.weights.sum() or 1.0) if counts else None
     labels = "" if sizes is None else f", {tenths(float(sizes))} labels an item"
-    beside = ratings.classifiers
+    beside, items = ratings.classifiers, ratings.n_items
+    if beside:  # which may have labelled items that nobody else did
+        items = len(ratings.first(["item"], raters=ratings.raters)["item"].unique())
     said = (
         f"Labelled by {counted(len(ratings.raters), 'rater' if likely else 'person')} "
         f"({joined(sorted(ratings.raters))}): "
-        f"{counted(ratings.n_items, 'item')}{labels}.",
+        f"{counted(items, 'item')}{labels}.",
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
         f"Is {joined(likely)} a model? Then name it as a classifier." if likely else "",
     )

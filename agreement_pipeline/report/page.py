@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess, first_labels
 from agreement_pipeline.ratings import Ratings, like_models
@@ -173,7 +173,7 @@ def _file(name: str) -> str:
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
-def report_page(
+def report_page(  # noqa: PLR0913  # a page has many parts, each given by its name
     ratings: Ratings,
     policy: Policy,
     *,
@@ -181,6 +181,7 @@ def report_page(
     project: str = "",
     contract: Contract | None = None,
     waivers: Waivers = NONE,
+    also: Sequence[Finding] = (),
     names: Mapping[str, str] | None = None,
     before: Before | None = None,
     links: Mapping[str, str] = MappingProxyType({}),
@@ -200,6 +201,8 @@ def report_page(
         What the page calls the ratings, and their project if they are a round of one.
     contract, waivers
         The data contract (the usual one if none is given), and waivers.
+    also
+        What the gate itself finds of a round in a store.
     names
         What the page calls each rater. None: raters are numbered. An empty mapping shows
         the names as they are.
@@ -227,7 +230,7 @@ def report_page(
     called = numbered(ratings) if names is None else names
     renamed = ratings.renamed(called)
     terms = contract or Contract.default()
-    found = assess(renamed, policy, terms, waivers.renamed(called))
+    found = assess(renamed, policy, terms, waivers.renamed(called), also)
     earlier = before and before._replace(ratings=before.ratings.renamed(called))
     likely = tuple(called.get(each, each) for each in like_models(ratings.raters))
     judged = JudgedRound(

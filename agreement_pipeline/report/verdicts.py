@@ -138,7 +138,10 @@ def rules(judged: JudgedRound) -> Answer:
     checks = grid(
         "Checks of the data contract that failed", ("check", "effect", "found"), rows, "checks"
     )
-    return Answer((decided(found),), tables=(verdict_grid(verdicts), *([checks] if rows else [])))
+    met: list[Row] = [[each.check, each.description] for each in found.met]
+    asked = grid("What the gate asks for beside the rules", ("check", "found"), met, "asked")
+    tables = (verdict_grid(verdicts), *([asked] if met else []), *([checks] if rows else []))
+    return Answer((decided(found),), tables=tables)
 
 
 def _of_contract(found: Decision) -> str:

@@ -1,6 +1,12 @@
 """Content-addressed rounds, decisions and releases of a project."""
 
-from agreement_pipeline.store.entries import DECIDING, are_texts, is_decided, terms_name
+from agreement_pipeline.store.entries import (
+    DECIDING,
+    are_texts,
+    classifier_name,
+    is_decided,
+    terms_name,
+)
 from agreement_pipeline.store.migration import migrate
 from agreement_pipeline.store.objects import Bucket, Listed
 from agreement_pipeline.store.storage import Folder, digest_at, digest_of, names_in
@@ -23,6 +29,7 @@ __all__ = [
     "Store",
     "are_texts",
     "check_round_name",
+    "classifier_name",
     "digest_at",
     "digest_of",
     "folder_at",

@@ -20,7 +20,7 @@ SUBJECTS = {
     "certified": "certificate",
     "adopted": "store",
 }
-DECIDING = (
+OF_EVERY_DECISION = (
     "decision",
     "ratings_digest",
     "policy_digest",
@@ -30,6 +30,11 @@ DECIDING = (
     "waivers",
     "version",
 )
+DECIDING = (*OF_EVERY_DECISION, "silver", "classifiers")
+"""The facts that a decision follows from.
+
+The last two stand in those on silver rounds, and where it is known which classifiers these are.
+"""
 FACTS = {
     "ingested": (
         "ratings_digest",
@@ -38,7 +43,7 @@ FACTS = {
         "table_digest",
         "settings_digest",
     ),
-    "decided": (*DECIDING, "tentative", "verdicts", "findings", "policy"),
+    "decided": (*OF_EVERY_DECISION, "tentative", "verdicts", "findings", "policy"),
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
     "migrated": ("entries", "head", "from_versions"),
@@ -133,6 +138,8 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         kind: (f"a {kind} with its name and version", partial(_is_named, kind))
         for kind in ("policy", "contract")
     },
+    "silver": ("facts by name", lambda value: isinstance(value, dict)),
+    "classifiers": ("a list of classifiers", partial(_are_each, {"name": is_text})),
     "project": ("a text", is_text),
     "location": ("a text", is_text),
     "tentative": ("true or false", lambda value: isinstance(value, bool)),
@@ -196,8 +203,9 @@ def _unbound(decided: Entry) -> str | None:
 
 
 def mentioned(entry: Entry) -> set[str]:
-    """The rounds that an entry is about, its policy, its contract, and the releases it names."""
+    """The rounds that an entry is about, its policy, contract and classifiers, and its releases."""
     found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
+    found |= {classifier_name(each["name"]) for each in entry.get("classifiers", ())}
     for kind in ("policy", "contract") if entry["event"] in ("decided", "certified") else ():
         if kind in entry:
             found.add(terms_name(kind, entry[kind][kind], entry[kind]["version"]))
@@ -207,6 +215,11 @@ def mentioned(entry: Entry) -> set[str]:
 def terms_name(kind: str, name: str, version: int) -> str:
     """The name under which the index has a policy or a contract. No round can be called so."""
     return f"{kind} {name} {version}"
+
+
+def classifier_name(name: str) -> str:
+    """The name under which the index has a classifier. No round can be called so."""
+    return f"classifier {name}"
 
 
 def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -123,6 +123,7 @@ DEFAULTS = {
     "--labels-an-item": "3",
     "--probability": "0.9",
     "--rounds": "600",
+    "--wrong": "0.02",
 }
 OF_COMMANDS = {
     ("init", "--name"): "(of the export)",

@@ -217,5 +217,6 @@ def test_a_misspelt_name_is_answered_with_the_bundled_policies():
         load_policy("standrad")
     assert str(caught.value) == (
         "standrad: found no such file, and no bundled policy of that name; expected a YAML file, "
-        "or one of classifier-standard, exploratory, replicated, standard. Did you mean 'standard'?"
+        "or one of classifier-standard, exploratory, replicated, silver-standard, standard. "
+        "Did you mean 'standard'?"
     )

@@ -22,7 +22,7 @@ from agreement_pipeline.policy import (
     rules,
 )
 from agreement_pipeline.policy.reasons import times_as_many
-from agreement_pipeline.release import certificates, decisions, lock
+from agreement_pipeline.release import certificates, decisions, lock, silver
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
 
@@ -52,8 +52,8 @@ def proof_codes():
 
 def draw_codes():
     """Those with which a draw is refused, or labels of other items than were drawn."""
-    room = Path(errors.__file__).parent / "classifiers"
-    source = (room / "draw.py").read_text(encoding="utf-8")
+    rooms, modules = Path(errors.__file__).parent, ("classifiers/draw.py", "release/silver.py")
+    source = "".join((rooms / each).read_text(encoding="utf-8") for each in modules)
     return set(re.findall(r'"(draw_[a-z_]+)"', source))
 
 
@@ -67,9 +67,10 @@ def certificate_codes():
 
 def gate_codes():
     """The findings of the gate itself, beside those of the contract."""
-    modules = decisions, decision
+    modules = decisions, decision, silver
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
-    return set(re.findall(r'Finding\("([a-z_]+)", OF_THE_GATE, False, "error"', source))
+    found = set(re.findall(r'Finding\("([a-z_]+)", OF_THE_GATE, False, "error"', source))
+    return found | set(re.findall(r'_held\("([a-z_]+)"', source)) | {"draw_after_labels"}
 
 
 def verdict_codes():

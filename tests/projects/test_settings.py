@@ -156,7 +156,8 @@ def test_a_name_and_a_policy_that_do_not_fit_are_named_together(saved):
         f"{path}:1: project: found 'q' in p.yaml; expected 'p'. Name the file after the project. "
         f"{path}:4: policy: found 'other'; expected one of ['strict'], those in "
         f"{path.parents[1] / 'policies'}, or of the bundled ['classifier-standard', "
-        "'exploratory', 'replicated', 'standard']. Correct the name, or write that policy."
+        "'exploratory', 'replicated', 'silver-standard', 'standard']. Correct the name, or write "
+        "that policy."
     )
 
 

@@ -514,3 +514,8 @@ def test_a_policy_without_rules_for_classifiers_certifies_nothing(store, ingeste
 def test_rules_for_classifiers_that_hold_nothing_are_refused(rule, words):
     with pytest.raises(PolicyError, match=words):
         replace(RULES, rules=(Rule("krippendorff_alpha"),), classifiers=(rule,))
+
+
+def test_a_last_day_with_a_time_is_refused_in_words(store, ingested):
+    with pytest.raises(CertificateError, match="expected a day without a time"):
+        certified(store, expires=datetime(2027, 1, 31, tzinfo=UTC))

@@ -184,7 +184,7 @@ def test_verify_writes_a_statement_and_asks_for_its_signature(release, files, ca
     assert main(["verify", path, "--statement", str(envelope)]) == 0
     by = ["--signed", str(envelope), "--signed-by", str(pem)]
     pem.write_bytes(public(key))
-    assert main(["verify", path, *by]) == 23
+    assert main(["verify", path, *by]) == 24
     assert "refused (release_not_signed)" in capsys.readouterr().out
     envelope.write_text(signed(envelope.read_bytes(), key))
     assert main(["verify", path, *by]) == 0

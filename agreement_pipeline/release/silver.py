@@ -1,0 +1,209 @@
+"""Silver rounds: a certified classifier gave the labels, and a panel labelled a drawn part.
+
+The gate admits such a round if a certificate answers for this classifier and these items, and if
+the upper limit of the share of wrong labels, on the items of the recorded draw, is under the limit
+of the policy. The rules of the policy judge the panel on the drawn items.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of, wrong_labels
+from agreement_pipeline.contract import Finding
+from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
+from agreement_pipeline.policy import DIGEST, OF_THE_GATE, Policy
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.release.certificates import (
+    Certificate,
+    open_certificate,
+    refuse_expiry,
+    refuse_models,
+)
+from agreement_pipeline.store import RoundVersion, Store
+from agreement_pipeline.text import counted, in_words, listed
+
+AUDITED = "silver_labels"
+"""The check of a silver round that found nothing against it."""
+PERCENT = ".2%"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a silver round rests on beside its ratings.
+
+    Attributes
+    ----------
+    identity
+        The classifier that gave the labels.
+    certificate, expires
+        The digest of its certificate, and the last day of this.
+    draw
+        The recorded draw of the items that the panel labelled.
+    """
+
+    identity: Identity
+    certificate: str
+    expires: date
+    draw: Draw
+
+    @classmethod
+    def from_mapping(cls, said: Mapping[str, Any]) -> "Audit":
+        """What the manifest of a release says of a round.
+
+        Raises
+        ------
+        CertificateError, KeyError, TypeError, ValueError
+            It is not what it must be.
+        """
+        if not DIGEST.fullmatch(said["certificate"]):
+            raise ValueError("certificate")
+        return cls(
+            Identity.from_mapping(said["classifier"]),
+            said["certificate"],
+            date.fromisoformat(said["expires"]),
+            Draw.from_mapping(said["draw"]),
+        )
+
+    def to_mapping(self) -> dict[str, Any]:
+        """It as plain data. `from_mapping` makes it again."""
+        return {
+            "classifier": self.identity.to_mapping(),
+            "certificate": self.certificate,
+            "expires": self.expires.isoformat(),
+            "draw": self.draw.to_mapping(),
+        }
+
+    def finding(self, ratings: Ratings, policy: Policy) -> Finding:
+        """What the drawn items say of the classifier's labels. Only ratings and policy are read."""
+        if policy.silver is None:
+            words = (
+                f"found no limit of wrong labels in policy {policy.policy}; expected one, since a "
+                "classifier gave the labels. Write silver: {most_wrong: 0.05} into the policy."
+            )
+            return _held("silver_no_limit", words)
+        name = self.identity.name
+        try:
+            self.draw.refuse_others(ratings, ratings, name)
+            found = wrong_labels(
+                ratings,
+                policy.silver.majority_of,
+                classifier=name,
+                design=self.draw.design,
+                confidence_level=policy.confidence_level,
+            )
+        except DrawError as error:
+            return _held(error.code, str(error))
+        except RatingsError as error:
+            return _held("silver_undefined", str(error))
+        if self.draw.earlier:
+            words = (
+                f"draw of {self.draw.in_words}; expected one draw, since the best of several is "
+                "no random sample. Leave the items of all draws out of the round, and draw again."
+            )
+            return _held("draw_again", words)
+        return self._judged(found, policy.silver.most_wrong)
+
+    def _judged(self, found: WrongLabels, most: float) -> Finding:
+        numbers = found.value, found.upper, found.perfect, found.apart
+        if None in numbers:
+            words = (
+                f"found no share of wrong labels, since {found.undefined}; expected "
+                f"{found.majority_of} ratings of each drawn item. Have the drawn items labelled."
+            )
+            return _held("silver_undefined", words)
+        value, upper, perfect, apart = (in_words(each or 0.0, PERCENT) for each in numbers)
+        few = (found.upper or 0.0) < most
+        words = (
+            f"found {value} of the labels of {self.identity.name} wrong, with an upper limit of "
+            f"{upper}, on {found.n_labels:,} drawn of {found.n_items:,} items: a majority of "
+            f"{found.majority_of} of {counted(found.n_raters, 'rater')} would give another label. "
+            f"A perfect classifier would score {perfect} here, and single raters differ from it on "
+            f"{apart}"
+        )
+        observed = tuple(vars(found).items())
+        if few:
+            said = f"{words}. Certified until {self.expires}: {self.identity.in_words}"
+            return Finding(AUDITED, OF_THE_GATE, True, "error", said, observed)
+        step = (
+            "Improve the classifier and certify it, or draw more of fresh items: "
+            "agreement-pipeline plan says how many."
+        )
+        limit = in_words(most, PERCENT)
+        said = f"{words}; expected a limit under {limit}. {step}"
+        return Finding("silver_wrong_labels", OF_THE_GATE, False, "error", said, observed)
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedBy:
+    """The classifier that labelled the rounds of a project, and the store that certifies it.
+
+    Attributes
+    ----------
+    identity
+        Which classifier it is.
+    store
+        Where its certificate is, and the rounds of people under it.
+    """
+
+    identity: Identity
+    store: Store
+
+    def judged(
+        self, store: Store, version: RoundVersion, ratings: Ratings, policy: Policy, on: date
+    ) -> tuple[Finding, Audit | None]:
+        """What the gate finds of a silver round on a day, and what that rests on.
+
+        Raises
+        ------
+        StoreError
+            A log or a round was edited.
+        """
+        try:
+            audit = self._audit(store, version, ratings, on)
+        except (CertificateError, DrawError) as error:
+            return _held(error.code, str(error)), None
+        return audit.finding(ratings, policy), audit
+
+    def _audit(self, store: Store, version: RoundVersion, ratings: Ratings, on: date) -> Audit:
+        name, where = self.identity.name, f"round {version.round}"
+        if name not in ratings.classifiers:
+            raise CertificateError(
+                f"{where}: found classifiers {listed(ratings.classifiers)}; expected {name!r}, "
+                "which is certified. Correct the name, or let it label the round.",
+                "certificate_classifier_absent",
+            )
+        refuse_models(ratings.raters, self.identity, where)
+        certificate = self._certificate
+        refuse_expiry(certificate.expires, on)
+        certificate.refuse_others(ratings)
+        draw = draw_of(store, ratings)
+        _refuse_labelled_before(store, version, draw)
+        return Audit(self.identity, certificate.digest, certificate.expires, draw)
+
+    @cached_property
+    def _certificate(self) -> Certificate:
+        """The certificate, derived again once for all rounds that are judged together."""
+        return open_certificate(self.store, self.identity)
+
+
+def _refuse_labelled_before(store: Store, version: RoundVersion, draw: Draw) -> None:
+    """Refuse a draw from a round of which people's labels were delivered before."""
+    for entry in store.history():
+        if entry["event"] == "drawn" and entry["seed"] == draw.seed:
+            return
+        of_round = entry["event"] == "ingested" and entry["round"] == version.round
+        if of_round and store.ratings_of(RoundVersion.logged(entry)).raters:
+            raise DrawError(
+                f"draw of {draw.population}: found labels of people in an earlier delivery of "
+                f"round {version.round}; expected a draw that is older than all labels, since who "
+                "knows labels may choose a draw. Deliver fresh items, and draw before they are "
+                "labelled.",
+                "draw_after_labels",
+            )
+
+
+def _held(code: str, words: str) -> Finding:
+    return Finding(code, OF_THE_GATE, False, "error", words)

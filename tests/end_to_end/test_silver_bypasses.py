@@ -1,0 +1,252 @@
+"""Ways to get the labels of a model past the gate. Each is held for its reason, everywhere."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import pandas as pd
+import pytest
+
+from agreement_pipeline.classifiers import draw
+from agreement_pipeline.cli import main
+from agreement_pipeline.errors import CertificateError, ProjectError, ReleaseHeldError
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.orchestration.host import released
+from agreement_pipeline.projects import Project, load_project
+from agreement_pipeline.release import decisions, lock, verify_release
+from tests.release.silver import items, ratings_of, rows_of
+
+pytestmark = pytest.mark.slow
+
+SOON = datetime.now(UTC).date() + timedelta(days=90)
+PEOPLE = """
+project: {name}
+inbox: inbox/{name}
+scale: {{categories: ["no", "yes"]}}
+classifiers: [judge]
+policy: {policy}
+"""
+RULES = """
+policy: rules
+version: 1
+n_resamples: 1000
+rules: [{measure: krippendorff_alpha}]
+classifiers: [{measure: vanbelle_albert_kappa, scope: classifier}]
+silver: {most_wrong: 0.05}
+"""
+
+
+class Silver:
+    """A project of silver rounds, beside the one of people that certifies its classifier."""
+
+    def __init__(self, root: Path, instance: dg.DagsterInstance) -> None:
+        self.root, self.instance = root, instance
+        self.write("configs/policies/rules.yaml", RULES)
+        self.write("configs/classifiers/prompt.txt", "Is it rude?")
+        self.write("configs/classifiers/judge.yaml", "name: judge\nmodel: m\nprompt: prompt.txt\n")
+        for name, more in (("people", ""), ("silver", "certified_by: people\n")):
+            text = PEOPLE.format(name=name, policy="rules") + more
+            self.write(f"configs/projects/{name}.yaml", text)
+        self.deliver("people", "r1", items(90), ("ana", "ben", "chi"))
+        self.run("people", "r1")
+        self.command("certify", "people", "--expires", str(SOON), "--policy", self.rules)
+
+    @property
+    def rules(self) -> str:
+        return str(self.root / "configs/policies/rules.yaml")
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def project(self, name: str = "silver") -> Project:
+        return Project(load_project(self.root / f"configs/projects/{name}.yaml"))
+
+    def command(self, command: str, project: str, *more: str) -> None:
+        identity = str(self.root / "configs/classifiers/judge.yaml")
+        path = str(self.root / f"configs/projects/{project}.yaml")
+        assert main([command, path, identity, *more]) == 0
+
+    def deliver(
+        self, project: str, name: str, labelled: object, raters: object = ("ana", "ben", "chi")
+    ) -> None:
+        rows = rows_of(items() if project == "silver" else labelled, "judge")
+        for rater in raters:
+            rows += rows_of(sorted(labelled), rater)
+        frame = pd.DataFrame(rows)[["item", "rater", "label"]]
+        path = self.root / "inbox" / project / f"{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        frame.to_csv(path, index=False)
+
+    def draw(self, reason: str = "") -> tuple[str, ...]:
+        return draw(self.project().store, "s1", ratings_of(), 80, reason=reason).items
+
+    def run(self, project: str, name: str | None, *assets: str, job: str = "round", **tags: str):
+        settings = self.project(project).settings
+        self.instance.add_dynamic_partitions(f"{project}_rounds", [name] if name else [])
+        return (
+            project_definitions(settings)
+            .resolve_job_def(f"{project}_{job}")
+            .execute_in_process(
+                instance=self.instance,
+                partition_key=name,
+                raise_on_error=False,
+                asset_selection=[dg.AssetKey([project, each]) for each in assets] or None,
+                tags={key.replace("__", "/"): value for key, value in tags.items()},
+            )
+        )
+
+    def ways_out(self) -> Iterator[bool]:
+        """Whether each way out lets something out."""
+        first = self.run("silver", "s1")
+        yield first.success
+        yield self.run("silver", "s1", "training_data").success
+        yield self.run("silver", "s1", "training_data", dagster__backfill="all").success
+        again = {"dagster__parent_run_id": first.run_id, "dagster__root_run_id": first.run_id}
+        yield self.run("silver", "s1", "training_data", **again).success
+        yield self.run("silver", None, job="release").success
+        yield bool(self._in_python())
+        path = str(self.root / "configs/projects/silver.yaml")
+        yield main(["reassess", path]) == 0 and bool(self.in_force())
+        self.run("silver", None, job="again")
+        yield bool(self.in_force())
+
+    def _in_python(self) -> bool:
+        try:
+            return bool(released(self.project(), "s1"))
+        except ReleaseHeldError:
+            return False
+
+    def in_force(self) -> list[str]:
+        return [entry["release"] for entry in self.project().store.in_force()]
+
+    def codes(self) -> list[str]:
+        decided = self.project().store.history("s1")
+        return [entry for entry in decided if entry["event"] == "decided"][-1]["codes"]
+
+
+@pytest.fixture
+def silver(tmp_path: Path) -> Iterator[Silver]:
+    (tmp_path / "inbox/silver").mkdir(parents=True)
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield Silver(tmp_path, instance)
+
+
+def as_it_should_be(silver: Silver, monkeypatch) -> None:
+    silver.deliver("silver", "s1", silver.draw())
+
+
+def changed_prompt(silver: Silver, monkeypatch) -> None:
+    as_it_should_be(silver, monkeypatch)
+    silver.write("configs/classifiers/prompt.txt", "Is it very rude?")
+
+
+def replaced_item(silver: Silver, monkeypatch) -> None:
+    drawn = {*silver.draw()}
+    other = sorted({*items()} - drawn)[0]
+    silver.deliver("silver", "s1", {*sorted(drawn)[1:], other})
+
+
+def best_of_100_draws(silver: Silver, monkeypatch) -> None:
+    silver.draw()
+    draws = [silver.draw("another") for _ in range(99)]
+    silver.deliver("silver", "s1", draws[-1])
+
+
+def panel_of_models(silver: Silver, monkeypatch) -> None:
+    silver.deliver("silver", "s1", silver.draw(), ("gpt-4o", "claude-opus", "gemini"))
+
+
+def expired(silver: Silver, monkeypatch) -> None:
+    as_it_should_be(silver, monkeypatch)
+    for module in (lock, decisions):
+        monkeypatch.setattr(module, "today", lambda: SOON + timedelta(days=1))
+
+
+HELD = {
+    changed_prompt: "certificate_other_prompt",
+    replaced_item: "draw_replaced",
+    best_of_100_draws: "draw_again",
+    panel_of_models: "certificate_panel_models",
+    expired: "certificate_expired",
+}
+
+
+def test_a_silver_round_as_it_should_be_leaves_on_every_way(silver, monkeypatch):
+    as_it_should_be(silver, monkeypatch)
+    assert all(silver.ways_out())
+    assert silver.codes() == []
+    (path,) = {entry for entry in silver.in_force() if entry.startswith("s1/")}
+    train = verify_release(silver.project().store.root / "releases" / path).train
+    assert (len(train), sum(train["resolution"] == "silver")) == (400, 320)
+
+
+@pytest.mark.parametrize("attempt", HELD, ids=lambda attempt: attempt.__name__)
+def test_nothing_leaves_on_any_way(silver, monkeypatch, attempt):
+    attempt(silver, monkeypatch)
+    assert not any(silver.ways_out())
+    assert silver.codes() == [HELD[attempt]]
+    assert silver.in_force() == []
+
+
+def test_the_check_of_the_labels_shows_its_numbers(silver, monkeypatch):
+    as_it_should_be(silver, monkeypatch)
+    result = silver.run("silver", "s1")
+    (check,) = (
+        each for each in result.get_asset_check_evaluations() if each.check_name == "silver_labels"
+    )
+    assert check.passed
+    assert check.metadata["upper"].value == pytest.approx(0.0451, abs=1e-4)
+
+
+def test_the_page_of_a_silver_round_says_what_the_gate_found(silver, monkeypatch, capsys):
+    as_it_should_be(silver, monkeypatch)
+    silver.run("silver", "s1")
+    path = str(silver.root / "configs/projects/silver.yaml")
+    assert main(["report", path, "s1"]) == 0
+    assert "What the gate asks for beside the rules" in capsys.readouterr().out
+    silver.write("configs/classifiers/prompt.txt", "Is it very rude?")
+    assert main(["report", path, "s1"]) == 0
+    assert "certificate_other_prompt" in capsys.readouterr().out
+
+
+def test_silver_rounds_certify_nobody(silver, capsys):
+    path, identity = (f"configs/{each}.yaml" for each in ("projects/silver", "classifiers/judge"))
+    given = [str(silver.root / path), str(silver.root / identity)]
+    assert main(["certify", *given, "--expires", str(SOON)]) == 2
+    assert "Name the project people" in capsys.readouterr().err
+
+
+def test_another_classifier_of_the_same_name_is_a_warning_where_people_labelled(silver):
+    silver.write("configs/classifiers/prompt.txt", "Is it very rude?")
+    silver.deliver("people", "r2", items(90, "k"), ("ana", "ben", "chi"))
+    assert silver.run("people", "r2").success
+    entries = silver.project("people").store.history("r2")
+    findings = next(each for each in entries if each["event"] == "decided")["findings"]
+    (known,) = (each for each in findings if each["check"] == "classifier_known")
+    assert (known["passed"], known["severity"]) == (False, "warning")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("certified_by: people", "certified_by: silver"), "with the project itself"),
+        (("certified_by: people", "certified_by: nobody"), "nobody.yaml; expected one"),
+        (("[judge]", "[judge, other]"), "beside 2 classifiers"),
+        (("[judge]", "[other]"), "other.yaml; expected one"),
+    ],
+)
+def test_a_project_that_cannot_be_certified_does_not_load(silver, change, words):
+    path = silver.root / "configs/projects/silver.yaml"
+    path.write_text(path.read_text().replace(*change))
+    with pytest.raises(ProjectError, match=words):
+        silver.project()
+
+
+def test_a_file_that_says_another_name_is_refused(silver):
+    path = silver.root / "configs/classifiers/judge.yaml"
+    path.write_text(path.read_text().replace("judge", "other"))
+    with pytest.raises(CertificateError, match="expected 'judge'"):
+        _ = silver.project().judged_under

@@ -1,0 +1,422 @@
+"""A round that a classifier labelled is released under a certificate and a drawn audit only."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.classifiers import Draw, draw
+from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.policy.policy import Silver
+from agreement_pipeline.ratings import Adjudicated
+from agreement_pipeline.release import (
+    CertifiedBy,
+    certify,
+    decisions,
+    judge_round,
+    lock,
+    open_release,
+    opening,
+    reassess,
+    release_dataset,
+    release_round,
+    verify_release,
+)
+from agreement_pipeline.store import Store
+from tests.release.forging import CONTRACT, POLICY
+from tests.release.silver import (
+    JUDGE,
+    RATERS,
+    SILVER,
+    certifying,
+    drawn,
+    items,
+    other_on,
+    ratings_of,
+    released,
+)
+from tests.release.test_certificates import RULES, SOON, make_ratings
+
+LATER = SOON + timedelta(days=1)
+
+
+@pytest.fixture
+def people(tmp_path, original):
+    return certifying(tmp_path, original)
+
+
+@pytest.fixture
+def audited(store, original):
+    """Items that were drawn, and labelled as the classifier labelled them."""
+    found = drawn(store).items
+    store.ingest("s1", ratings_of(found), original)
+    return found
+
+
+def held(store, people, code, policy=SILVER, identity=JUDGE):
+    """Assert that nothing leaves, for this one reason, and give it in words."""
+    by = CertifiedBy(identity, people)
+    judged, _ = judge_round(store, "s1", policy, CONTRACT, certified_by=by)
+    assert judged.decision.codes == (code,)
+    with pytest.raises(ReleaseHeldError):
+        released(store, people, policy, identity)
+    with pytest.raises(ReleaseHeldError):
+        release_dataset(store, ["s1"], policy, CONTRACT, project="silver", certified_by=by)
+    assert in_force(store) == []
+    (reason,) = judged.decision.reasons
+    return reason
+
+
+def in_force(store):
+    return [entry["release"] for entry in store.in_force()]
+
+
+def on_day(monkeypatch, day):
+    for module in (lock, decisions, opening):
+        monkeypatch.setattr(module, "today", lambda: day)
+
+
+def test_a_silver_round_is_released_with_the_labels_of_the_classifier(store, people, audited):
+    release = released(store, people)
+    train = release.train
+    assert train["resolution"].value_counts().to_dict() == {"silver": 320, "unanimous": 80}
+    assert train.loc[train["id"] == "s0001", "label"].item() == "yes"
+    unseen = train[train["resolution"] == "silver"].iloc[0]
+    soft = [float(unseen["label"] == each) for each in ("no", "yes")]
+    assert (unseen["n_raters"], unseen["votes"], unseen["soft_label"]) == (0, [0, 0], soft)
+    assert open_release(release.path, store=store).train.equals(train)
+
+
+def test_what_is_known_of_the_classifier_is_in_decision_log_proof_and_card(store, people, audited):
+    release = released(store, people)
+    (decided,) = [entry for entry in store.history() if entry["event"] == "decided"]
+    assert decided["silver"]["classifier"] == JUDGE.to_mapping()
+    (member,) = json.loads((release.path / "manifest.json").read_text())["rounds"]
+    assert member["silver"] == decided["silver"]
+    card = (release.path / "README.md").read_text()
+    assert (
+        "**Silver.** A classifier labelled round s1. The gate found 0.00% of the labels of judge"
+        in card
+    )
+    known = f"classifier judge (model m-large, version 3) with the digest {JUDGE.digest[:12]}"
+    assert f"Certified until {SOON}: {known}; not known of it" in card.replace("\\", "")
+    assert "320 labels are those of a classifier" in card
+    said = json.loads((release.path / "croissant.json").read_text())
+    assert said["rai:machineAnnotationTools"] == [
+        "judge: its labels train where no raters' do, as their resolution says"
+    ]
+
+
+def test_the_decision_says_what_was_found_and_what_a_perfect_classifier_would_score(
+    store, people, original
+):
+    names = drawn(store, 200).items
+    rows = ratings_of(names).to_pandas()
+    tied = (rows["item"].isin(names[:20])) & (rows["rater"] == "chi")
+    rows.loc[tied, "label"] = rows.loc[tied, "label"].map({"no": "yes", "yes": "no"})
+    four = rows[rows["rater"] == "ana"].assign(rater="eva")
+    frame = pd.concat([rows, four])[["item", "rater", "label"]]
+    frame = frame.assign(**{"stratum:language": "d"})
+    ratings = type(ratings_of()).from_frame(frame, ratings_of().scale, classifiers=["judge"])
+    store.ingest("s1", ratings, original)
+    judged, _ = judge_round(store, "s1", SILVER, CONTRACT, certified_by=CertifiedBy(JUDGE, people))
+    finding, audit = judged.silver
+    assert finding.description.startswith(
+        "found 0.00% of the labels of judge wrong, with an upper limit of 1.83%, on 200 drawn of "
+        "400 items: a majority of 3 of 4 raters would give another label. A perfect classifier "
+        "would score 0.00% here, and single raters differ from it on 2.50%"
+    )
+    assert audit.draw.items == names
+    assert finding.description in judged.decision.reasons
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("prompt", "c" * 64), ("rubric", None), ("model", "m"), ("version", "4")],
+)
+def test_another_prompt_or_model_than_certified_is_held(store, people, audited, part, value):
+    field = f"{part}_digest" if part in ("prompt", "rubric") else part
+    other = replace(JUDGE, **{field: value})
+    assert "was certified" in held(store, people, f"certificate_other_{part}", identity=other)
+    assert released(store, people).rounds == ("s1",)
+
+
+def test_without_a_certificate_a_round_is_held(store, tmp_path, people, audited):
+    empty = Store(tmp_path / "none", salt=b"x")
+    held(store, empty, "certificate_absent")
+
+
+def test_a_classifier_that_failed_is_held(store, tmp_path, original, audited):
+    people = Store(tmp_path / "people", salt=b"a salt for tests")
+    people.ingest("r1", make_ratings(wrong=30), original)
+    how = {"policy": POLICY, "contract": CONTRACT, "project": "people", "expires": SOON}
+    certify(people, ["r1"], JUDGE, RULES, **how)
+    held(store, people, "certificate_held")
+
+
+def test_an_expired_certificate_holds_and_withdraws(store, people, audited, monkeypatch):
+    path = released(store, people).path
+    on_day(monkeypatch, SOON)
+    assert open_release(path, store=store)
+    on_day(monkeypatch, LATER)
+    with pytest.raises(ReleaseInvalidError) as caught:
+        verify_release(path)
+    assert caught.value.code == "release_certificate_ended"
+    by = CertifiedBy(JUDGE, people)
+    (found,) = reassess(store, SILVER, CONTRACT, certified_by=by)
+    assert (found.judged.decision.codes, found.withdrawn) == (("certificate_expired",), True)
+    held(store, people, "certificate_expired")
+    on_day(monkeypatch, SOON)
+    assert released(store, people).path.name.endswith("-2")
+
+
+def test_a_certificate_is_withdrawn_with_a_round_of_people(store, people, audited, original):
+    released(store, people)
+    people.ingest("r1", make_ratings(wrong=2), original)
+    held(store, people, "certificate_withdrawn")
+
+
+def test_labels_and_strata_that_were_not_certified_are_held(store, people, original):
+    names = drawn(store).items
+    store.ingest("s1", ratings_of(names, **{"stratum:language": "fr"}), original)
+    held(store, people, "certificate_other_strata")
+
+
+def test_a_round_of_another_classifier_is_held(store, people, original):
+    store.ingest("s1", ratings_of(drawn(store).items, classifier="other"), original)
+    held(store, people, "certificate_classifier_absent")
+
+
+def test_a_panel_of_models_is_held(store, people, original):
+    names = drawn(store).items
+    store.ingest("s1", ratings_of(names, raters=("ana", "ben", "gpt-4o")), original)
+    assert "gpt-4o" in held(store, people, "certificate_panel_models")
+    store.ingest("s1", ratings_of(names, raters=("ana", "ben", "Judge")), original)
+    held(store, people, "certificate_panel_models")
+    store.ingest("s1", ratings_of(names), original)
+    assert released(store, people)
+
+
+def test_items_that_nobody_drew_are_held(store, people, original):
+    store.ingest("s1", ratings_of(items()[:80]), original)
+    held(store, people, "draw_absent")
+
+
+@pytest.mark.parametrize("code", ["draw_replaced", "draw_missing", "draw_added"])
+def test_other_items_than_were_drawn_are_held(store, people, original, code):
+    names = {*drawn(store).items}
+    chosen = sorted({*items()} - names)[0]
+    gone = {sorted(names)[0]} if code != "draw_added" else set()
+    more = {chosen} if code != "draw_missing" else set()
+    store.ingest("s1", ratings_of((names - gone) | more), original)
+    held(store, people, code)
+    store.ingest("s1", ratings_of(names), original)
+    assert released(store, people)
+
+
+def test_a_population_that_was_not_drawn_from_is_held(store, people, original):
+    names = drawn(store).items
+    store.ingest("s1", ratings_of(names, names=items(401)), original)
+    held(store, people, "draw_other_population")
+
+
+def test_a_stratified_draw_is_bound_to_the_labels(store, people, original):
+    names = drawn(store, 200, design="stratified").items
+    store.ingest("s1", ratings_of(names), original)
+    assert released(store, people)
+    first = next(item for item in items() if item not in names)
+
+    def said(item):
+        return other_on({first})(item)
+
+    frame = ratings_of(names).to_pandas()
+    at = (frame["item"] == first) & (frame["rater"] == "judge")
+    frame.loc[at, "label"] = said(first)
+    frame = frame[["item", "rater", "label"]].assign(**{"stratum:language": "d"})
+    again = type(ratings_of()).from_frame(frame, ratings_of().scale, classifiers=["judge"])
+    store.ingest("s1", again, original)
+    held(store, people, "draw_other_population")
+
+
+def test_the_best_of_100_draws_is_held_and_the_first_is_not(store, people, original):
+    """The round has 30 wrong labels of 400. A draw without any would pass."""
+    wrong = {*items()[:30]}
+    draws = [drawn(store)]
+    draws += [drawn(store, reason="looks bad") for _ in range(99)]  # 100 in all
+    best = draws[-1]
+    assert len(best.earlier) == 99
+    said = other_on(wrong - {*best.items})  # as if the last draw had none of them
+    store.ingest("s1", ratings_of(best.items, said=said), original)
+    assert "after 99 earlier draws: looks bad" in held(store, people, "draw_again")
+    alone = Store(store.root.parent / "alone", salt=b"a salt for tests")
+    names = drawn(alone).items
+    alone.ingest("s1", ratings_of(names, said=other_on(wrong - {*names})), original)
+    assert released(alone, people)
+
+
+def test_a_later_draw_from_other_items_does_not_hold_a_round(store, people, audited):
+    """Some of the items came again in the next round, and were drawn there."""
+    assert released(store, people)
+    more = ratings_of(names=[*items()[:200], *items(200, "t")])
+    later = draw(store, "s2", more, 80, reason="some came again")
+    assert {*later.items} & {*items()}
+    by = CertifiedBy(JUDGE, people)
+    judged, _ = judge_round(store, "s1", SILVER, CONTRACT, certified_by=by)
+    assert judged.decision.admitted
+    again = drawn(store, reason="again")
+    assert again.items != audited
+    held(store, people, "draw_after_labels")
+
+
+def test_a_draw_after_labels_were_delivered_is_held(store, people, original):
+    store.ingest("s1", ratings_of(items()[:3]), original)
+    names = drawn(store).items
+    store.ingest("s1", ratings_of(names), original)
+    held(store, people, "draw_after_labels")
+
+
+def test_a_delivery_without_people_may_come_before_the_draw(store, people, original):
+    store.ingest("s1", ratings_of(), original)
+    names = drawn(store).items
+    store.ingest("s1", ratings_of(names), original)
+    assert released(store, people)
+
+
+def test_too_many_wrong_labels_are_held(store, people, original):
+    names = drawn(store).items
+    store.ingest("s1", ratings_of(names, said=other_on({*names[:1]})), original)
+    words = held(store, people, "silver_wrong_labels")
+    assert "found 1.25% of the labels of judge wrong, with an upper limit of 6.77%" in words
+    assert released(store, people, replace(SILVER, policy="lax", silver=Silver(0.07)))
+
+
+def test_a_policy_without_a_limit_holds(store, people, audited):
+    held(store, people, "silver_no_limit", replace(SILVER, silver=None, policy="none"))
+
+
+def test_too_few_raters_for_the_majority_hold(store, people, original):
+    store.ingest("s1", ratings_of(drawn(store).items, raters=RATERS[:2]), original)
+    assert "80 labelled items have fewer than 3 ratings" in held(store, people, "silver_undefined")
+
+
+def test_the_panel_is_judged_by_the_rules_too(store, people, original):
+    names = drawn(store).items
+    frame = ratings_of(names).to_pandas()
+    noisy = (frame["rater"] == "chi") & (frame.index % 2 == 0)
+    frame.loc[noisy, "label"] = "no"
+    frame = frame[["item", "rater", "label"]].assign(**{"stratum:language": "d"})
+    ratings = type(ratings_of()).from_frame(frame, ratings_of().scale, classifiers=["judge"])
+    store.ingest("s1", ratings, original)
+    by = CertifiedBy(JUDGE, people)
+    judged, _ = judge_round(store, "s1", SILVER, CONTRACT, certified_by=by)
+    assert judged.silver[0].passed
+    assert not judged.decision.admitted
+    with pytest.raises(ReleaseHeldError, match="krippendorff_alpha"):
+        released(store, people)
+
+
+def test_without_saying_that_it_is_silver_no_label_of_a_classifier_leaves(store, people, audited):
+    release = release_round(store, "s1", SILVER, CONTRACT, project="silver")
+    assert len(release.train) == 80
+    assert "silver" not in {*release.train["resolution"]}
+
+
+def test_silver_rounds_are_released_together_and_adjudicated_items_stay(store, people, audited):
+    by = CertifiedBy(JUDGE, people)
+    tied = Adjudicated(store.present("s1").ratings_digest, {audited[0]: "no"})
+    how = {"project": "silver", "certified_by": by, "adjudicated": {"s1": tied}}
+    release = release_dataset(store, ["s1"], SILVER, CONTRACT, **how)
+    assert release.train["resolution"].value_counts()["adjudicated"] == 1
+    assert open_release(release.path, store=store)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda silver: silver.pop("draw"),
+        lambda silver: silver["draw"].update(seed="0" * 64),
+        lambda silver: silver["draw"].update(strata="all"),
+        lambda silver: silver["draw"].update(items=["s0001"]),
+        lambda silver: silver.update(certificate="none"),
+        lambda silver: silver.update(expires="soon"),
+        lambda silver: silver["classifier"].update(model="another"),
+        lambda silver: silver["classifier"].update(name="ana"),
+    ],
+)
+def test_a_release_whose_audit_was_edited_is_refused(store, people, audited, change):
+    path = released(store, people).path
+    manifest = json.loads((path / "manifest.json").read_text())
+    change(manifest["rounds"][0]["silver"])
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ReleaseInvalidError):
+        open_release(path, store=store)
+
+
+def test_a_draw_in_plain_data_is_made_again(store):
+    found = drawn(store)
+    assert Draw.from_mapping(json.loads(json.dumps(found.to_mapping()))) == found
+
+
+def test_the_bundled_policy_asks_for_five_percent():
+    from agreement_pipeline.policy import load_policy
+
+    found = load_policy("silver-standard")
+    assert found.silver == Silver(0.05, 3)
+    assert Policy.from_mapping(found.to_mapping()) == found
+
+
+def with_classifier(store, original, identity, name="r1", **how):
+    """The decision on a round of people that a known classifier labelled too."""
+    store.ingest(name, make_ratings(**how), original)
+    judged, _ = judge_round(store, name, POLICY, CONTRACT, identities=[identity])
+    return judged.decision, {
+        each.check: each for each in judged.decision.findings if each.check == "classifier_known"
+    }["classifier_known"]
+
+
+def test_which_classifier_labelled_beside_people_is_in_decision_log_proof_and_card(store, original):
+    decision, finding = with_classifier(store, original, JUDGE)
+    assert decision.admitted
+    assert finding.description == (
+        "labels of classifier judge (model m-large, version 3) with the digest "
+        f"{JUDGE.digest[:12]}; not known of it: ['date']"
+    )
+    assert store.history()[-1]["classifiers"] == [JUDGE.to_mapping()]
+    by = {"project": "demo", "identities": [JUDGE]}
+    path = release_round(store, "r1", POLICY, CONTRACT, **by).path
+    assert open_release(path, store=store).members[0].identities == (JUDGE,)
+    assert "Round r1 has labels of classifier judge (model m-large" in (
+        path / "README.md"
+    ).read_text().replace("\\", "")
+
+
+def test_another_digest_under_the_same_name_is_a_warning_and_is_judged_again(store, original):
+    with_classifier(store, original, JUDGE)
+    other = replace(JUDGE, version="4")
+    decision, finding = with_classifier(store, original, other, "r2", prefix="k")
+    assert decision.admitted
+    assert not finding.passed
+    assert JUDGE.digest[:12] in finding.description
+    _, same = with_classifier(store, original, other, "r3", prefix="m")
+    assert not same.passed
+    found = {
+        each.round: each.judged for each in reassess(store, POLICY, CONTRACT, identities=[other])
+    }
+    assert {name for name, judged in found.items() if judged} == {"r1"}
+
+
+@pytest.mark.parametrize(
+    "said", [3, [3], [{}], {"judge": {}}, [{"name": "judge", "model": "other"}]]
+)
+def test_a_release_whose_classifiers_were_edited_is_refused(store, original, said):
+    store.ingest("r1", make_ratings(), original)
+    by = {"project": "demo", "identities": [JUDGE]}
+    path = release_round(store, "r1", POLICY, CONTRACT, **by).path
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["rounds"][0]["classifiers"] = said
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ReleaseInvalidError):
+        verify_release(path)
