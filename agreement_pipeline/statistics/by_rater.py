@@ -750,20 +750,24 @@ class LabelsByRater(ByRater):
 
     def merged(self) -> Self:
         """Make equal rows of a cluster one row. The order is fixed."""
-        columns = [self.codes]
-        if self.classifier is not None:
-            columns.append(self.labels[:, None])
+        columns, n = [self.codes, self.labels[:, None]], self.n_raters
         if self.confidence is not None:
-            levels, stated = np.unique(np.nan_to_num(self.sure, nan=MISSING), return_inverse=True)
-            columns.append(stated.reshape(self.codes.shape))
+            known = np.nan_to_num(self.confidence, nan=MISSING)
+            levels, places = np.unique(known, return_inverse=True)
+            columns.append(places.reshape(known.shape))
         rows, weights, clusters = distinct_in(np.hstack(columns), self.weights, self.clusters)
-        codes, others = np.array(rows[:, : self.n_raters]), np.array(rows[:, self.n_raters :])
-        same = changed(self, codes=codes, weights=weights, clusters=clusters)
-        labels = np.full(len(rows), MISSING) if self.classifier is None else others[:, 0]
-        if self.confidence is None:
-            return changed(same, labels=labels)
-        sure = np.where(levels[others] >= 0, levels[others], np.nan)
-        return changed(same, labels=labels, confidence=sure)
+        sure = None
+        if self.confidence is not None:
+            sure = levels[rows[:, n + 1 :]]
+            sure[sure < 0] = np.nan
+        return changed(
+            self,
+            codes=np.array(rows[:, :n]),
+            labels=np.array(rows[:, n]),
+            weights=weights,
+            clusters=clusters,
+            confidence=sure,
+        )
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
         """Keep the columns at some places in this order."""
