@@ -700,6 +700,11 @@ class LabelsByRater(ByRater):
         """A number for the label of each rater in each row, and for how sure they were. (P, R)."""
         return hashes_of(self.codes, self.sure)
 
+    @property
+    def mixes(self) -> Array | None:
+        """The counts of each row. None if somebody stands apart, or confidence counts."""
+        return None if self.some_apart or self.confidence is not None else self.counts().counts
+
     def counts(self) -> CategoryCounts:
         """The counts of each row, without the raters' names."""
         return self.kept(_row_counts).reweighted(self.weights)
@@ -880,12 +885,7 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     >>> times_seen(rows, rows.with_unseen(3.0)).tolist()
     [0.0, 4.0, 0.0]
     """
-    seen, clusters = statistic.weights, statistic.clusters
-    mixes: Array | None = None
-    if isinstance(possible, CategoryCounts):
-        mixes = possible.counts
-    elif isinstance(possible, LabelsByRater) and not possible.some_apart:
-        mixes = possible.counts().counts if possible.confidence is None else None
+    seen, clusters, mixes = statistic.weights, statistic.clusters, possible.mixes
     if mixes is None or (clusters is not None and clusters.n < seen.sum()):
         alone = possible.only_raising(possible.weights.shape[-1] - len(seen))
         return np.where(alone, np.inf, 0.0)

@@ -193,6 +193,11 @@ class Statistic:
         return np.zeros(n_unseen, dtype=bool)
 
     @property
+    def mixes(self) -> Array | None:
+        """The labels of each row without their raters, if nothing else counts. Shape (P, K)."""
+        return None
+
+    @property
     def n_used(self) -> int:
         """Items that show agreement."""
         return total(self.weights[..., self.readable])
