@@ -124,7 +124,7 @@ class Table:
         if first is None:
             raise no_row(self.source)
         loaded = session.load(first.schema, chain([first], batches))
-        return _numbered(Rows(loaded, self.source), self.first)
+        return self._numbered(Rows(loaded, self.source))
 
     def _plain(
         self, columns: Mapping[str, str], lists: Collection[str]
@@ -161,6 +161,10 @@ class Table:
         ]
         return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
 
+    def _numbered(self, rows: Rows) -> Rows:
+        """The rows, each named by its number."""
+        return rows.made({"row": f"nth + {self.first}"})
+
     def _of_seen(self, rows: Rows, columns: Mapping[str, str], lists: Collection[str]) -> Rows:
         """The rows that the engine sees, with single values, and a name for each row."""
         made = {}
@@ -169,16 +173,9 @@ class Table:
                 made[name] = sql
         rows = rows.made(made) if made else rows
         if rows.relation.session.engine != "spark":
-            return _numbered(rows, self.first)
+            return self._numbered(rows)
         item = rows.text("item") if "item" in columns else "''"
         return rows.made({"row": f"CONCAT('of item ', COALESCE({item}, 'null'))"})
-
-
-def _numbered(rows: Rows, first: int) -> Rows:
-    """The rows, each named by its number. That of the first is given."""
-    found = rows.made({"row": f"nth + {first}"})
-    found.relation.schema = rows.relation.schema.append(pa.field("row", pa.int64()))
-    return found
 
 
 def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
