@@ -650,7 +650,7 @@ def whole_numbers(
     places = {f"c{at}": name for at, name in enumerate(table.header)}
     rows = replace(table.load(duckdb_session(), places), columns=places)
     (names_in,) = (place for place, name in places.items() if name == first)
-    named = dict[str | None, str]()
+    named = dict[str, str]()
     said = rows.relation.ask(f"SELECT {rows.text(names_in)} AS name, row FROM {rows} ORDER BY nth")
     for name, row in zip(*(each.to_pylist() for each in said.columns), strict=True):
         if name is None or name in named:

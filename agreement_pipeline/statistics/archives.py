@@ -98,5 +98,7 @@ def _made(kind: str, plain: Mapping[str, Any], arrays: Arrays) -> Counted:
     if kind == "ReplicatedNumbers":
         named["round_raters"] = plain["round_raters"]
     make, own = KINDS[kind]
-    found: Any = make(*(arrays[name] for name in (*own, "weights")), **named)
-    return found.with_confidence(arrays["confidence"]) if "confidence" in arrays else found
+    found: Counted = make(*(arrays[name] for name in (*own, "weights")), **named)
+    if "confidence" in arrays:
+        return cast(LabelsByRater, found).with_confidence(arrays["confidence"])
+    return found
