@@ -129,10 +129,17 @@ class OfRatings(Counting):
             return nothing.with_confidence(np.full(nothing.codes.shape, np.nan)).in_order()
         places = _places(ratings, raters)
         stated = [f"MAX(CASE WHEN place = {at} THEN confidence END) AS s{at}" for at in places]
-        found, labels = _labels_by_item(ratings, raters, stated)
+        of_items = [name for name in ("cluster", "weight") if name in ratings.has]
+        stated_by = [f"s{at}" for at in places]
+        keys = ", ".join([*ratings.packing.columns, "n", "gold", *of_items, *stated_by])
+        found = ratings.session.ask(
+            f"SELECT {keys}, COUNT(*) AS items FROM ({ratings.by_item(stated)}) AS i "
+            f"WHERE NOT gold GROUP BY {keys}"
+        )
+        labels, kept = _labels_in(ratings, raters, ratings.patterns_in(found))
         sure = np.empty(labels.codes.shape)
-        for column, at in enumerate(places):
-            sure[:, column] = numbers_in(found[f"s{at}"])
+        for column, name in enumerate(stated_by):
+            sure[:, column] = numbers_in(found[name])[kept]
         return labels.with_confidence(sure).in_order()
 
     def replicates(
@@ -177,10 +184,9 @@ class OfRatings(Counting):
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
-        found, labels = _labels_by_item(ratings, self.panel(ratings))
+        items, labels = _labels_by_item(ratings, self.panel(ratings))
         clusters, counts = labels.clusters, labels.indicators.sum(1)
-        counted = CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
-        return tuple(found["item"].to_pylist()), counted
+        return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
 
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
         """Put the panels' first labels of two rounds on the same items row by row.
@@ -264,18 +270,16 @@ def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
     return Clusters.named(numbers) if "cluster" in ratings.has else None
 
 
-def _labels_by_item(
-    ratings: Ratings, raters: Names, extra: Sequence[str] = ()
-) -> tuple["pa.Table", LabelsByRater]:
-    """First labels, one row an item, in the order of the items' names, and what else is asked."""
+def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRater]:
+    """First labels, one row an item, in the order of the items' names."""
     import pyarrow as pa
 
     found = ratings.session.ask(
-        f"SELECT *, CAST(1 AS BIGINT) AS items FROM ({ratings.by_item(extra)}) AS i "
+        f"SELECT *, CAST(1 AS BIGINT) AS items FROM ({ratings.by_item()}) AS i "
         "WHERE NOT gold ORDER BY item"
     )
     labels, kept = _labels_in(ratings, raters, ratings.patterns_in(found))
-    return found.filter(pa.array(kept)), labels
+    return tuple(found["item"].filter(pa.array(kept)).to_pylist()), labels
 
 
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
