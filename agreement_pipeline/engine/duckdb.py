@@ -34,8 +34,6 @@ BYTES = 24
 """Of a cell while rows are put in order, about."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
-KEPT = {**{kind: kind for kind in ("string", "int64", "double", "bool")}, "large_string": "string"}
-"""What DuckDB gives back for some types of Arrow."""
 MANY_THREADS = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
 
@@ -112,11 +110,7 @@ class DuckDB:
         finally:
             cursor.unregister(f"{name}_arrow")
         table = Relation(self, name)
-        rows = table.view(f"SELECT *, rowid AS nth FROM {table}")
-        if all(str(each.type) in KEPT for each in schema):
-            kinds = [(each.name, KEPT[str(each.type)]) for each in schema]
-            rows.schema = pa.schema([*kinds, ("nth", "int64")])
-        return rows
+        return table.view(f"SELECT *, rowid AS nth FROM {table}")
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
         """See some columns of a Parquet file, under other names, where the file lies."""

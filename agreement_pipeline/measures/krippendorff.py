@@ -318,4 +318,4 @@ def stratum_alpha(ratings: CountsOfStratum) -> Coefficient:
     >>> [round(float(stratum_alpha(CountsOfStratum(whole, each)).value), 4) for each in strata]
     [0.4, 1.0]
     """
-    return alpha_of_rows(ratings.whole, ratings.inside)
+    return alpha_of_rows(ratings, ratings.inside)

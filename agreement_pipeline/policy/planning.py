@@ -366,7 +366,7 @@ def least_items(
     The categories have the same shares as in the statistic, and each item as many ratings as most
     of its items have. None if the measure does not count categories, or if there is one alone.
     """
-    if not isinstance(statistic, CategoryCounts) or np.count_nonzero(statistic.meeting) < 2:
+    if type(statistic) is not CategoryCounts or np.count_nonzero(statistic.meeting) < 2:
         return None
 
     def enough(n_items: int) -> bool:

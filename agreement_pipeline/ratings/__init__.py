@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         Level as Level,
         Scale as Scale,
         category_text as category_text,
+        present as present,
         without_categories as without_categories,
     )
 else:

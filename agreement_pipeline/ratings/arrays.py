@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 FIRST, PART_BYTES = 64, 2**22
 """How many rows are made first, and from how many bytes a part has no more rows than the last."""
-KINDS = {"double": "float64", "float": "float32"}
-"""What NumPy calls the numbers that Arrow calls otherwise."""
 
 
 def whole(found: Any) -> Codes:
@@ -100,24 +98,15 @@ def _one(found: Any) -> Any:
 
 def _filled(column: Any, missing: float) -> np.ndarray:
     """The numbers of a column in one piece. Where it has none, another number stands."""
-    known, data = column.buffers()
-    if str(column.type) == "bool":
-        found = _bits(data, column).astype(np.int64)
-    elif len(column):
-        kind = np.dtype(KINDS.get(str(column.type), str(column.type)))
-        found = np.frombuffer(data, kind, len(column), column.offset * kind.itemsize)
-    else:
-        found = np.empty(0, KINDS.get(str(column.type), str(column.type)))
-    return np.where(_bits(known, column), found, missing) if column.null_count else found
+    import pyarrow as pa
 
-
-def _bits(data: Any, column: Any) -> np.ndarray:
-    """A bit for each cell of a column."""
-    if not len(column):
-        return np.empty(0, dtype=bool)
-    bytes_ = np.frombuffer(data, np.uint8)
-    end = column.offset + len(column)
-    return np.unpackbits(bytes_, count=end, bitorder="little")[column.offset :].astype(bool)
+    each = column.cast(pa.int64()) if pa.types.is_boolean(column.type) else column
+    parts = [None, each.buffers()[1] or pa.py_buffer(b"")]
+    told = pa.Array.from_buffers(each.type, len(each), parts, offset=each.offset)
+    found = np.from_dlpack(told)
+    if not column.null_count:
+        return found
+    return np.where(np.from_dlpack(column.is_valid().cast(pa.int8())), found, missing)
 
 
 BLOCK = 1 << 18

@@ -234,11 +234,7 @@ class Ratings:
     @cached_property
     def everyone(self) -> tuple[str, ...]:
         """All raters who rated, by name: the panel and the classifiers."""
-        if self.preceded:
-            there = self.table.values(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
-        else:
-            codes = self.packing.codes(self.patterns.words, range(len(self.names)))
-            there = np.flatnonzero((codes >= 0).any(0)).tolist()
+        there = self.table.values(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
         return tuple(self.names[place] for place in there)
 
     @cached_property

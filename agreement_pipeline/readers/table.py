@@ -26,6 +26,7 @@ from agreement_pipeline.ratings import (
     cells_of_frame,
     is_text,
     is_time,
+    numbers_in,
     plain,
     plain_type,
     written,
@@ -123,7 +124,7 @@ class Table:
         if first is None:
             raise no_row(self.source)
         loaded = session.load(first.schema, chain([first], batches))
-        return _numbered(Rows(loaded, self.source), self.first)
+        return self._numbered(Rows(loaded, self.source))
 
     def _plain(
         self, columns: Mapping[str, str], lists: Collection[str]
@@ -160,6 +161,10 @@ class Table:
         ]
         return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
 
+    def _numbered(self, rows: Rows) -> Rows:
+        """The rows, each named by its number."""
+        return rows.made({"row": f"nth + {self.first}"})
+
     def _of_seen(self, rows: Rows, columns: Mapping[str, str], lists: Collection[str]) -> Rows:
         """The rows that the engine sees, with single values, and a name for each row."""
         made = {}
@@ -168,16 +173,9 @@ class Table:
                 made[name] = sql
         rows = rows.made(made) if made else rows
         if rows.relation.session.engine != "spark":
-            return _numbered(rows, self.first)
+            return self._numbered(rows)
         item = rows.text("item") if "item" in columns else "''"
         return rows.made({"row": f"CONCAT('of item ', COALESCE({item}, 'null'))"})
-
-
-def _numbered(rows: Rows, first: int) -> Rows:
-    """The rows, each named by its number. That of the first is given."""
-    found = rows.made({"row": f"nth + {first}"})
-    found.relation.schema = rows.relation.schema.append(pa.field("row", pa.int64()))
-    return found
 
 
 def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
@@ -607,7 +605,7 @@ register(Tables("hugging_face", "a Hugging Face data set", is_data_set))
 
 # Tables of whole numbers
 
-MOST = 2.0**53
+MOST = 2**53
 """Larger whole numbers are not exact."""
 TOTALS = {"total", "totals", "sum", "all", "margin"}
 
@@ -649,46 +647,38 @@ def whole_numbers(
             f"{table.source}: found no column beside {first!r}; expected a column of whole numbers "
             "for each category. Check the separator of the table."
         )
-    loaded = table.load(duckdb_session(), {f"c{at}": n for at, n in enumerate(table.header)})
-    found = loaded.relation.ask(f"SELECT * FROM {loaded} ORDER BY nth")
-    cells = {name: found[f"c{at}"].to_pylist() for at, name in enumerate(table.header)}
-    places = [f"row {row}" for row in found["row"].to_pylist()]
+    places = {f"c{at}": name for at, name in enumerate(table.header)}
+    rows = replace(table.load(duckdb_session(), places), columns=places)
+    (names_in,) = (place for place, name in places.items() if name == first)
     named = dict[str, str]()
-    for place, cell in zip(places, cells[first], strict=True):
-        if cell is None or str(cell) in named:
-            what = (
-                "no name" if cell is None else f"{str(cell)!r}, which is in {named[str(cell)]} too"
-            )
+    said = rows.relation.ask(f"SELECT {rows.text(names_in)} AS name, row FROM {rows} ORDER BY nth")
+    for name, row in zip(*(each.to_pylist() for each in said.columns), strict=True):
+        if name is None or name in named:
+            what = "no name" if name is None else f"{name!r}, which is in {named[name]} too"
             raise RatingsError(
-                f"{table.source}: {place}, column {first!r}: found {what}; expected a name of its "
-                "own in every row. Fill it in, correct it, or leave one row out."
+                f"{table.source}: row {row}, column {first!r}: found {what}; expected a name of "
+                "its own in every row. Fill it in, correct it, or leave one row out."
             )
-        named[str(cell)] = place
-    values = np.column_stack(
-        [_whole(cells[name], places, f"column {name!r}", table.source) for name in columns]
-    )
+        named[name] = f"row {row}"
+    numbers = [_whole(rows, place) for place in places if place != names_in]
+    found = rows.relation.ask(f"SELECT {', '.join(numbers)} FROM {rows} ORDER BY nth")
+    values = np.column_stack([numbers_in(each) for each in found.columns])
     _refuse_total(values, columns, f"{table.source}: column")
     _refuse_total(values.T, list(named), f"{table.source}: row")
     return Numbers(table.source, tuple(named), tuple(columns), values)
 
 
-def _whole(cells: Sequence[object], places: Sequence[str], column: str, source: str) -> Array:
-    numbers = []
-    for place, cell in zip(places, cells, strict=True):
-        text = str(cell)
-        try:
-            number = float(text) if text.isascii() and "_" not in text else np.nan
-        except ValueError:
-            number = np.nan
-        if not (0 <= number <= MOST and number.is_integer()):
-            found = "nothing" if cell is None else repr(cell)
-            most = f" to {MOST:.0f}" if number > MOST else ""
-            raise RatingsError(
-                f"{source}: {place}, {column}: found {found}; expected a "
-                f"whole number from 0{most}. Write 0 where there is none."
-            )
-        numbers.append(number)
-    return np.array(numbers)
+def _whole(rows: Rows, name: str) -> str:
+    """A column of whole numbers in SQL."""
+    number = rows.number(name)
+    odd = f"NOT COALESCE({number} BETWEEN 0 AND {MOST} AND {number} = FLOOR({number}), FALSE)"
+    if rows.any(odd):
+        first = rows.found(odd, name)[0]
+        raise RatingsError(
+            f"{rows.at(odd, name)}: found {'nothing' if first is None else repr(first)}; expected "
+            f"a whole number from 0 to {MOST}. Write 0 where there is none."
+        )
+    return number
 
 
 def _refuse_total(values: Array, names: Sequence[str], where: str) -> None:

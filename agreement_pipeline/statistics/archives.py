@@ -18,12 +18,12 @@ Arrays = Mapping[str, NDArray[Any]]
 
 PLAIN = "plain"
 FIRST = "first."
-OWN = {
-    "LabelsByRater": ("codes", "confidence"),
-    "NumbersByRater": ("values",),
-    "ReplicatedNumbers": ("values", "item", "rater"),
+KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "LabelsByRater": (LabelsByRater, ("codes",)),
+    "NumbersByRater": (NumbersByRater, ("values",)),
+    "ReplicatedNumbers": (ReplicatedNumbers, ("values", "item", "rater")),
 }
-"""The arrays of each kind of statistic beside its weights, in the order in which they are kept."""
+"""The kinds of statistics, and the arrays that each is made of beside its weights, in order."""
 
 
 def statistic_bytes(statistic: Counted) -> bytes:
@@ -77,12 +77,11 @@ def _arrays(statistic: Counted) -> dict[str, NDArray[Any]]:
         cells = {"counts": statistic.counts, "item": statistic.item, "rater": statistic.rater}
         first = _arrays(statistic.first)
         return {**cells, **{f"{FIRST}{name}": each for name, each in first.items()}}
-    clusters = statistic.clusters
-    parts: list[tuple[object, tuple[str, ...]]] = [
-        (statistic, ("weights", *OWN[type(statistic).__name__])),
-        (clusters, () if clusters is None else ("places", "times")),
-    ]
-    found = {name: getattr(part, name, None) for part, names in parts for name in names}
+    _, own = KINDS[type(statistic).__name__]
+    found = {
+        **{name: getattr(statistic, name, None) for name in ("weights", *own, "confidence")},
+        **{name: getattr(statistic.clusters, name, None) for name in ("places", "times")},
+    }
     return {name: each for name, each in found.items() if each is not None}
 
 
@@ -97,9 +96,9 @@ def _made(kind: str, plain: Mapping[str, Any], arrays: Arrays) -> Counted:
         "clusters": Clusters(arrays["places"], arrays["times"]) if "places" in arrays else None,
     }
     if kind == "ReplicatedNumbers":
-        cells = (arrays[name] for name in (*OWN[kind], "weights"))
-        return ReplicatedNumbers(*cells, **named, round_raters=plain["round_raters"])
-    if kind == "NumbersByRater":
-        return NumbersByRater(arrays["values"], arrays["weights"], **named)
-    labels = LabelsByRater(arrays["codes"], arrays["weights"], **named)
-    return labels.with_confidence(arrays["confidence"]) if "confidence" in arrays else labels
+        named["round_raters"] = plain["round_raters"]
+    make, own = KINDS[kind]
+    found: Counted = make(*(arrays[name] for name in (*own, "weights")), **named)
+    if "confidence" in arrays:
+        return cast(LabelsByRater, found).with_confidence(arrays["confidence"])
+    return found

@@ -700,6 +700,11 @@ class LabelsByRater(ByRater):
         """A number for the label of each rater in each row, and for how sure they were. (P, R)."""
         return hashes_of(self.codes, self.sure)
 
+    @property
+    def mixes(self) -> Array | None:
+        """The counts of each row. None if somebody stands apart, or confidence counts."""
+        return None if self.some_apart or self.confidence is not None else self.counts().counts
+
     def counts(self) -> CategoryCounts:
         """The counts of each row, without the raters' names."""
         return self.kept(_row_counts).reweighted(self.weights)
@@ -750,20 +755,24 @@ class LabelsByRater(ByRater):
 
     def merged(self) -> Self:
         """Make equal rows of a cluster one row. The order is fixed."""
-        columns = [self.codes]
-        if self.classifier is not None:
-            columns.append(self.labels[:, None])
+        columns, n = [self.codes, self.labels[:, None]], self.n_raters
         if self.confidence is not None:
-            levels, stated = np.unique(np.nan_to_num(self.sure, nan=MISSING), return_inverse=True)
-            columns.append(stated.reshape(self.codes.shape))
+            known = np.nan_to_num(self.confidence, nan=MISSING)
+            levels, places = np.unique(known, return_inverse=True)
+            columns.append(places.reshape(known.shape))
         rows, weights, clusters = distinct_in(np.hstack(columns), self.weights, self.clusters)
-        codes, others = np.array(rows[:, : self.n_raters]), np.array(rows[:, self.n_raters :])
-        same = changed(self, codes=codes, weights=weights, clusters=clusters)
-        labels = np.full(len(rows), MISSING) if self.classifier is None else others[:, 0]
-        if self.confidence is None:
-            return changed(same, labels=labels)
-        sure = np.where(levels[others] >= 0, levels[others], np.nan)
-        return changed(same, labels=labels, confidence=sure)
+        sure = None
+        if self.confidence is not None:
+            sure = levels[rows[:, n + 1 :]]
+            sure[sure < 0] = np.nan
+        return changed(
+            self,
+            codes=np.array(rows[:, :n]),
+            labels=np.array(rows[:, n]),
+            weights=weights,
+            clusters=clusters,
+            confidence=sure,
+        )
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
         """Keep the columns at some places in this order."""
@@ -876,12 +885,7 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     >>> times_seen(rows, rows.with_unseen(3.0)).tolist()
     [0.0, 4.0, 0.0]
     """
-    seen, clusters = statistic.weights, statistic.clusters
-    mixes: Array | None = None
-    if isinstance(possible, CategoryCounts):
-        mixes = possible.counts
-    elif isinstance(possible, LabelsByRater) and not possible.some_apart:
-        mixes = possible.counts().counts if possible.confidence is None else None
+    seen, clusters, mixes = statistic.weights, statistic.clusters, possible.mixes
     if mixes is None or (clusters is not None and clusters.n < seen.sum()):
         alone = possible.only_raising(possible.weights.shape[-1] - len(seen))
         return np.where(alone, np.inf, 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.ratings import Array, Codes, present
 from agreement_pipeline.text import counted, listed
 
 FEWEST_CLUSTERS = 2
@@ -41,8 +41,9 @@ class Clusters:
         RatingsError
             A name is missing.
         """
-        missing = _missing(names)
-        if missing:
+        are_numbers = isinstance(names, np.ndarray) and names.dtype.kind in "iu"
+        told = [] if are_numbers else np.asarray(names, dtype=object).tolist()
+        if missing := sum(not present(name) for name in told):
             raise RatingsError(
                 f"clusters: found {counted(missing, 'missing name')}; expected one for each row, "
                 "or none for all. Name the cluster of each row."
@@ -112,16 +113,3 @@ def refuse_sum(what: str, *clusters: Clusters | None) -> None:
             f"{what}: found {found} clusters; expected statistics without clusters in a sum. "
             "Put the ratings into one table first."
         )
-
-
-def _missing(names: ArrayLike) -> int:
-    """How many names are missing. Whole numbers are never missing."""
-    if isinstance(names, np.ndarray) and names.dtype.kind in "iu":
-        return 0
-    return sum(not _is_name(name) for name in np.asarray(names, dtype=object).tolist())
-
-
-def _is_name(value: object) -> bool:
-    """True if the value is a name: `None`, NaN and `pd.NA` are not."""
-    itself: object = value == value  # noqa: PLR0124
-    return value is not None and isinstance(itself, bool | np.bool) and bool(itself)

@@ -63,8 +63,8 @@ class CategoryCounts(Statistic):
     weights: Array
     scale: Scale
     n_raters: int
-    clusters: Clusters | None = None
-    split: tuple[int, int] | None = None
+    clusters: Clusters | None
+    split: tuple[int, int] | None
 
     def __init__(
         self,
@@ -128,6 +128,11 @@ class CategoryCounts(Statistic):
         return changed(self, split=split)
 
     @property
+    def mixes(self) -> Array | None:
+        """The counts."""
+        return self.counts
+
+    @property
     def meeting(self) -> Array:
         """How often each category was given in rows where ratings meet. Shape (K,).
 
@@ -183,6 +188,10 @@ class CategoryCounts(Statistic):
         )
 
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
+        return self.stacked(other).merged()
+
+    def stacked(self, other: "CategoryCounts") -> "CategoryCounts":
+        """The rows of both."""
         refuse_other_scale(WHAT, self.scale, other.scale)
         refuse_sum(WHAT, self.clusters, other.clusters)
         return CategoryCounts(
@@ -190,7 +199,7 @@ class CategoryCounts(Statistic):
             np.concatenate([self.weights, other.weights]),
             scale=self.scale,
             n_raters=max(self.n_raters, other.n_raters),
-        ).merged()
+        )
 
 
 def chosen_ratings(counts: CategoryCounts) -> float:
@@ -232,14 +241,12 @@ def _apart(unlike: Array, weights: Array, more: NDArray[np.bool_]) -> float:
     return apart
 
 
-STRATUM = "stratum"
-
-
 @dataclass(frozen=True, eq=False)
-class CountsOfStratum(Statistic):
+class CountsOfStratum(CategoryCounts):
     """The counts of a whole round, and which rows (P,) are inside the stratum that is spoken of.
 
-    The round says how often its labels differ by chance. The stratum says how often they do.
+    The round says how often its labels differ by chance. The stratum says how often they do, and
+    `n_raters` is the largest number of ratings of one of its items.
 
     >>> whole = CategoryCounts([[3, 0], [2, 1]], [4, 2], scale=Scale(("no", "yes")))
     >>> stratum = CountsOfStratum(whole, [False, True])
@@ -247,92 +254,59 @@ class CountsOfStratum(Statistic):
     (2, 6)
     """
 
-    holds: ClassVar[Literal["labels"]] = "labels"
-    raters: ClassVar[None] = None
-
-    whole: CategoryCounts
     inside: NDArray[np.bool_]
 
     def __init__(self, whole: CategoryCounts, inside: ArrayLike) -> None:
         rows = np.asarray(inside, dtype=bool)
         if rows.shape != (len(whole.counts),):
             raise RatingsError(
-                f"{STRATUM}: found shape {rows.shape}; expected ({len(whole.counts)},). "
+                f"stratum: found shape {rows.shape}; expected ({len(whole.counts)},). "
                 "Say of each row whether it is in the stratum."
             )
-        born(self, whole=whole, inside=rows)
-
-    @property
-    def weights(self) -> Array:
-        """How many items show each row. Shape (..., P)."""
-        return self.whole.weights
-
-    @property
-    def scale(self) -> Scale:
-        """The scale of the labels."""
-        return self.whole.scale
-
-    @property
-    def clusters(self) -> Clusters | None:
-        """The cluster of each row, if items come in clusters."""
-        return self.whole.clusters
+        born(
+            self,
+            counts=whole.counts,
+            weights=whole.weights,
+            scale=whole.scale,
+            n_raters=int(whole.sizes[rows].max(initial=0)),
+            clusters=whole.clusters,
+            split=whole.split,
+            inside=rows,
+        )
 
     @property
     def readable(self) -> NDArray[np.bool_]:
         """True for rows of the stratum that show agreement."""
-        return np.asarray(self.whole.readable & self.inside)
+        return np.asarray(self.pairable & self.inside)
 
     @property
-    def n_raters(self) -> int:
-        """The largest number of ratings of an item of the stratum."""
-        return int(self.whole.sizes[self.inside].max(initial=0))
+    def mixes(self) -> None:
+        """Unseen rows are of the stratum, and the seen ones need not be."""
+        return
 
     @property
     def n_items(self) -> int:
         """Items of the stratum with at least one rating."""
-        return total(self.weights[..., self.inside & (self.whole.sizes > 0)])
+        return total(self.weights[..., self.inside & (self.sizes > 0)])
 
     @property
     def n_ratings(self) -> int:
         """Ratings of the stratum."""
-        return total(np.where(self.inside, self.weights * self.whole.sizes, 0.0))
-
-    def reweighted(self, weights: Array) -> Self:
-        """Give the rows other weights."""
-        return self.with_same_rows(whole=self.whole.reweighted(weights))
-
-    def in_clusters(self, clusters: Clusters) -> Self:
-        """Put each row into its cluster."""
-        return changed(self, whole=self.whole.in_clusters(clusters))
+        return total(np.where(self.inside, self.weights * self.sizes, 0.0))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add unseen rows to the round. They are taken to be of the stratum."""
-        whole = self.whole.with_unseen(mass, category)
-        unseen = np.ones(len(whole.counts) - len(self.inside), dtype=bool)
-        return changed(self, whole=whole, inside=np.append(self.inside, unseen))
-
-    def unnamed(self) -> CategoryCounts:
-        """The counts of the round: they name nobody."""
-        return self.whole
+        found = super().with_unseen(mass, category)
+        unseen = np.ones(len(found.counts) - len(self.inside), dtype=bool)
+        return changed(found, inside=np.append(self.inside, unseen))
 
     def merged(self) -> "CountsOfStratum":
         """Make equal rows of a cluster one row, in the stratum and beside it."""
-        whole = self.whole
-        rows = np.column_stack([self.inside, whole.counts]).astype(np.int64)
-        apart, weights, clusters = distinct_in(rows, whole.weights, whole.clusters)
-        counts = CategoryCounts(
-            apart[:, 1:], weights, scale=whole.scale, n_raters=whole.n_raters, clusters=clusters
-        )
+        rows = np.column_stack([self.inside, self.counts]).astype(np.int64)
+        apart, weights, clusters = distinct_in(rows, self.weights, self.clusters)
+        counts = CategoryCounts(apart[:, 1:], weights, scale=self.scale, clusters=clusters)
         return CountsOfStratum(counts, apart[:, 0] == 1)
 
-    def __add__(self, other: "CountsOfStratum") -> "CountsOfStratum":
-        one, two = self.whole, other.whole
-        refuse_other_scale(STRATUM, one.scale, two.scale)
-        refuse_sum(STRATUM, one.clusters, two.clusters)
-        whole = CategoryCounts(
-            np.vstack([one.counts, two.counts]),
-            np.concatenate([one.weights, two.weights]),
-            scale=one.scale,
-            n_raters=max(one.n_raters, two.n_raters),
-        )
-        return CountsOfStratum(whole, np.append(self.inside, other.inside)).merged()
+    def __add__(self, other: "CategoryCounts") -> "CountsOfStratum":
+        both = [each.inside for each in (self, other) if isinstance(each, CountsOfStratum)]
+        return CountsOfStratum(self.stacked(other), np.concatenate(both)).merged()

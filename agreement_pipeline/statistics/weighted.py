@@ -193,6 +193,11 @@ class Statistic:
         return np.zeros(n_unseen, dtype=bool)
 
     @property
+    def mixes(self) -> Array | None:
+        """The labels of each row without their raters, if nothing else counts. Shape (P, K)."""
+        return None
+
+    @property
     def n_used(self) -> int:
         """Items that show agreement."""
         return total(self.weights[..., self.readable])
@@ -313,33 +318,18 @@ def total(weights: Array) -> int:
     return round(float(weights.sum()))
 
 
-def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
-    """Distinct rows in lexicographic order and their summed weights."""
-    if rows.shape[0] == 0 or rows.shape[1] == 0:
-        return rows, weights
-    low = int(rows.min())
-    base = max(2, int(rows.max()) - low + 1)
-    keys = _keys(rows - low, base)
-    if base ** rows.shape[1] <= len(rows):
-        shown = np.flatnonzero(np.bincount(keys[:, 0]))
-        summed = np.bincount(keys[:, 0], weights).astype(float)
-        return shown[:, None] // _places(base, rows.shape[1]) % base + low, summed[shown]
-    order, new = _sorted(keys)
-    return rows[order[new]], np.bincount(_places_in(order, new), weights).astype(float)
-
-
 def kinds(rows: Codes) -> Codes:
     """For each row, the place of its kind among the distinct rows in lexicographic order.
 
     >>> kinds(np.array([[2, 0], [1, 1], [2, 0]])).tolist()
     [1, 0, 1]
     """
-    low = int(rows.min(initial=0))
-    return _places_in(*_sorted(_keys(rows - low, max(2, int(rows.max(initial=0)) - low + 1))))
+    return _places_in(*_sorted(rows))
 
 
-def _sorted(keys: Codes) -> tuple[Codes, NDArray[np.bool_]]:
-    """The order of the keys, and whether each begins a new kind in that order."""
+def _sorted(rows: Codes) -> tuple[Codes, NDArray[np.bool_]]:
+    """The lexicographic order of rows, and whether each begins a new kind in that order."""
+    keys = _keys(rows)
     order = np.lexsort(keys.T[::-1])
     return order, np.append(True, (keys[order[1:]] != keys[order[:-1]]).any(1))
 
@@ -351,28 +341,29 @@ def _places_in(order: Codes, new: NDArray[np.bool_]) -> Codes:
     return place
 
 
-def _keys(digits: Codes, base: int) -> Codes:
-    """Rows of digits as few whole numbers each, in the same order. As many digits as fit a key."""
-    size = 1
+def _keys(rows: Codes) -> Codes:
+    """Rows as few whole numbers each, in the same order. As many digits as fit one are together."""
+    digits = rows - int(rows.min(initial=0))
+    base, size = max(2, int(digits.max(initial=0)) + 1), 1
     while base ** (size + 1) < 2**62:
         size += 1
+    values = base ** np.arange(size - 1, -1, -1, dtype=np.int64)
     chunks = [digits[:, start : start + size] for start in range(0, digits.shape[1], size)]
-    return np.stack([chunk @ _places(base, chunk.shape[1]) for chunk in chunks], axis=1)
-
-
-def _places(base: int, size: int) -> Codes:
-    """The values of the places of a number, the highest first."""
-    return base ** np.arange(size - 1, -1, -1, dtype=np.int64)
+    return np.stack([chunk @ values[size - chunk.shape[1] :] for chunk in chunks], axis=1)
 
 
 def distinct_in(
     rows: Codes, weights: Array, clusters: Clusters | None
 ) -> tuple[Codes, Array, Clusters | None]:
-    """Distinct rows of each cluster with their summed weights and clusters."""
+    """Distinct rows of each cluster in lexicographic order, with summed weights and clusters."""
+    apart = rows if clusters is None else np.column_stack([clusters.places, rows])
+    if apart.size:
+        order, new = _sorted(apart)
+        weights = np.bincount(_places_in(order, new), weights).astype(float)
+        apart = apart[order[new]]
     if clusters is None:
-        return *distinct(rows, weights), None
-    apart, summed = distinct(np.column_stack([clusters.places, rows]), weights)
-    return apart[:, 1:], summed, Clusters(apart[:, 0], clusters.times)
+        return apart, weights, None
+    return apart[:, 1:], weights, Clusters(apart[:, 0], clusters.times)
 
 
 def extended(weights: Array, mass: float, rows: int) -> Array:

@@ -90,44 +90,36 @@ def test_replicates_are_read_as_occurrences(saved, rows_of, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("header", "meant"),
+    ("header", "step"),
     [
-        ("item,annotator,label", "rater: 'annotator'"),
-        ("item,worker_id,label", "rater: 'worker_id'"),
-        ("unit,rater,label", "item: 'unit'"),
-        ("Task-ID,rater,label", "item: 'Task-ID'"),
-        ("item,rater,value", "label: 'value'"),
-        ("item,rater, Category ", "label: ' Category '"),
-        ("item,rater,lable", "label: 'lable'"),
-        ("item,annotation_id,rating", "label: 'rating'"),
-        ("Item,Rater,Label", "item: 'Item', rater: 'Rater', label: 'Label'"),
+        ("item,annotator,label", "Did you mean rater: 'annotator'?"),
+        ("item,worker_id,label", "Did you mean rater: 'worker_id'?"),
+        ("unit,rater,label", "Did you mean item: 'unit'?"),
+        ("Task-ID,rater,label", "Did you mean item: 'Task-ID'?"),
+        ("item,rater,value", "Did you mean label: 'value'?"),
+        ("item,rater, Category ", "Did you mean label: ' Category '?"),
+        ("item,rater,lable", "Did you mean label: 'lable'?"),
+        ("item,annotation_id,rating", "Did you mean label: 'rating'?"),
+        ("Item,Rater,Label", "Did you mean item: 'Item', rater: 'Rater', label: 'Label'?"),
+        ("specimen_7,Q,Z", HOW),
+        # A status of a workflow or an id is never taken for the label.
+        ("item,rater,answer", HOW),
+        ("item,rater,annotation_id", HOW),
+        ("item,rater,label_id", HOW),
+        ("item,rater,Annotation-ID", HOW),
+        ("item,rater,labelId", HOW),
     ],
 )
 def test_a_missing_column_is_named_with_those_there_are_and_the_one_that_was_meant(
-    saved, refusal, tmp_path, header, meant
+    saved, refusal, tmp_path, header, step
 ):
     words = refusal(saved(tmp_path, "round.csv", f"{header}\na,b,c\n"))
-    missing = {"item", "rater", "label"} - set(header.split(","))
-    noun = "column '" if len(missing) == 1 else "columns ['"
-    assert words.startswith(f"round.csv: found no {noun}")
-    assert f" among {header.split(',')!r}; expected item, rater, label" in words
-    assert words.endswith(f"Did you mean {meant}?")
-
-
-def test_a_missing_column_that_nothing_resembles_is_named_with_those_there_are(
-    saved, refusal, tmp_path
-):
-    words = refusal(saved(tmp_path, "round.csv", "specimen_7,Q,Z\na,b,c\n"))
-    assert "found no columns ['item', 'rater', 'label'] among ['specimen_7', 'Q', 'Z']" in words
-    assert words.endswith(HOW)
-
-
-@pytest.mark.parametrize(
-    "column", ["answer", "annotation_id", "label_id", "Annotation-ID", "labelId"]
-)
-def test_a_workflows_status_or_an_id_is_never_taken_for_the_label(saved, refusal, tmp_path, column):
-    words = refusal(saved(tmp_path, "round.csv", f"item,rater,{column}\na,b,c\n"))
-    assert words.endswith(HOW)
+    missing = [name for name in ("item", "rater", "label") if name not in header.split(",")]
+    noun = f"column {missing[0]!r}" if len(missing) == 1 else f"columns {missing!r}"
+    assert words.startswith(
+        f"round.csv: found no {noun} among {header.split(',')!r}; expected item, rater, label"
+    )
+    assert words.endswith(step)
 
 
 def test_a_named_further_column_must_be_there(saved, refusal, tmp_path):
@@ -168,6 +160,101 @@ def test_a_wide_table_gives_a_row_a_rating_row_by_row_of_the_file(saved, rows_of
     ]
 
 
+NINES = "".join(f"i{n},x,x\n" for n in range(4))
+MANY = f"item,{','.join(f'c{n}' for n in range(25))}\n{'a,' * 25}a\n"
+AMONG = "found no column that is named as a rater's; expected the names of the raters' columns in a"
+REFUSED = {
+    "an unknown label": (
+        WIDE,
+        SPECIMENS,
+        Scale(("RE", "NR")),
+        "row 2 column 'Ref-2', row 3 column 'T': found label 'BL'; expected one of ['RE', 'NR'].",
+    ),
+    "many bad cells": (
+        f"item,ana,ben\n{NINES}",
+        ANA_BEN,
+        YES_NO,
+        "row 4 column 'ana', … 3 more: found label 'x'",
+    ),
+    "an item on two rows": (
+        "item,ana,ben\ni1,yes,no\ni2,no,no\ni1,no,no\n",
+        ANA_BEN,
+        None,
+        "wide.csv: row 2 column 'ana', row 4 column 'ana': found 2 labels of rater 'ana' for item "
+        "'i1'",
+    ),
+    "a row without its item": (
+        "item,ana,ben\n,yes,no\n",
+        ANA_BEN,
+        None,
+        "wide.csv: row 2, column 'item'",
+    ),
+    "a rater who is not there": (
+        "item,ana,ben\na,a,a\n",
+        Columns(raters=("ana", "chloe")),
+        None,
+        "wide.csv: found no column 'chloe' among ['item', 'ana', 'ben']; expected a named column "
+        "for each rater",
+    ),
+    "no named raters": (
+        "item,date,ana maria,ben,,final_label\na,a,a,a,a,a\n",
+        Columns(),
+        None,
+        f"wide.csv: {AMONG} wide table, since other columns can hold dates or settled labels. "
+        "Name the raters among these: columns: "
+        '{raters: ["date", "ana maria", "ben", "final_label"]} in a project, '
+        "or --raters=date --raters='ana maria' --raters=ben --raters=final_label.",
+    ),
+    "no column of a rater": (
+        "item,text\na,a\n",
+        Columns(),
+        None,
+        "wide.csv: found no column of a rater among ['item', 'text']",
+    ),
+    "a rater without a name": (
+        "item,,ana\na,a,a\n",
+        Columns(raters=("", "ana")),
+        None,
+        "wide.csv: found a rater's column without a name; expected a named column for each rater",
+    ),
+    "no item": (
+        "unit,ana,ben\na,a,a\n",
+        ANA_BEN,
+        None,
+        "wide.csv: found no column 'item' among ['unit', 'ana', 'ben']; expected item and every",
+    ),
+    "very many columns": (
+        MANY,
+        Columns(),
+        None,
+        'Name the raters among these (5 more columns not shown): columns: {raters: ["c0", ',
+    ),
+    "the last of many": (MANY, Columns(), None, "--raters=c18 --raters=c19."),
+}
+
+
+@pytest.mark.parametrize(("content", "columns", "scale", "words"), REFUSED.values(), ids=REFUSED)
+def test_a_wide_table_is_refused_with_its_place(
+    saved, refusal, tmp_path, content, columns, scale, words
+):
+    path = saved(tmp_path, "wide.csv", content)
+    assert words in refusal(path, columns, layout="wide", scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("layout", "columns", "words"),
+    [
+        ("long", Columns(raters=("ana",)), r"raters \['ana'\] in the layout long; expected raters"),
+        ("wide", Columns(rater="who", raters=("ana", "ben")), "rater 'who' in the layout wide; e"),
+        ("wide", Columns(label="answer", raters=("ana",)), "label 'answer' in the layout wide; e"),
+        ("wide", Columns(rater="who", label="answer"), "rater 'who' and label 'answer' in the lay"),
+    ],
+)
+def test_a_column_of_the_other_layout_is_refused(saved, tmp_path, layout, columns, words):
+    with pytest.raises(ProjectError, match=f"columns: found {words}"):
+        frame_of(saved(tmp_path, "round.csv", GOOD), columns, layout=layout)
+
+
 def test_columns_that_are_not_named_as_raters_of_a_wide_table_are_left_out(saved, tmp_path):
     path = saved(tmp_path, "wide.csv", WIDE)
     ratings = read(
@@ -186,120 +273,3 @@ def test_text_beside_a_wide_table_is_text_and_no_rater(saved, tmp_path):
     ratings = read(path, ANA_BEN, layout="wide")
     assert ratings.raters == ("ana", "ben")
     assert ratings.items(["text"], names=["i1"])["text"].to_pylist() == ["hello"]
-
-
-def test_a_wide_label_that_is_unknown_is_named_with_its_row_and_its_raters_column(
-    saved, refusal, tmp_path
-):
-    words = refusal(
-        saved(tmp_path, "wide.csv", WIDE), SPECIMENS, layout="wide", scale=Scale(("RE", "NR"))
-    )
-    assert words.startswith(
-        "wide.csv: row 2 column 'Ref-2', row 3 column 'T': found label 'BL'; expected one of "
-        "['RE', 'NR']."
-    )
-
-
-def test_many_bad_cells_of_a_wide_table_are_counted(saved, refusal, tmp_path):
-    path = saved(tmp_path, "wide.csv", "item,ana,ben\n" + "".join(f"i{n},x,x\n" for n in range(4)))
-    assert "row 4 column 'ana', … 3 more: found label 'x'" in refusal(
-        path, ANA_BEN, layout="wide", scale=YES_NO
-    )
-
-
-def test_an_item_on_two_rows_of_a_wide_table_is_refused_with_both(saved, refusal, tmp_path):
-    words = refusal(
-        saved(tmp_path, "wide.csv", "item,ana,ben\ni1,yes,no\ni2,no,no\ni1,no,no\n"),
-        ANA_BEN,
-        layout="wide",
-    )
-    assert words.startswith(
-        "wide.csv: row 2 column 'ana', row 4 column 'ana': found 2 labels of rater 'ana' for item "
-        "'i1'"
-    )
-
-
-def test_a_wide_row_without_its_item_is_named_once(saved, refusal, tmp_path):
-    assert refusal(
-        saved(tmp_path, "wide.csv", "item,ana,ben\n,yes,no\n"), ANA_BEN, layout="wide"
-    ).startswith("wide.csv: row 2, column 'item'")
-
-
-@pytest.mark.parametrize(
-    ("header", "columns", "words"),
-    [
-        (
-            "item,ana,ben",
-            Columns(raters=("ana", "chloe")),
-            "wide.csv: found no column 'chloe' among ['item', 'ana', 'ben']; expected a named "
-            "column for each rater",
-        ),
-        (
-            "item,date,ana maria,ben,,final_label",
-            Columns(),
-            "wide.csv: found no column that is named as a rater's; expected the names of the "
-            "raters' "
-            "columns in a wide table, since other columns can hold dates or settled labels. "
-            "Name the raters among these: columns: "
-            '{raters: ["date", "ana maria", "ben", "final_label"]} in a project, '
-            "or --raters=date --raters='ana maria' --raters=ben --raters=final_label.",
-        ),
-        ("item,text", Columns(), "wide.csv: found no column of a rater among ['item', 'text']"),
-        (
-            "item,,ana",
-            Columns(raters=("", "ana")),
-            "wide.csv: found a rater's column without a name; expected a named column for each "
-            "rater",
-        ),
-        (
-            "unit,ana,ben",
-            ANA_BEN,
-            "wide.csv: found no column 'item' among ['unit', 'ana', 'ben']; expected item and "
-            "every",
-        ),
-    ],
-)
-def test_a_wide_table_without_its_columns_is_refused(
-    saved, refusal, tmp_path, header, columns, words
-):
-    cells = ",".join("a" for _ in header.split(","))
-    assert words in refusal(
-        saved(tmp_path, "wide.csv", f"{header}\n{cells}\n"), columns, layout="wide"
-    )
-
-
-def test_raters_named_for_a_long_table_are_refused(saved, tmp_path):
-    with pytest.raises(
-        ProjectError,
-        match=r"found raters \['ana'\] in the layout long; expected raters for a wide table only",
-    ):
-        frame_of(saved(tmp_path, "round.csv", GOOD), Columns(raters=("ana",)))
-
-
-def test_of_very_many_columns_that_may_be_raters_some_are_shown(saved, refusal, tmp_path):
-    words = refusal(
-        saved(tmp_path, "wide.csv", f"item,{','.join(f'c{n}' for n in range(25))}\n{'a,' * 25}a\n"),
-        layout="wide",
-    )
-    assert (
-        'Name the raters among these (5 more columns not shown): columns: {raters: ["c0", ' in words
-    )
-    assert words.endswith("--raters=c18 --raters=c19.")
-
-
-@pytest.mark.parametrize(
-    ("columns", "found"),
-    [
-        (Columns(rater="who", raters=("ana", "ben")), "rater 'who'"),
-        (Columns(label="answer", raters=("ana", "ben")), "label 'answer'"),
-        (Columns(rater="who", label="answer"), "rater 'who' and label 'answer'"),
-    ],
-)
-def test_a_column_of_raters_or_of_labels_named_for_a_wide_table_is_refused(
-    saved, tmp_path, columns, found
-):
-    with pytest.raises(
-        ProjectError,
-        match=f"columns: found {found} in the layout wide; expected them for a long table only",
-    ):
-        frame_of(saved(tmp_path, "wide.csv", "item,ana,ben\ni1,yes,no\n"), columns, layout="wide")

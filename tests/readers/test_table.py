@@ -45,25 +45,6 @@ def test_numbers_of_rounds_are_names_in_parquet_too(tmp_path):
         assert found.raters == (rater,)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (
-            GOOD,
-            r"all.csv: found no column 'week' among \['item', 'rater', 'label'\]; expected the "
-            r"round of every row",
-        ),
-        (
-            "week,item,rater,label\nw1,i,a,l\n,i,b,l\n",
-            r"all.csv: row 3, column 'week': found no round; expected one in every row",
-        ),
-    ],
-)
-def test_a_row_without_a_round_is_refused(saved, tmp_path, content, words):
-    with pytest.raises(RatingsError, match=words):
-        read_rounds(saved(tmp_path, "all.csv", content), Columns(round="week"))
-
-
 def test_a_record_of_an_export_without_a_round_is_named(tmp_path):
     record = {"text": "x", "answer": "accept", "accept": ["a"], "options": [{"id": "a"}]}
     ours = {"_annotator_id": "ana", "_input_hash": 1, "_task_hash": 1, "_timestamp": 1}
@@ -99,16 +80,6 @@ def test_several_rounds_are_not_read_as_one(saved, tmp_path):
         match=r"column 'week': found no round 'w3' among \['w2', 'w1'\]; expected one of these",
     ):
         read(path, columns, round_name="w3")
-    with pytest.raises(RatingsError, match="column 'round': found no round in any row; expected"):
-        read(saved(tmp_path, "none.csv", GOOD), round_name="w1")
-
-
-def test_rows_without_a_round_are_not_read_with_those_of_one(saved, tmp_path):
-    path = saved(tmp_path, "all.csv", "round,item,rater,label\nw1,i,a,l\n,i,b,m\n")
-    with pytest.raises(
-        RatingsError, match="column 'round': found rows without a round beside round 'w1'; e"
-    ):
-        read(path)
 
 
 def test_a_column_of_one_round_needs_no_name(saved, tmp_path):
@@ -116,136 +87,147 @@ def test_a_column_of_one_round_needs_no_name(saved, tmp_path):
     assert len(read(path)) == 2
 
 
-def test_an_unknown_label_is_named_with_its_rows_and_what_is_allowed(saved, refusal, tmp_path):
-    path = saved(
-        tmp_path, "round.csv", "post,rater,answer\ni1,ana,yes\ni1,ben,maybe\ni2,ana,perhaps\n"
-    )
-    words = refusal(path, Columns(item="post", label="answer"), scale=YES_NO)
-    assert words.startswith(
-        "round.csv: rows [3, 4], column 'answer': found labels ['maybe', 'perhaps']; expected one "
-        "of ['no', 'yes']. Correct the label"
-    )
+HEAD = "item,rater,label\n"
+NUMBERED = "item,rater,label,occurrence\n"
+AGAIN = Columns(item="task", rater="worker", label="verdict")
+MOST = "found ['{}']; expected a whole number from 1 to 2147483647"
+WIDE = {"columns": Columns(raters=("ana", "ben")), "layout": "wide"}
+REFUSED = {
+    "an unknown label": (
+        "post,rater,answer\ni1,ana,yes\ni1,ben,maybe\ni2,ana,perhaps\n",
+        {"columns": Columns(item="post", label="answer"), "scale": YES_NO},
+        "rows [3, 4], column 'answer': found labels ['maybe', 'perhaps']; expected one of "
+        "['no', 'yes']. Correct the label",
+    ),
+    "two labels for one occurrence": (
+        GOOD + "i1,ana,no\n",
+        {},
+        "rows [2, 5], columns ['item', 'rater']: found 2 labels of rater 'ana' for item 'i1' as "
+        "occurrence 1 (['yes', 'no'],",
+    ),
+    "no item": (GOOD + ",ana,yes\n", {}, "row 5, column 'item': found no item; expected one in e"),
+    "no rater": (GOOD + "i3,,yes\n", {}, "row 5, column 'rater': found no rater; expected one in"),
+    "two files put together (I6)": (
+        f"{HEAD}i1,ana,yes\ni1,ben,no\n{HEAD}i2,ana,yes\ni2,ben,no\n",
+        {},
+        "row 4: found the header again",
+    ),
+    "two files with names of their own": (
+        "task,worker,verdict\ni1,ana,yes\ni1,ben,no\ntask,worker,verdict\ni2,ana,yes\n",
+        {"columns": AGAIN},
+        "row 4: found the header again",
+    ),
+    **{
+        f"occurrence {number} (I3)": (
+            f"{NUMBERED}i1,ana,yes,{number}\ni1,ben,no,1\n",
+            {},
+            f"row 2, column 'occurrence': {MOST.format(number)}",
+        )
+        for number in ("1e300", "9223372036854775808", "2147483648")
+    },
+    "no number of a replicate": (
+        "item,rater,label,replicate\ni1,ana,yes,first\ni1,ben,no,1\n",
+        {},
+        f"row 2, column 'replicate': {MOST.format('first')}",
+    ),
+    "one rater": (
+        HEAD + "i1,ana,yes\ni2,ana,no\n",
+        {},
+        "found ratings by 1 rater, ['ana']; expected two raters or more",
+    ),
+    "one rater beside a classifier": (
+        GOOD,
+        {"classifiers": ("ben",)},
+        "found ratings by 1 rater, ['ana'], and the classifier 'ben'; expected two raters or more",
+    ),
+    "raters who never meet": (
+        HEAD + "i1,ana,yes\ni2,ana,no\ni3,ben,no\n",
+        {},
+        "found no item with ratings by two raters (3 ratings of 3 items by 2 raters); expected at",
+    ),
+    "a second look of one rater": (
+        NUMBERED + "i1,ana,yes,1\ni1,ana,no,2\ni2,ben,no,1\n",
+        {},
+        "found no item with ratings by two raters (2 ratings of 2 items by 2 raters)",
+    ),
+    "a classifier beside each of two raters": (
+        HEAD + "i1,ana,yes\ni1,model,yes\ni2,ben,no\n",
+        {"scale": YES_NO, "classifiers": ("model",)},
+        "found no item with ratings by two raters",
+    ),
+    "one category": (
+        HEAD + "i1,ana,yes\ni1,ben,yes\n",
+        {},
+        "column 'label': scale: found 1 category, ['yes']; expected at least two",
+    ),
+    "one category of a wide table": (
+        "item,ana,ben\ni1,x,x\n",
+        WIDE,
+        "the columns of raters: scale: found 1 category, ['x']",
+    ),
+    "words on the ordinal level": (
+        GOOD,
+        {"level": "ordinal"},
+        "column 'label': scale: found labels ['no', 'yes'] on the ordinal level; expected numbers, "
+        "since words have no order of their own",
+    ),
+    "a negative number on the ratio level": (
+        HEAD + "i1,ana,1\ni1,ben,-1\n",
+        {"level": "ratio"},
+        "row 3, column 'label': found label '-1'; expected a finite non-negative number on the "
+        "ratio level",
+    ),
+    "rows without a round beside others": (
+        "round,item,rater,label\nw1,i,a,l\n,i,b,m\n",
+        {},
+        "column 'round': found rows without a round beside round 'w1'; expected",
+    ),
+    "no round in any row": (
+        GOOD,
+        {"round_name": "w1"},
+        "column 'round': found no round in any row; expected",
+    ),
+}
 
 
-def test_two_labels_for_one_item_rater_and_occurrence_are_named_with_their_rows(
-    saved, refusal, tmp_path
+@pytest.mark.parametrize(("content", "how", "words"), REFUSED.values(), ids=REFUSED)
+def test_ratings_that_cannot_be_are_refused_with_their_place(
+    saved, refusal, tmp_path, content, how, words
 ):
-    words = refusal(saved(tmp_path, "round.csv", GOOD + "i1,ana,no\n"))
-    assert words.startswith(
-        "round.csv: rows [2, 5], columns ['item', 'rater']: found 2 labels of rater 'ana' for item "
-        "'i1' as occurrence 1 (['yes', 'no'],"
-    )
+    path = saved(tmp_path, "round.csv", content)
+    assert refusal(path, **how).startswith(f"round.csv: {words}")
 
 
 @pytest.mark.parametrize(
-    ("row", "words"),
-    [(",ana,yes", "column 'item': found no item"), ("i3,,yes", "column 'rater': found no rater")],
+    ("content", "how", "scale"),
+    [
+        (HEAD + "i1,ana,yes\ni2,ana,no\n", {"usable": False}, YES_NO),
+        (HEAD + "i1,ana,yes\ni1,ben,yes\n", {"scale": YES_NO}, YES_NO),
+        (HEAD + "i1,ana,1\ni1,ben,-1\n", {"level": "interval"}, Scale((-1, 1), "interval")),
+    ],
 )
-def test_a_rating_without_item_or_rater_is_refused(saved, refusal, tmp_path, row, words):
-    assert f"round.csv: row 5, {words}; expected one in every row" in refusal(
-        saved(tmp_path, "round.csv", f"{GOOD}{row}\n")
-    )
+def test_what_is_said_beforehand_is_not_refused(saved, tmp_path, content, how, scale):
+    found = read(saved(tmp_path, "round.csv", content), **how).scale
+    assert (found.categories, found.level) == (scale.categories, scale.level)
 
 
-@pytest.mark.parametrize("header", ["item,rater,label", "task,worker,verdict"])
-def test_i6_two_files_put_together_with_the_second_header_are_refused(saved, tmp_path, header):
-    rows = "i1,ana,yes\ni1,ben,no\n"
-    path = saved(tmp_path, "round.csv", f"{header}\n{rows}{header}\n{rows.replace('i1', 'i2')}")
-    columns = Columns(**dict(zip(("item", "rater", "label"), header.split(","), strict=True)))
-    with pytest.raises(RatingsError, match=r"round\.csv: row 4: found the header again"):
-        read(path, columns)
-
-
-@pytest.mark.parametrize("number", ["1e300", "9223372036854775808", "2147483648"])
-def test_i3_an_occurrence_that_no_number_can_hold_is_refused(saved, refusal, tmp_path, number):
-    rows = f"i1,ana,yes,{number}\ni1,ben,no,1\n"
-    path = saved(tmp_path, "round.csv", f"item,rater,label,occurrence\n{rows}")
-    assert "expected a whole number from 1 to 2147483647" in refusal(path)
-
-
-def test_an_occurrence_that_is_no_whole_number_is_named_under_the_files_own_column(
-    saved, refusal, tmp_path
-):
-    path = saved(
-        tmp_path, "round.csv", "item,rater,label,replicate\ni1,ana,yes,first\ni1,ben,no,1\n"
-    )
-    assert (
-        "round.csv: row 2, column 'replicate': found ['first']; expected a whole number from 1"
-        in refusal(path)
-    )
-
-
-def test_one_rater_is_refused_with_her_name_unless_that_is_wanted(saved, refusal, tmp_path):
-    path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni2,ana,no\n")
-    assert "round.csv: found ratings by 1 rater, ['ana']; expected two raters or more" in refusal(
-        path
-    )
-    assert read(path, usable=False).raters == ("ana",)
-
-
-def test_a_classifier_does_not_count_as_a_rater(saved, refusal, tmp_path):
-    path = saved(tmp_path, "round.csv", GOOD)
-    assert (
-        "found ratings by 1 rater, ['ana'], and the classifier 'ben'; expected two raters or "
-        "more" in refusal(path, classifiers=("ben",))
-    )
-
-
-def test_raters_who_never_meet_are_refused_with_the_numbers(saved, refusal, tmp_path):
-    path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni2,ana,no\ni3,ben,no\n")
-    assert (
-        "round.csv: found no item with ratings by two raters (3 ratings of 3 items by 2 raters); "
-        "expected at least one" in refusal(path)
-    )
-
-
-def test_a_raters_second_look_is_no_second_rater(saved, refusal, tmp_path):
-    path = saved(
-        tmp_path,
-        "round.csv",
-        "item,rater,label,occurrence\ni1,ana,yes,1\ni1,ana,no,2\ni2,ben,no,1\n",
-    )
-    assert "found no item with ratings by two raters (2 ratings of 2 items by 2 raters)" in refusal(
-        path
-    )
-
-
-def test_a_classifier_beside_one_rater_makes_no_pair():
-    frame = pd.DataFrame(
-        {
-            "item": ["i1", "i1", "i2"],
-            "rater": ["ana", "model", "ben"],
-            "label": ["yes", "yes", "no"],
-        }
-    )
-    with pytest.raises(RatingsError, match="found no item with ratings by two raters"):
-        read(frame, scale=YES_NO, classifiers=("model",))
-
-
-def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken_when_it_is_named(
-    saved, refusal, tmp_path
-):
-    path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni1,ben,yes\n")
-    assert (
-        "round.csv: column 'label': scale: found 1 category, ['yes']; expected at least two"
-        in refusal(path)
-    )
-    assert read(path, scale=YES_NO).scale == YES_NO
-
-
-def test_one_category_of_a_wide_table_is_told_of_the_raters_columns(saved, refusal, tmp_path):
-    words = refusal(
-        saved(tmp_path, "wide.csv", "item,ana,ben\ni1,x,x\n"),
-        Columns(raters=("ana", "ben")),
-        layout="wide",
-    )
-    assert words.startswith("wide.csv: the columns of raters: scale: found 1 category, ['x']")
-
-
-def test_words_on_the_ordinal_level_need_an_order(saved, refusal, tmp_path):
-    assert "words have no order of their own" in refusal(
-        saved(tmp_path, "round.csv", GOOD), level="ordinal"
-    )
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (
+            GOOD,
+            r"all.csv: found no column 'week' among \['item', 'rater', 'label'\]; expected the "
+            r"round of every row",
+        ),
+        (
+            "week,item,rater,label\nw1,i,a,l\n,i,b,l\n",
+            r"all.csv: row 3, column 'week': found no round; expected one in every row",
+        ),
+    ],
+)
+def test_a_row_without_a_round_is_refused(saved, tmp_path, content, words):
+    with pytest.raises(RatingsError, match=words):
+        read_rounds(saved(tmp_path, "all.csv", content), Columns(round="week"))
 
 
 @pytest.mark.parametrize("level", ["interval", "ratio"])
@@ -257,15 +239,6 @@ def test_what_is_no_finite_number_is_refused_with_its_row_on_a_level_of_numbers(
     words = refusal(path, level=level)
     assert f"round.tsv: row 3, column 'label': found label '{label}'; expected a finite" in words
     assert f" on the {level} level" in words
-
-
-def test_a_negative_number_is_refused_on_the_ratio_level_only(saved, refusal, tmp_path):
-    path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,1\ni1,ben,-1\n")
-    assert (
-        "row 3, column 'label': found label '-1'; expected a finite non-negative number on the "
-        "ratio level" in refusal(path, level="ratio")
-    )
-    assert read(path, level="interval").scale == Scale((-1, 1), "interval", declared=False)
 
 
 @pytest.mark.parametrize("column", ["label", "item"])

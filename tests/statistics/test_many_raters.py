@@ -12,7 +12,7 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     raters_apart,
 )
-from agreement_pipeline.statistics.weighted import distinct, kinds
+from agreement_pipeline.statistics.weighted import distinct_in, kinds
 
 K = 3
 SCALE = Scale(("low", "middle", "high"))
@@ -102,7 +102,7 @@ def test_rows_are_made_distinct_as_by_sorting_them(columns, highest, rows):
     sums = {}
     for row, weight in zip(map(tuple, table.tolist()), weights, strict=True):
         sums[row] = sums.get(row, 0.0) + weight
-    found, summed = distinct(table, weights)
+    found, summed, _ = distinct_in(table, weights, None)
     assert [tuple(row) for row in found.tolist()] == sorted(sums)
     assert summed.tolist() == [sums[row] for row in sorted(sums)]
     assert kinds(table).tolist() == [sorted(sums).index(tuple(row)) for row in table.tolist()]
