@@ -37,6 +37,10 @@ HELPS = {
         "look at the labels that were left out, as gold or since they began as a suggestion: "
         "raters differ there; the reason gives both values"
     ),
+    "weak_part": (
+        "see to the part that the reason names: its guideline, or a question of its own; or a rule "
+        "on the scope stratum that says what is enough"
+    ),
     "undefined": (
         "what the reason names, such as a second rater an item, or replicates; "
         "gold items do not count"
