@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract import Changes, Contract, Finding, changes_of
+from agreement_pipeline.contract import Changes, Contract, Dropped, Finding, changes_of
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import (
@@ -29,15 +29,13 @@ from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy, levels_met
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Rule, Verdict
-from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
+from agreement_pipeline.policy.waivers import NONE, OF_THE_GATE, Waiver, Waivers
 from agreement_pipeline.ratings import CAPABILITIES, Array, Codes, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, counted, in_words, interval, listed
 from agreement_pipeline.version import __version__
 
 USUAL_RESAMPLES = Inference.n_resamples
-OF_THE_GATE = "gate"
-"""The table of a finding that is about the round as a whole, and not about its ratings."""
 USUAL = "krippendorff_alpha"
 """The measure that is told if no rule is about the whole round."""
 FEW, MOST = 0.25, 0.5
@@ -547,6 +545,15 @@ def given_again(changes: Changes) -> Finding:
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
     return Finding("labels_given_again", OF_THE_GATE, False, "error", words)
+
+
+def disputed_dropped(dropped: Dropped) -> Finding:
+    """What holds a round from which items or labels are gone where raters differed."""
+    words = (
+        f"found that {dropped.words}; expected all that was delivered before. Deliver it again, or "
+        "have a fresh random sample of items labelled under another name."
+    )
+    return Finding("disputed_items_dropped", OF_THE_GATE, False, "error", words)
 
 
 def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:

@@ -63,6 +63,9 @@ HELPS = {
     "labels_given_again": (
         "a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"
     ),
+    "disputed_items_dropped": (
+        "the items and labels that are gone, delivered again; or a waiver that says why they went"
+    ),
     "contract": "what its description says",
 }
 """What helps against each reason to hold a round, by its code. `docs/reasons.md` says the same."""
