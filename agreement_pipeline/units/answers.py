@@ -37,6 +37,12 @@ def pairs(
     says which of the two was shown first, where that is known. If it is known of all, a stratum of
     units says so.
     """
+    n_pairs = sum(_n_pairs(said) for each in marked for said in each.objects)
+    if n_pairs > settings.most_pairs:
+        raise RatingsError(
+            f"{marked[0].where}: found {n_pairs} pairs of alternatives in all; expected "
+            f"{settings.most_pairs} at most. Rank fewer, or raise most_pairs of the units."
+        )
     found = [
         (f"{each.item} {one} : {other}", each.rater, each.occurrence, choice, each.item, shown)
         for each in marked
@@ -48,6 +54,11 @@ def pairs(
         return rows
     one_way = rows.groupby("item", sort=False)["shown"].transform("nunique") == 1
     return rows.assign(**{SHOWN: rows["shown"].where(one_way, BOTH_WAYS)})
+
+
+def _n_pairs(said: object) -> int:
+    ranked = sum(map(len, said.groups)) if isinstance(said, Ranking) else 2
+    return ranked * (ranked - 1) // 2
 
 
 def _compared(said: object) -> Iterator[tuple[str, str, Choice, str | None]]:

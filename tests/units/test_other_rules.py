@@ -82,6 +82,15 @@ def test_a_rubric_is_its_criteria_and_one_of_them_may_be_chosen():
         said("rubrics", marked, scale=scale, criterion="tone")
 
 
+def test_more_pairs_than_the_limit_are_refused_before_they_are_made():
+    marked = [ranked("ana", *"abcd"), ranked("ben", *"abc")]
+    assert len(said("rankings", *marked, most_pairs=9)) == 9
+    with pytest.raises(RatingsError, match="found 9 pairs of alternatives in all; expected 8 at"):
+        said("rankings", *marked, most_pairs=8)
+    with pytest.raises(ProjectError, match="most_pairs: found 0; expected a whole number from 1"):
+        UnitSettings("rankings", most_pairs=0)
+
+
 def strata_of(kind, *marked):
     return units_of(marked, UnitSettings(kind)).ratings.strata
 
