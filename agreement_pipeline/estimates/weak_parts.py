@@ -6,6 +6,7 @@ clusters taken alike, however many items they hold, and the labels that began as
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,14 +101,15 @@ def _parts(
                 yield str(scope), stratum.column, made
     if "cluster" in ratings.has:
         for _, made in parts_of(ratings, needs, whole):
-            yield ALIKE, "", lambda made=made: _alike(made())
+            yield ALIKE, "", partial(_alike, made)
     if ratings.n_assisted:
         for _, made in parts_of(ratings.unassisted, needs, whole):
             yield UNASSISTED, "", made
 
 
-def _alike(statistic: Any) -> Any:
-    """The statistic in which each cluster counts alike, however many items it holds."""
+def _alike(made: Callable[[], Any]) -> Any:
+    """A statistic in which each cluster counts alike, however many items it holds."""
+    statistic = made()
     clusters, weights = statistic.clusters, statistic.weights
     held = clusters.held(weights, statistic.readable)[clusters.places]
     typical = float(held[held > 0].mean()) if (held > 0).any() else 1.0
