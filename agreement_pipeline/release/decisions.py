@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.classifiers import Identity, identified
-from agreement_pipeline.contract import Contract, Finding, changes_since
+from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
 from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
     OF_THE_GATE,
@@ -22,6 +22,7 @@ from agreement_pipeline.policy import (
     Waiver,
     Waivers,
     assess,
+    disputed_dropped,
     for_round,
     given_again,
 )
@@ -265,7 +266,7 @@ def _namesakes(store: Store, identity: Identity) -> set[str]:
 
 
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
-    """What holds a version whose labels were changed where raters differed in earlier ones.
+    """What holds a version whose labels were changed, or are gone, where raters differed earlier.
 
     Each label is compared with the first one that was delivered, and with that of the version
     before. `ratings` are those of the version if they are known under the names of the store.
@@ -287,7 +288,10 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
         changes = changes_since(ratings, some)
         if changes is not None and changes.aimed:
             yield given_again(changes)
-            return
+            break
+    dropped = dropped_since(ratings, before)
+    if dropped is not None and dropped.aimed:
+        yield disputed_dropped(dropped)
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:

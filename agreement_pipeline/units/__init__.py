@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
+    from agreement_pipeline.units.answers import ABOUT as ABOUT
     from agreement_pipeline.units.marked import (
         Marked as Marked,
         extents_of as extents_of,
