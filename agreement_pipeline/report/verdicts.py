@@ -138,7 +138,8 @@ def rules(judged: JudgedRound) -> Answer:
     checks = grid(
         "Checks of the data contract that failed", ("check", "effect", "found"), rows, "checks"
     )
-    return Answer((decided(found),), tables=(verdict_grid(verdicts), *([checks] if rows else [])))
+    said = tuple(filter(None, (decided(found), found.repeated)))
+    return Answer(said, tables=(verdict_grid(verdicts), *([checks] if rows else [])))
 
 
 def _of_contract(found: Decision) -> str:
