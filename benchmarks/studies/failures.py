@@ -26,7 +26,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
-from agreement_pipeline.units import Marked, Span, UnitSettings, units_of
+from agreement_pipeline.units import MARKED, Marked, Span, UnitSettings, units_of
 from benchmarks.coverage_study import GROUPS, statistic_of
 from benchmarks.populations import (
     CELLS,
@@ -42,6 +42,7 @@ from benchmarks.populations import (
     overlooked,
     where_two_differ,
     with_guessers,
+    with_other_ends,
 )
 from benchmarks.studies.study import (
     ALPHA,
@@ -233,6 +234,40 @@ def units(asked: Asked) -> Iterator[Cells]:
             inside, above = (low <= truth) & (high >= truth), low <= truth
             shares = percent(inside[there], above[there])
             yield n, question, f"{truth:.3f}", *shares, len(low) - there.sum()
+
+
+@study(
+    "raters | F1 of pairs | α of positions | α of matched | specific agreement of matched",
+    rounds=300,
+    draws=1000,
+)
+def panels_of_units(asked: Asked) -> Iterator[Cells]:
+    """Values of units of as many documents, for panels of raters of one behaviour."""
+    for n_raters in (2, 3, 5, 8, 12):
+        marked = with_other_ends(asked.rounds, n_raters)
+        of_rule = {
+            rule: units_of(marked, UnitSettings("spans", rule=rule)).marking
+            for rule in ("paired", "positions", "matched")
+        }
+        yield (
+            n_raters,
+            *(
+                f"{each.value:.3f} ({each.low:.3f} to {each.high:.3f})"
+                for rule, measure in (
+                    ("paired", "specific_agreement"),
+                    ("positions", ALPHA),
+                    ("matched", ALPHA),
+                    ("matched", "specific_agreement"),
+                )
+                for each in measure_ratings(
+                    of_rule[rule],
+                    [measure],
+                    asked.inference,
+                    scopes=("round" if measure == ALPHA else "category",),
+                )
+                if each.scope.name in ("", MARKED)
+            ),
+        )
 
 
 NIGHTS, TIGHTEST = range(40, 601, 20), 300
