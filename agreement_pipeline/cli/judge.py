@@ -220,7 +220,8 @@ def _in_markdown(found: Round, called: str) -> str:
     decision, who = found.decision, found.who_differs
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
     who_did = who_rated(found.ratings), first_labels(found.ratings)
-    said = [*decision.reasons, *([who] if who else []), *who_did]
+    again = [decision.repeated] if decision.repeated else []
+    said = [*decision.reasons, *([who] if who else []), *who_did, *again]
     rules = rule_rows(decision)
     head = list(rules.columns)
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
@@ -251,6 +252,8 @@ def _in_words(found: Round) -> Iterator[str]:
     yield who_rated(found.ratings)
     yield first_labels(found.ratings)
     yield decision.manner
+    if decision.repeated:
+        yield decision.repeated
     yield from _warnings(found)
     if found.steps:
         yield "what to do now:"

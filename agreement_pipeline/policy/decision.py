@@ -24,7 +24,7 @@ from agreement_pipeline.estimates import (
     registered,
     values_of,
 )
-from agreement_pipeline.intervals import METHODS, Inference
+from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy, levels_met
 from agreement_pipeline.policy.reasons import Kind
@@ -76,7 +76,8 @@ class Decision(Tabular):
     with which confidence; `recorded_manner` are the words that are recorded. The digests say what
     was judged by what, and `contract` has the name and version of the data contract, if it has
     them. `version` says how many different ratings came under the round's name, up to
-    these; it is None outside a store.
+    these; it is None outside a store. `repeat_rate` is the share of rounds like this one with the
+    same decision; None if it is not known.
     """
 
     admitted: bool
@@ -93,11 +94,23 @@ class Decision(Tabular):
     code_version: str
     version: int | None = None
     contract: tuple[str, int] | None = None
+    repeat_rate: float | None = None
 
     @property
     def holding(self) -> tuple[Verdict, ...]:
         """The verdicts of the rules that can hold a release."""
         return tuple(verdict for verdict in self.verdicts if verdict.rule.effect == "hold")
+
+    @property
+    def repeated(self) -> str:
+        """How often another round would get the same decision, in a sentence; empty if unknown."""
+        if self.repeat_rate is None:
+            return ""
+        often = round(100 * self.repeat_rate)
+        return (
+            "If the same raters labelled other such items, as many as these, the decision would be "
+            f"the same in {'over 99' if often == 100 else f'about {often}'} of 100 rounds."
+        )
 
     @property
     def tentative(self) -> bool:
@@ -160,6 +173,7 @@ class Decision(Tabular):
             "waivers": [waiver.to_mapping() for waiver in self.waived],
             "verdicts": [verdict.to_mapping() for verdict in self.verdicts],
             "manner": self.recorded_manner,
+            "repeat_rate": self.repeat_rate,
             "version": self.version,
             "findings": [finding.to_mapping() for finding in self.findings],
             "ratings_digest": self.ratings_digest,
@@ -298,9 +312,11 @@ def decide(
 
     unmet = tuple(filter(stand, short))
     broken = any(finding.holds and stand(finding) for finding in findings)
+    likely = None if broken or waived else _likely(holding, policy)
+    admitted = bool(holding) and not unmet and not broken
     again = f"This is version {version} of the round. " if (version or 0) > 1 else ""
     return Decision(
-        admitted=bool(holding) and not unmet and not broken,
+        admitted=admitted,
         verdicts=verdicts,
         findings=tuple(findings),
         unmet=unmet,
@@ -314,7 +330,25 @@ def decide(
         code_version=code_version,
         version=version,
         contract=contract,
+        repeat_rate=None if likely is None else round(likely if admitted else 1 - likely, 2),
     )
+
+
+def _likely(holding: Sequence[Verdict], policy: Policy) -> float | None:
+    """How likely another round of as many such items, from the same raters, is to be admitted.
+
+    None unless it follows from limits of one look alone, of which each rule reads its own.
+    """
+    by_itself = policy.familywise == "none" and policy.inference.several_looks is None
+    asked = []
+    for verdict in holding:
+        rule, found = verdict.rule, verdict.estimate
+        known = None if found is None else found.distribution
+        judged_alone = by_itself and rule.scope != "stratum" and verdict.code == verdict.kind
+        if not judged_alone or not isinstance(known, Percentiles):
+            return None
+        asked.append((known, rule.tentative if "tentative" in policy.admit else rule.reliable))
+    return reached_again(asked, policy.inference.tail) if asked else None
 
 
 def _judged(ratings: Ratings, policy: Policy, rules: Sequence[Rule]) -> Iterator[Estimate]:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         points_named as points_named,
     )
     from agreement_pipeline.units.units import (
+        MARKED as MARKED,
         RULES as RULES,
         Objects as Objects,
         UnitRule as UnitRule,

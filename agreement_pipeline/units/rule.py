@@ -171,6 +171,8 @@ class UnitRule:
 
 
 AREAS_IN_LINE = frozenset({"spans", "segments"})
+OF_AREAS = AREAS_IN_LINE | {"boxes", "polygons", "keypoints"}
+MATCHING = frozenset({"similarity", "at_least", "sigmas", "part"})
 RULES = {
     each.name: each
     for each in (
@@ -185,9 +187,17 @@ RULES = {
         UnitRule(
             "matched",
             "objects that are alike",
-            AREAS_IN_LINE | {"boxes", "polygons", "keypoints"},
-            frozenset({"similarity", "at_least", "sigmas", "part"}),
+            OF_AREAS,
+            MATCHING,
             matched.rows,
+            scale_of_areas,
+        ),
+        UnitRule(
+            "paired",
+            "objects that are alike, in each pair of raters",
+            OF_AREAS,
+            MATCHING,
+            matched.rows_of_pairs,
             scale_of_areas,
         ),
         UnitRule(
