@@ -11,7 +11,7 @@ from agreement_pipeline.ratings import Array, Codes, present
 from agreement_pipeline.text import counted, listed
 
 FEWEST_CLUSTERS = 2
-LEAST_OF_LARGEST, HEAVY, ERRORS = 0.5, 5.0, 3.0
+LEAST_OF_LARGEST, HEAVY, ERRORS, FEWEST_LARGE = 0.5, 5.0, 3.0, 5
 """How much of the seen disagreement an unseen cluster may have: see `with_unseen_as_seen`."""
 
 
@@ -102,24 +102,25 @@ class Clusters:
           the standard deviation of :math:`u` over items. So a large cluster may disagree as the
           small ones do.
 
-        The clusters stay as they are if nobody disagrees. The three numbers are a choice that the
-        study `widths` supports, and no theorem.
+        The clusters stay as they are if fewer than five of those with :math:`\sum n^2 / \sum n`
+        items or more show any disagreement: then nobody has seen how large ones disagree. The
+        numbers are a choice that the study `widths` supports, and no theorem.
 
-        >>> clusters = Clusters(np.array([0, 1]), np.array([9.0, 1.0]))
-        >>> clusters.with_unseen_as_seen(np.array([0.0, 0.5]), np.array([9.0, 8.0])).most_unseen
-        7.2
+        >>> clusters = Clusters(np.arange(6), np.ones(6))
+        >>> clusters.with_unseen_as_seen(np.full(6, 0.5), np.full(6, 8.0)).most_unseen
+        4.0
         """
         sizes = self.sizes(weights)
         held, apart = (
             np.bincount(self.places, each, len(self.times)) for each in (sizes, sizes * unlike)
         )
         items = float(self.times @ held)
-        rate = float(self.times @ apart) / items
-        if rate == 0:
+        rate, squares = float(self.times @ apart) / items, float(self.times @ held**2)
+        large = held >= (1 - 1e-9) * squares / items
+        if self.times[large & (apart > 0)].sum() < FEWEST_LARGE:
             return self
         of_items = float(weights @ (unlike - rate) ** 2)
         between = float(self.times @ (apart - rate * held) ** 2) - of_items
-        squares = float(self.times @ held**2)
         sigma = math.sqrt(max(0.0, between) / (squares - items)) if squares > items else 0.0
         mean = float(np.average(apart, weights=self.times))
         varied = float(np.average((apart / mean - 1) ** 2, weights=self.times))

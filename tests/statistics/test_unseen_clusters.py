@@ -28,6 +28,8 @@ def by_loops(places, unlike):
     items, rate = sum(n.values()), sum(d.values()) / sum(n.values())
     s2 = sum((each - rate) ** 2 for each in unlike) / items
     squares = sum(size**2 for size in n.values())
+    if sum(n[c] * items >= squares and d[c] > 0 for c in n) < 5:
+        return np.inf
     between = sum((d[c] - rate * n[c]) ** 2 for c in n) - s2 * items
     sigma = max(0.0, between / (squares - items)) ** 0.5
     mean = sum(d.values()) / len(d)
@@ -38,13 +40,27 @@ def by_loops(places, unlike):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_items_of_an_unseen_cluster_are_those_of_the_formula(seed):
     rng = np.random.default_rng(seed)
-    places, unlike = rng.integers(9, size=60), rng.choice([0.0, 0.5, 1.0], 60, p=[0.7, 0.2, 0.1])
+    places, unlike = rng.integers(14, size=90), rng.choice([0.0, 0.5, 1.0], 90, p=[0.7, 0.2, 0.1])
     places = np.unique(places, return_inverse=True)[1]
     clusters = Clusters(places, np.ones(places.max() + 1))
-    found = clusters.with_unseen_as_seen(unlike, np.ones(60))
+    found = clusters.with_unseen_as_seen(unlike, np.ones(90))
     assert found.most_unseen == pytest.approx(by_loops(places, unlike))
-    twice = Clusters(places, 2 * clusters.times).with_unseen_as_seen(unlike, 2 * np.ones(60))
-    assert twice.most_unseen == pytest.approx(found.most_unseen)
+    twice = Clusters(places, 2 * clusters.times).with_unseen_as_seen(unlike, 2 * np.ones(90))
+    both = by_loops(np.r_[places, places + 90], np.r_[unlike, unlike])
+    assert twice.most_unseen == pytest.approx(both)
+
+
+def test_few_large_clusters_without_disagreement_show_nothing_of_unseen_ones():
+    """Four of five clusters of the usual size disagree, and one of many small ones."""
+    sizes = [20] * 5 + [1] * 40
+    places = np.repeat(np.arange(45), sizes)
+    unlike = np.zeros(140)
+    unlike[[0, 20, 40, 60, 130]] = 1.0
+    clusters = Clusters(places, np.ones(45))
+    assert clusters.with_unseen_as_seen(unlike, np.ones(140)).most_unseen == np.inf
+    unlike[80] = 1.0
+    known = clusters.with_unseen_as_seen(unlike, np.ones(140)).most_unseen
+    assert known == pytest.approx(by_loops(places, unlike))
 
 
 def test_unlike_pairs_are_a_share_of_the_most_of_two_categories():
