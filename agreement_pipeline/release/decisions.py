@@ -242,7 +242,7 @@ def judge_version(
     also += [identified(each, _namesakes(store, each)) for each in known]
     silver = None
     if terms.certified_by is not None:
-        silver = terms.certified_by.judged(store, version, ratings, terms.policy, terms.on)
+        silver = terms.certified_by.judged(store, version.round, ratings, terms.policy, terms.on)
         also.append(silver[0])
     found = assess(
         ratings,
@@ -575,6 +575,7 @@ def _stands(
         all(decided.get(name) == fact for name, fact in facts.items())
         and not terms.of(present.round).written
         and terms.certified_by is None
+        and "silver" not in decided
         and all(
             said in [each.to_mapping() for each in terms.identities]
             for said in decided.get("classifiers", ())

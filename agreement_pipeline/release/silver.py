@@ -14,7 +14,7 @@ from typing import Any
 from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of, wrong_labels
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
-from agreement_pipeline.policy import DIGEST, OF_THE_GATE, Policy
+from agreement_pipeline.policy import AUDITED, DIGEST, OF_THE_GATE, Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release.certificates import (
     Certificate,
@@ -25,8 +25,6 @@ from agreement_pipeline.release.certificates import (
 from agreement_pipeline.store import RoundVersion, Store
 from agreement_pipeline.text import counted, in_words, listed
 
-AUDITED = "silver_labels"
-"""The check of a silver round that found nothing against it."""
 PERCENT = ".2%"
 
 
@@ -152,9 +150,11 @@ class CertifiedBy:
     store: Store
 
     def judged(
-        self, store: Store, version: RoundVersion, ratings: Ratings, policy: Policy, on: date
+        self, store: Store, round_name: str, ratings: Ratings, policy: Policy, on: date
     ) -> tuple[Finding, Audit | None]:
         """What the gate finds of a silver round on a day, and what that rests on.
+
+        The round need not be in the store. Its draw is in the store's log.
 
         Raises
         ------
@@ -162,13 +162,13 @@ class CertifiedBy:
             A log or a round was edited.
         """
         try:
-            audit = self._audit(store, version, ratings, on)
+            audit = self._audit(store, round_name, ratings, on)
         except (CertificateError, DrawError) as error:
             return _held(error.code, str(error)), None
         return audit.finding(ratings, policy), audit
 
-    def _audit(self, store: Store, version: RoundVersion, ratings: Ratings, on: date) -> Audit:
-        name, where = self.identity.name, f"round {version.round}"
+    def _audit(self, store: Store, round_name: str, ratings: Ratings, on: date) -> Audit:
+        name, where = self.identity.name, f"round {round_name}"
         if name not in ratings.classifiers:
             raise CertificateError(
                 f"{where}: found classifiers {listed(ratings.classifiers)}; expected {name!r}, "
@@ -180,7 +180,7 @@ class CertifiedBy:
         refuse_expiry(certificate.expires, on)
         certificate.refuse_others(ratings)
         draw = draw_of(store, ratings)
-        _refuse_labelled_before(store, version, draw)
+        _refuse_labelled_before(store, round_name, draw)
         return Audit(self.identity, certificate.digest, certificate.expires, draw)
 
     @cached_property
@@ -189,16 +189,16 @@ class CertifiedBy:
         return open_certificate(self.store, self.identity)
 
 
-def _refuse_labelled_before(store: Store, version: RoundVersion, draw: Draw) -> None:
+def _refuse_labelled_before(store: Store, round_name: str, draw: Draw) -> None:
     """Refuse a draw from a round of which people's labels were delivered before."""
     for entry in store.history():
         if entry["event"] == "drawn" and entry["seed"] == draw.seed:
             return
-        of_round = entry["event"] == "ingested" and entry["round"] == version.round
+        of_round = entry["event"] == "ingested" and entry["round"] == round_name
         if of_round and store.ratings_of(RoundVersion.logged(entry)).raters:
             raise DrawError(
                 f"draw of {draw.population}: found labels of people in an earlier delivery of "
-                f"round {version.round}; expected a draw that is older than all labels, since who "
+                f"round {round_name}; expected a draw that is older than all labels, since who "
                 "knows labels may choose a draw. Deliver fresh items, and draw before they are "
                 "labelled.",
                 "draw_after_labels",

@@ -9,7 +9,7 @@ import pytest
 
 from agreement_pipeline.classifiers import Draw, draw
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.policy import Policy
+from agreement_pipeline.policy import Policy, judge
 from agreement_pipeline.policy.policy import Silver
 from agreement_pipeline.ratings import Adjudicated
 from agreement_pipeline.release import (
@@ -319,9 +319,38 @@ def test_the_panel_is_judged_by_the_rules_too(store, people, original):
 
 
 def test_without_saying_that_it_is_silver_no_label_of_a_classifier_leaves(store, people, audited):
-    release = release_round(store, "s1", SILVER, CONTRACT, project="silver")
+    release = release_round(store, "s1", POLICY, CONTRACT, project="silver")
     assert len(release.train) == 80
     assert "silver" not in {*release.train["resolution"]}
+
+
+def test_a_policy_of_silver_rounds_holds_where_nobody_looked_at_certificate_and_draw(
+    store, people, audited
+):
+    assert judge(ratings_of(audited), SILVER, CONTRACT).codes == ("silver_not_audited",)
+    assert judge(ratings_of(audited), POLICY, CONTRACT).admitted
+    with pytest.raises(ReleaseHeldError, match="nobody looked at its certificate"):
+        release_round(store, "s1", SILVER, CONTRACT, project="silver")
+    (found,) = judge_round(store, "s1", SILVER, CONTRACT)[0].decision.broken
+    assert found.check == "silver_not_audited"
+
+
+def test_a_release_is_withdrawn_if_nobody_says_any_more_that_it_is_silver(store, people, audited):
+    released(store, people)
+    (found,) = reassess(store, SILVER, CONTRACT)
+    assert (found.judged.decision.codes, found.withdrawn) == (("silver_not_audited",), True)
+    assert in_force(store) == []
+
+
+def test_a_trainer_may_ask_for_fewer_wrong_labels_and_for_no_labels_of_classifiers(
+    store, people, audited
+):
+    path = released(store, people).path
+    assert open_release(path, require=replace(SILVER, policy="mine"))
+    with pytest.raises(ReleaseHeldError, match=r"upper limit of 4\.51%"):
+        open_release(path, require=replace(SILVER, policy="mine", silver=Silver(0.045)))
+    with pytest.raises(ReleaseHeldError, match="found no limit of wrong labels in policy"):
+        open_release(path, require=POLICY)
 
 
 def test_silver_rounds_are_released_together_and_adjudicated_items_stay(store, people, audited):
