@@ -93,8 +93,8 @@ class Judged:
 
     `number` says how many different ratings came under the round's name, up to this version.
     `silver` is what the gate finds of the classifier's labels in a silver round, and what that
-    rests on. The latter is None if there is no certificate or no draw. `identities` are those of
-    its classifiers that are known.
+    rests on. The latter is None without a certificate or a draw, and after a delivery that failed.
+    `identities` are those of its classifiers that are known.
     """
 
     version: RoundVersion
