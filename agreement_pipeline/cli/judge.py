@@ -29,18 +29,18 @@ from agreement_pipeline.cli.options import (
     why_in_json,
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
-from agreement_pipeline.contract import Contract, load_lightly
+from agreement_pipeline.contract import Contract, Finding, load_lightly
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.policy import (
     Decision,
     Policy,
     Waivers,
+    assess,
     first_labels,
     for_round,
     load_policy,
     load_waiver,
 )
-from agreement_pipeline.policy import judge as judge_ratings
 from agreement_pipeline.ratings import Ratings, described, lookalikes
 from agreement_pipeline.report import (
     Round,
@@ -69,13 +69,15 @@ class Asked(NamedTuple):
     contract: Contract
     waivers: Waivers
     called: tuple[str, str, str]
+    of_classifiers: Callable[[Ratings], Sequence[Finding]] = lambda _: ()
 
     def judged(self) -> Round:
         """The ratings with the decision on them. It raises the errors of reading and judging."""
         ratings = self.read()
         load_lightly()
-        decision = judge_ratings(ratings, self.policy, self.contract, self.waivers)
-        return Round(ratings, self.policy, decision, *self.called)
+        also = self.of_classifiers(ratings)
+        found = assess(ratings, self.policy, self.contract, self.waivers, also)
+        return Round(ratings, self.policy, found.decision, *self.called)
 
 
 @command(
@@ -183,7 +185,8 @@ def _of_project(file: Path, on: date, of_round: str | None) -> Iterator[Asked]:
         read = partial(_delivered, project, name)
         waivers = for_round(project.waivers, name, on)
         called = project.name, name, project.settings.policy
-        yield Asked(f"{project.name}/{name}", read, policy, contract, waivers, called)
+        also = partial(project.of_classifiers, name, on=on)
+        yield Asked(f"{project.name}/{name}", read, policy, contract, waivers, called, also)
 
 
 def _delivered(project: "Project", name: str) -> Ratings:

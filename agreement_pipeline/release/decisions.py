@@ -94,8 +94,8 @@ class Judged:
 
     `number` says how many different ratings came under the round's name, up to this version.
     `silver` is what the gate finds of the classifier's labels in a silver round, and what that
-    rests on. The latter is None if there is no certificate or no draw. `identities` are those of
-    its classifiers that are known.
+    rests on. The latter is None without a certificate or a draw, and after a delivery that failed.
+    `identities` are those of its classifiers that are known.
     """
 
     version: RoundVersion
@@ -243,7 +243,7 @@ def judge_version(
     also += [identified(each, _namesakes(store, each)) for each in known]
     silver = None
     if terms.certified_by is not None:
-        silver = terms.certified_by.judged(store, version, ratings, terms.policy, terms.on)
+        silver = terms.certified_by.judged(store, version.round, ratings, terms.policy, terms.on)
         also.append(silver[0])
     found = assess(
         ratings,
@@ -579,6 +579,7 @@ def _stands(
         all(decided.get(name) == fact for name, fact in facts.items())
         and not terms.of(present.round).written
         and terms.certified_by is None
+        and "silver" not in decided
         and all(
             said in [each.to_mapping() for each in terms.identities]
             for said in decided.get("classifiers", ())
