@@ -215,6 +215,15 @@ def test_what_was_not_judged_has_no_statement(tmp_path, capsys):
     assert not target.exists()
 
 
+def test_a_statement_is_not_written_over_a_table(tmp_path, capsys):
+    table = unanimous(tmp_path, 12)
+    before = table.read_bytes()
+    over = f"{tmp_path}/../{tmp_path.name}/{table.name}"
+    assert main(["judge", str(table), "--policy", "standard", "--statement", over]) == 2
+    assert "expected another file" in capsys.readouterr().err
+    assert table.read_bytes() == before
+
+
 def test_nothing_is_admitted_by_a_statement_with_a_held_decision(release):
     held = {"r2": {**release.decisions["r1"], "decision": "held"}}
     found = said_in(statement({"a": "b"}, release.decisions | held, release.policy, NOW))
