@@ -183,6 +183,9 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
     names = [of_round] if of_round else sorted({*found.deliveries, *found.refused}, key=natural)
     if not names:
         raise ProjectError(f"{project.inbox}: found no round; expected one. Put a file into it.")
+    if not project.store.rounds():
+        where = f"{project.name}: found no round in {project.store.root}"
+        say_aside(f"{where}, so each is judged as if none came before it")
     policy = project.policy
     by = {"policy": policy, "contract": project.contract, **project.judged_under}
     for name in names:

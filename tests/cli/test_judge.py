@@ -289,7 +289,9 @@ def test_a_round_of_a_project_is_judged_as_its_gate_does(project, tables, tmp_pa
         labels(tables[0], second)
         asked = [project, "--of-round", "w1"]
         assert main(["judge", *map(str, asked), "--format", "json"]) in (0, 1)
-        (said,) = json.loads(capsys.readouterr().out)
+        printed = capsys.readouterr()
+        assert ("found no round in" in printed.err) == (not told)
+        (said,) = json.loads(printed.out)
         jsonschema.validate([said], SCHEMA)
         of.keep(*of.delivered("w1"))
         gate, _ = judge_round(of.store, "w1", of.policy, of.contract, **of.judged_under)
