@@ -229,10 +229,8 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
 
 def _in_markdown(found: Round, called: str) -> str:
     """The decision as a summary of a step in a pipeline shows it."""
-    decision, who = found.decision, found.who_differs
+    decision = found.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
-    who_did = who_rated(found.ratings), first_labels(found.ratings)
-    said = [*decision.reasons, *([who] if who else []), *who_did]
     rules = rule_rows(decision)
     head = list(rules.columns)
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
@@ -240,7 +238,7 @@ def _in_markdown(found: Round, called: str) -> str:
         [
             f"### {word}: {markdown_text(called)}",
             "",
-            *(f"- {markdown_text(each)}" for each in said),
+            *(f"- {markdown_text(each)}" for each in _said(found)),
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if found.steps else []),
@@ -253,10 +251,19 @@ def _in_markdown(found: Round, called: str) -> str:
 
 
 def _in_words(found: Round) -> Iterator[str]:
-    """The decision with its reasons, who rated, what to do, and then what only warns."""
+    """The decision with all that is said of it, and what to do."""
     decision = found.decision
     decided = "admitted" if decision.admitted else "held"
     yield f"{decided} (tentative)" if decision.tentative else decided
+    yield from _said(found)
+    if found.steps:
+        yield "what to do now:"
+        yield from "\n".join(steps_as_text(found.steps)).splitlines()
+
+
+def _said(found: Round) -> Iterator[str]:
+    """The reasons of a decision, who rated, how it was judged, and then what only warns."""
+    decision = found.decision
     yield from decision.reasons
     if who := found.who_differs:
         yield who
@@ -264,9 +271,6 @@ def _in_words(found: Round) -> Iterator[str]:
     yield first_labels(found.ratings)
     yield decision.manner
     yield from _warnings(found)
-    if found.steps:
-        yield "what to do now:"
-        yield from "\n".join(steps_as_text(found.steps)).splitlines()
 
 
 def _warnings(found: Round) -> Iterator[str]:
@@ -274,6 +278,11 @@ def _warnings(found: Round) -> Iterator[str]:
     decision, ratings, policy = found.decision, found.ratings, found.policy
     if ratings.origin and ratings.origin.words:
         yield f"no ratings: {ratings.origin.words}"
+    if policy.silver and not found.project:
+        yield (
+            f"warning: policy {policy.policy} limits a classifier's wrong labels, which are judged "
+            "in a project alone"
+        )
     for line in _only_warning(decision, policy, met=True):
         yield f"met: {line}"
     for line in _only_warning(decision, policy, met=False):

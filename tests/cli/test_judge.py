@@ -332,6 +332,15 @@ def test_no_option_says_what_a_project_says(project, capsys, more, why):
     assert why in answer(capsys, project, *more, status=2)["why"]
 
 
+def test_a_summary_says_all_that_the_terminal_says(tmp_path, capsys):
+    table = str(unanimous(tmp_path, 500))
+    for form, before in (("table", "  "), ("markdown", "- ")):
+        assert main(["judge", table, "--policy", "silver-standard", "--format", form]) == 0
+        said = capsys.readouterr().out
+        assert f"\n{before}The limits hold for one look." in said
+        assert f"\n{before}warning: policy silver-standard limits a classifier's wrong" in said
+
+
 def test_a_table_without_a_policy_is_not_judged(tables, capsys):
     assert "expected one. Name it with --policy" in answer(capsys, tables[0], status=2)["why"]
 
