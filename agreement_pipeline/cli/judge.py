@@ -129,7 +129,8 @@ def judge(
         from agreement_pipeline.release import statement
 
         judged = {name: decision.to_mapping() for name, decision in decisions.items()}
-        target.write_bytes(statement(before, judged, asked[0].policy, datetime.now(UTC)))
+        read = {each.file: each.called[1] for each in asked}
+        target.write_bytes(statement(before, judged, asked[0].policy, datetime.now(UTC), read))
     if output == "json":
         say(as_json(said if several else said[0]))
     else:

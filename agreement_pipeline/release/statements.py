@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from agreement_pipeline.errors import MissingExtraError, ReleaseInvalidError
@@ -32,6 +33,7 @@ def statement(
     decisions: Mapping[str, Mapping[str, Any]],
     policy: Policy,
     when: datetime,
+    read: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
     """An envelope without signatures, with the statement on decisions under a policy.
 
@@ -46,6 +48,8 @@ def statement(
         What `Decision.to_mapping` gives, by the name of the round or table.
     policy, when
         The policy, and the time of the decisions or of their verification.
+    read
+        How a file was read, by its name. Options may leave a part of it out of the decision.
     """
     named = {"name": f"{policy.policy}, version {policy.version}"}
     ours: dict[str, Any] = {
@@ -65,7 +69,14 @@ def statement(
     found = {"properties": [name for name, holds in properties.items() if holds]}
     said = {
         "_type": STATEMENT,
-        "subject": [{"name": name, "digest": {"sha256": it}} for name, it in subjects.items()],
+        "subject": [
+            {
+                "name": name,
+                "digest": {"sha256": it},
+                **({"annotations": {"read": read[name]}} if name in read else {}),
+            }
+            for name, it in subjects.items()
+        ],
         "predicateType": VERIFIED if admitted else HELD,
         "predicate": {**ours, **(found if admitted else {"decisions": dict(decisions)})},
     }

@@ -245,11 +245,16 @@ def test_no_statement_is_written_into_a_release(release, capsys):
 @pytest.mark.parametrize(("n_items", "kind"), [(500, "svr/v0.2"), (12, "held:1")])
 def test_judge_states_what_it_decided_on_the_bytes_of_a_table(tmp_path, n_items, kind):
     table, target = unanimous(tmp_path, n_items), tmp_path / "decision.dsse.json"
-    main(["judge", str(table), "--policy", "standard", "--statement", str(target)])
+    asked = ["judge", str(table), "--exclude-rater", "c", "--policy", "standard"]
+    main([*asked, "--statement", str(target)])
     found = said_in(target.read_bytes())
     assert found["predicateType"].endswith(kind)
     assert found["subject"] == [
-        {"name": str(table), "digest": {"sha256": digest_of(table.read_bytes())}}
+        {
+            "name": str(table),
+            "digest": {"sha256": digest_of(table.read_bytes())},
+            "annotations": {"read": f"{table} --exclude-rater c"},
+        }
     ]
     held = found["predicate"].get("decisions", {})
     assert [each["codes"] for each in held.values()] == [["too_few_items"]] * (n_items == 12)
