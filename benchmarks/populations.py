@@ -6,6 +6,7 @@
 - `with_guessers`: raters of whom some guess.
 - `where_two_differ`: a third rater is asked only where two differ.
 - `of_finders`: raters who find some items of a category, and take others for one.
+- `with_other_ends`: spans that raters find with other ends.
 
 In a design or a mixture, an item belongs to a latent class. Given the class, its ratings are
 independent. So every expectation below is a finite sum.
@@ -29,6 +30,7 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     ReplicatedLabels,
 )
+from agreement_pipeline.units import Marked, Span
 
 ITEMS = (30, 60, 100, 250, 500, 2000)
 RATERS = (2, 3, 5, 10)
@@ -531,3 +533,21 @@ def of_finders(
     found = np.where(rng.random(n) < share, right, wrong)
     yes = (rng.random((n, raters)) < found[:, None]).sum(1)
     return CategoryCounts(np.column_stack([raters - yes, yes]), scale=TWO).merged()
+
+
+def with_other_ends(n_documents: int, n_raters: int) -> list[Marked]:
+    """Raters who find 85 % of the spans, with other ends, and sometimes one that no other finds."""
+    marked = []
+    for document in range(n_documents):
+        starts = 10 + 25 * np.arange(np.random.default_rng(document).poisson(3))
+        for rater in range(n_raters):
+            rng = np.random.default_rng([document, rater])
+            found = [
+                Span(int(a + rng.integers(-2, 3)), int(a + 10 + rng.integers(-2, 3)), "A")
+                for a in starts
+                if rng.random() < 0.85
+            ]
+            if rng.random() < 0.2:
+                found.append(Span(300 + 10 * rater, 306 + 10 * rater, "A"))
+            marked.append(Marked(f"d{document}", f"r{rater:02}", tuple(found), (500,)))
+    return marked

@@ -20,7 +20,7 @@ from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.policy import OF_THE_GATE, judge, load_policy
 from agreement_pipeline.ratings import UNIVARIATE
 
-DOUBTS = ("flattered", "dissent_left_out", "ratings_chosen")
+DOUBTS = ("flattered", "dissent_left_out", "weak_part", "ratings_chosen")
 POLICY = replace(load_policy("standard"), n_resamples=1000)
 
 

@@ -43,8 +43,8 @@ def trained(recipe: str, programs: Path, decision: str) -> bool:
         (folder / "labels.csv").write_text("\n".join(["item,rater,label", *rows]))
         (folder / "train.py").touch()
         (folder / "bin").mkdir()
-        for program, words in PROGRAMS.items():
-            (folder / "bin" / program).write_text(f"#!/bin/bash\n{words}\n")
+        for program, script in PROGRAMS.items():
+            (folder / "bin" / program).write_text(f"#!/bin/bash\n{script}\n")
             (folder / "bin" / program).chmod(0o755)
         env = {
             **os.environ,

@@ -271,6 +271,8 @@ def _said(found: Round) -> Iterator[str]:
     yield who_rated(found.ratings)
     yield first_labels(found.ratings)
     yield decision.manner
+    if decision.repeated:
+        yield decision.repeated
     yield from _warnings(found)
 
 

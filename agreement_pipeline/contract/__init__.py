@@ -1,16 +1,24 @@
 """The data contract: is this a round at all?"""
 
 from agreement_pipeline.contract.contract import Contract
-from agreement_pipeline.contract.given_again import Changes, changes_of, changes_since
+from agreement_pipeline.contract.given_again import (
+    Changes,
+    Dropped,
+    changes_of,
+    changes_since,
+    dropped_since,
+)
 from agreement_pipeline.contract.gx import load_lightly, load_lightly_when_needed
 from agreement_pipeline.contract.validation import Finding
 
 __all__ = [
     "Changes",
     "Contract",
+    "Dropped",
     "Finding",
     "changes_of",
     "changes_since",
+    "dropped_since",
     "load_lightly",
     "load_lightly_when_needed",
 ]

@@ -38,6 +38,8 @@ BY_CHANCE = 1e-3
 SURE = 3.29
 JOINED, VOICES = 0.6, 3
 AS_OFTEN, LIKELY = 0.5, 1.645
+FOLLOWED = 0.9
+"""How often a classifier sides with the majority, at most, where raters differ."""
 MET_BY, SAID = ["rater", "most"], ["rater", "most", "code"]
 USUAL, FEWEST_ITEMS = 0.7, 30
 """The share of items with one number of raters that makes it usual, and of how many items."""
@@ -255,6 +257,48 @@ def _beside_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
     majority = np.full(len(panel.items), -1)
     majority[sole["item"]] = sole["code"]
     return rows.assign(most=majority[item])[enough[item]]
+
+
+@fact
+def classifiers_that_copy(panel: Panel) -> Fact:
+    """How many classifiers always say what a rater says, or what most raters say.
+
+    One who looks alone does not always follow a rater who leaves the majority, and seldom always
+    follows the majority where raters differ. So only these items count, and there must be so many
+    that less than one in a thousand who look alone would follow by chance.
+    """
+    if not panel.ratings.classifiers or panel.ratings.scale.dimensions > 1:
+        return Fact(None, "no classifier gave single labels, so nothing was checked")
+    rows = _beside_majority(panel, np.arange(len(panel.raters)))
+    label = panel.met[2]
+    distinct = np.append(pd.factorize(label)[1], 0)
+    item, said, most = rows["item"].to_numpy(), label[rows.index], distinct[rows["most"]]
+    leaves = (rows["code"] != rows["most"]).to_numpy()
+    split = leaves & (rows["most"] >= 0).to_numpy()
+    found = []
+    for name in panel.ratings.classifiers:
+        own, known = _first_of(panel, name)
+        follows = pd.DataFrame({"all": own[item] == said, "n": leaves})[known[item]]
+        each = follows.groupby(rows["rater"][known[item]]).agg({"all": "all", "n": "sum"})
+        for at in each.index[each["all"] & (JOINED ** each["n"] <= BY_CHANCE)]:
+            found.append(f"{name!a} always says what {panel.raters[at]!a} says")
+        differ, first = np.unique(item[split & known[item]], return_index=True)
+        with_most = own[differ] == most[split & known[item]][first]
+        if with_most.all() and FOLLOWED ** len(differ) <= BY_CHANCE:
+            words = f"{name!a} says what most raters say on all {len(differ)} items with a minority"
+            found.append(words)
+    words = "no classifier always follows a rater, or the majority"
+    return Fact(len(found), "; ".join(found[:SHOWN]) or words)
+
+
+def _first_of(panel: Panel, name: str) -> tuple[Codes, Codes]:
+    """What a classifier first said of each item in this round, and of which items it said it."""
+    columns, place = panel.columns, panel.raters.index(name)
+    rows = np.flatnonzero((columns["place"] == place) & ~columns["earlier"])[::-1]
+    own = np.zeros(len(panel.items), dtype=columns["label"].dtype)
+    known = np.zeros(len(panel.items), dtype=bool)
+    own[columns["at"][rows]], known[columns["at"][rows]] = columns["label"][rows], True
+    return own, known
 
 
 def _voices(same: Pairs, n_raters: int) -> Codes:

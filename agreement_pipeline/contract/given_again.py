@@ -1,6 +1,6 @@
-"""Labels that raters gave again, and ratings that were added, where raters had differed.
+"""Labels that were given again, added, or not given, where raters differ.
 
-Both make agreement look better, or other, than it was between raters who work independently. A slip
+They make agreement look better, or other, than it was between raters who work independently. A slip
 that is corrected does so too, so a few changes are never held against a round.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from agreement_pipeline.contract.facts import BY_CHANCE, Fact, fact
+from agreement_pipeline.contract.facts import BY_CHANCE, USUAL, Fact, fact
 from agreement_pipeline.contract.panel import Codes, Panel
 from agreement_pipeline.ratings import Ratings, in_pandas, numbers_in, seconds, whole
 from agreement_pipeline.text import in_words
@@ -21,6 +21,7 @@ SLIPS, FEWEST_CHANGES = 0.02, 10
 """So large a share of all labels may be corrected slips, and so few changes tell nothing."""
 MOST_EXACT = 10_000
 """Beyond so many changes, a normal distribution gives the p."""
+KEYS = ["item", "rater"]
 NOTHING = "no label is known to have been changed, so nothing was checked"
 
 
@@ -56,12 +57,9 @@ class Changes:
     @property
     def aimed(self) -> bool:
         """True if more were changed than slips explain, and neither at random nor away."""
-        from scipy.stats import binom
-
-        if self.changed < FEWEST_CHANGES or self.p > BY_CHANCE:
+        if self.p > BY_CHANCE or not _beyond_slips(self.changed, self.n):
             return False
-        no_slips = float(binom.sf(self.changed - 1, self.n, SLIPS)) <= BY_CHANCE
-        return no_slips and (self.towards is None or self.towards > (self.away or 0))
+        return self.towards is None or self.towards > (self.away or 0)
 
     @property
     def words(self) -> str:
@@ -121,30 +119,96 @@ def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None
     `before` are earlier deliveries of the round, in order. None if they have no label in common
     with it, or if labels are vectors.
     """
-    scale, keys = ratings.scale, ["item", "rater"]
-    if scale.dimensions > 1:
+    now, then = _labels(ratings), _first_delivered(ratings, before)
+    both = now.merge(then, on=KEYS, suffixes=("", "_then")).sort_values("item", kind="stable")
+    if both.empty:
         return None
-    now, then = _labels(ratings), None
-    for each in before:
-        if each.scale.dimensions == 1 and each.scale.numeric == scale.numeric:
-            met = now[keys].merge(_labels(each), on=keys)
-            then = met if then is None else pd.concat([then, met]).drop_duplicates(keys)
-    if then is None or then.empty:
-        return None
-    both = now.merge(then, on=keys, suffixes=("", "_then")).sort_values("item", kind="stable")
-    item, rater = (both[name].factorize()[0] for name in keys)
+    item, rater = (both[name].factorize()[0] for name in KEYS)
     first, last = both["label_then"].to_numpy(), both["label"].to_numpy()
     label = "number"
-    if not scale.numeric:
+    if not ratings.scale.numeric:
         codes = pd.factorize(np.concatenate([first, last]))[0]
         (first, last), label = np.split(codes, 2), "code"
     return _changes(item, rater, first, last, first != last, label)
 
 
-def _labels(ratings: Ratings) -> pd.DataFrame:
-    found = ratings.first(["item", "rater", "label"], raters=ratings.raters)
+@dataclass(frozen=True)
+class Dropped:
+    """The labels of an earlier delivery of a round that are gone from it.
+
+    `n` labels were there, and `gone` of them are gone, on `items` items. Of these, `on_disputed`
+    were disputed, and `expected` would be if items with the same raters were drawn. `p` is how
+    likely chance alone gives so many.
+    """
+
+    n: int
+    gone: int
+    items: int
+    on_disputed: int
+    expected: float
+    p: float
+
+    @property
+    def aimed(self) -> bool:
+        """True if more is gone than so few mistakes explain, and not at random."""
+        return self.p <= BY_CHANCE and _beyond_slips(self.gone, self.n)
+
+    @property
+    def words(self) -> str:
+        """What is gone, in words.
+
+        >>> Dropped(600, 60, 20, 18, 4.2, 0.0001).words
+        '60 of 600 labels are gone; 18 of their 20 items were disputed instead of about 4'
+        """
+        about = f"instead of about {in_words(self.expected, '.0f')}"
+        return (
+            f"{self.gone} of {self.n} labels are gone; {self.on_disputed} of their {self.items} "
+            f"items were disputed {about}"
+        )
+
+
+def dropped_since(ratings: Ratings, before: Iterable[Ratings]) -> Dropped | None:
+    """The labels that were delivered before and are gone, alone or with their items.
+
+    None if nothing was delivered before that can be compared.
+    """
+    then = _first_delivered(ratings, before).sort_values("item", kind="stable")
+    if then.empty:
+        return None
+    item, rater = (then[name].factorize()[0] for name in KEYS)
+    label = then["label"].to_numpy()
+    label = label if ratings.scale.numeric else pd.factorize(label)[0]
+    kept = then.merge(_labels(ratings, gold=True)[KEYS], on=KEYS, how="left", indicator=True)
+    gone = (kept["_merge"] == "left_only").to_numpy()
+    disputed, met = _disputed(item, label, numeric=ratings.scale.numeric)
+    chosen, apart_at = (np.bincount(item, which) > 0 for which in (gone & met, disputed & met))
+    count = int((chosen & apart_at).sum())
+    expected, more, _ = _by_chance(_panels(item, rater), chosen, apart_at, count)
+    return Dropped(
+        int(met.sum()), int((gone & met).sum()), int(chosen.sum()), count, expected, more
+    )
+
+
+def _first_delivered(ratings: Ratings, before: Iterable[Ratings]) -> pd.DataFrame:
+    """What each rater said of each item when it was first delivered, on such a scale."""
+    scale, then = ratings.scale, pd.DataFrame(columns=[*KEYS, "label"])
+    if scale.dimensions > 1:
+        return then
+    some = [e for e in before if e.scale.dimensions == 1 and e.scale.numeric == scale.numeric]
+    return pd.concat(map(_labels, some)).drop_duplicates(KEYS) if some else then
+
+
+def _labels(ratings: Ratings, *, gold: bool = False) -> pd.DataFrame:
+    found = ratings.first(["item", "rater", "label"], raters=ratings.raters, gold=gold)
     labels: pd.DataFrame = in_pandas(found)
     return labels
+
+
+def _beyond_slips(changed: int, n: int) -> bool:
+    """True if slips do not explain so many changes."""
+    from scipy.stats import binom
+
+    return changed >= FEWEST_CHANGES and float(binom.sf(changed - 1, n, SLIPS)) <= BY_CHANCE
 
 
 def _seconds(times: Any) -> Codes:
@@ -173,8 +237,7 @@ def _changes(
     """The changes among labels that are in the order of their items."""
     others = np.bincount(item)[item] - 1
     apart = _apart(item, first, first, others, label)
-    disputed = apart > (np.median(apart[others > 0]) if label == "number" and len(apart) else 0.0)
-    met = others > 0
+    disputed, met = _disputed(item, first, numeric=label == "number")
     late = changed & met
     n, n_late = int(met.sum()), int(late.sum())
     if last is None:
@@ -190,6 +253,13 @@ def _changes(
     after = _apart(item, first, last, others, label)
     towards, away = int((late & (after < apart)).sum()), int((late & (after > apart)).sum())
     return Changes(n, n_late, n_late, count, expected, more, towards, away)
+
+
+def _disputed(item: Codes, label: Codes, *, numeric: bool) -> tuple[Codes, Codes]:
+    """Which labels are far from those of other raters of the item, and which meet another."""
+    others = np.bincount(item)[item] - 1
+    apart, met = _apart(item, label, label, others, "number" if numeric else "code"), others > 0
+    return apart > (np.median(apart[met]) if numeric and met.any() else 0.0), met
 
 
 def _items_at_random(item: Codes, rater: Codes, late: Codes, disputed: Codes, n: int) -> Changes:
@@ -306,3 +376,57 @@ def dispute_before_further_raters(panel: Panel) -> Fact:
         f"raters, and on {on_two:.1%} of {int((~further).sum())} without"
     )
     return Fact(on_more - on_two if p <= BY_CHANCE else 0.0, words)
+
+
+@fact
+def dispute_where_ratings_lack(panel: Panel) -> Fact:
+    """By how much more two raters differ on items that lack ratings, as a share.
+
+    Raters may have skipped what is hard, and then agreement looks better than it is. If most items
+    have one number of ratings, items that lack one may be disputed less too: then the ratings that
+    differ may be gone. Of each item, or cluster, two ratings are drawn. They are compared with
+    those of the same two raters on other items, so how good raters are does not matter. It is 0 if
+    chance alone gives such a difference in one of a thousand rounds.
+    """
+    item, rater, label = panel.met
+    begins = np.flatnonzero(np.diff(item, prepend=-1))
+    sizes = np.diff(np.append(begins, len(item)))
+    lacks = sizes < np.median(sizes) if len(sizes) else np.empty(0, dtype=bool)
+    if not lacks.any():
+        return Fact(None, "no items have fewer ratings than most, so nothing was checked")
+    rng = np.random.default_rng(int(panel.ratings.digest[:16], 16))
+    one, other = _two_of(rng, begins, sizes)
+    apart = label[one] != label[other]
+    if panel.ratings.scale.numeric and panel.ratings.scale.dimensions == 1:
+        distance = np.abs(label[one] - label[other])
+        apart = distance > np.median(distance)
+    kept = _one_of_each_cluster(panel, item[begins], rng)
+    pair = (rater[one].astype(np.int64) * len(panel.raters) + rater[other])[kept]
+    lacks, apart = lacks[kept], apart[kept]
+    count = int((lacks & apart).sum())
+    expected, more, fewer = _by_chance(pair, lacks, apart, count)
+    usual = bool((sizes == np.median(sizes)).mean() >= USUAL)
+    p = min(1.0, 2 * min(more, fewer)) if usual else more
+    words = (
+        f"two raters differ on {count} of {int(lacks.sum())} items that lack ratings, instead of "
+        f"about {in_words(expected, '.0f')} as on other items"
+    )
+    return Fact(abs(count - expected) / max(int(lacks.sum()), 1) if p <= BY_CHANCE else 0.0, words)
+
+
+def _two_of(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Codes, Codes]:
+    """The places of two ratings of each item, in order, which are drawn."""
+    one = np.floor(rng.random(len(sizes)) * sizes).astype(np.int64)
+    other = (one + 1 + np.floor(rng.random(len(sizes)) * (sizes - 1)).astype(np.int64)) % sizes
+    return begins + np.minimum(one, other), begins + np.maximum(one, other)
+
+
+def _one_of_each_cluster(panel: Panel, items: Codes, rng: np.random.Generator) -> Codes:
+    """The places of one item of each cluster, which is drawn. All, if there are no clusters."""
+    clusters = panel.contents("cluster")
+    order = rng.permutation(len(items))
+    if clusters is None:
+        return order
+    of_items = np.zeros(len(panel.items), dtype=np.int64)
+    of_items[panel.rated] = pd.factorize(clusters)[0]
+    return np.asarray(order[np.unique(of_items[items][order], return_index=True)[1]])

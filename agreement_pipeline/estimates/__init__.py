@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     from agreement_pipeline.estimates.shrinkage import (
         shrunken_self_agreement as shrunken_self_agreement,
     )
+    from agreement_pipeline.estimates.weak_parts import (
+        explained_by as explained_by,
+        parts_beside as parts_beside,
+    )
     from agreement_pipeline.estimates.standing_out import (
         StandingOut as StandingOut,
         alike_first as alike_first,

@@ -52,7 +52,7 @@ class OrderEffect:
 def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
     """The effect of the order in which alternatives were shown, from preferences of raters.
 
-    Rankings have no order of presentation, and are left out.
+    Rankings count where it is known in which order alternatives were displayed.
 
     Raises
     ------

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         ExpandedPercentiles as ExpandedPercentiles,
         Percentiles as Percentiles,
         expanded as expanded,
+        reached_again as reached_again,
     )
     from agreement_pipeline.intervals.evidence import (
         NOTHING as NOTHING,

@@ -12,7 +12,7 @@ https://doi.org/10.1111/insr.12000
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 
@@ -375,3 +375,44 @@ def expanded(
     if units < FEWEST_UNITS:
         return BoundsOnly(bounds, TOO_FEW_ITEMS)
     return ExpandedPercentiles(draws, value, bounds, units, seen=seen, raised=raised)
+
+
+def reached_again(asked: Sequence[tuple[Percentiles, float]], tail: float) -> float | None:
+    r"""How likely the lower limits of another such round reach their cut-offs, from 0 to 1.
+
+    The other round has as many items from the same raters. `asked` has what is known of each
+    measure, and its cut-off. Both rounds vary around the truth, so the other limit differs from
+    this one as two independent resamples differ (Goodman 1992). Of the resampled values
+    :math:`\theta_b`, the limit :math:`\theta_l` and the cut-off :math:`\theta_c`, take the roots of
+    the distance to the greatest value, :math:`u = \sqrt{\theta_{max} - \theta}`:
+
+    .. math:: \frac{\sum_b u_b [u_l + u_b - u_{b - 1} \le u_c]}{\sum_b u_b}
+
+    The distance is a count of disagreement, whose root varies alike at every value (Bartlett 1936).
+    The weights say that before the round, every true value was as likely as any other. Resamples
+    without unseen items are read, unless all of them are equal. Limits of several measures must be
+    reached on the same resamples. None if a value has no bound.
+
+    References
+    ----------
+    Bartlett, M. S. (1936). The square root transformation in analysis of variance. Supplement to
+    the Journal of the Royal Statistical Society 3(1), 68-78. https://doi.org/10.2307/2983678
+    Goodman, S. N. (1992). A comment on replication, p-values and evidence. Statistics in Medicine
+    11(7), 875-879. https://doi.org/10.1002/sim.4780110705
+
+    >>> known = Percentiles(np.linspace(0.8, 0.96, 400), 0.88, (-1.0, 1.0))
+    >>> reached_again([(known, known.limits(0.025).low - 0.2)], 0.025)
+    1.0
+    """
+    n = max(len(known.draws) for known, _ in asked)
+    reached, weights = np.ones(n, dtype=bool), np.ones(n)
+    for known, cutoff in asked:
+        (least, most), low = known.bounds, known.limits(tail).low
+        draws = known.draws if known.seen is None or not np.ptp(known.seen) else known.seen
+        draws = np.where(np.isnan(draws), least, draws)
+        if not np.isfinite([low, most, draws.min()]).all():
+            return None
+        apart = np.resize(np.sqrt(most - draws), n)
+        other = math.sqrt(most - low) + apart - np.roll(apart, 1)
+        reached, weights = reached & (other <= math.sqrt(most - cutoff)), weights * apart
+    return float(np.average(reached, weights=weights)) if weights.any() else None

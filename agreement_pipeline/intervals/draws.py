@@ -155,10 +155,8 @@ def row_weights(statistic: Statistic, drawn: Array) -> Array:
     if clusters is None:
         return drawn
     seen, unseen = drawn[:, : len(clusters.times)], drawn[:, len(clusters.times) :]
-    typical = clusters.typical(statistic.weights, statistic.readable)
-    return np.hstack(
-        [seen[:, clusters.places] * clusters.sizes(statistic.weights), unseen * typical]
-    )
+    items = clusters.unseen(statistic.weights, statistic.readable)
+    return np.hstack([seen[:, clusters.places] * clusters.sizes(statistic.weights), unseen * items])
 
 
 def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, scheme: Scheme) -> Array:

@@ -229,6 +229,7 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,
+        **({"repeat_rate": decision.repeated} if decision.repeated else {}),
         "version": decision.version or 1,
         **opened_table("reasons_by_rule", verdict_grid(decision.verdicts).to_frame()),
         **opened_table("digests", digests),

@@ -6,11 +6,11 @@ from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
     from agreement_pipeline.policy.decision import (
-        OF_THE_GATE as OF_THE_GATE,
         Assessment as Assessment,
         Decision as Decision,
         assess as assess,
         decide as decide,
+        disputed_dropped as disputed_dropped,
         first_labels as first_labels,
         given_again as given_again,
         judge as judge,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.policy.waivers import (
         DIGEST as DIGEST,
         NONE as NONE,
+        OF_THE_GATE as OF_THE_GATE,
         Waiver as Waiver,
         Waivers as Waivers,
         for_round as for_round,

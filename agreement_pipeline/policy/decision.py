@@ -4,36 +4,38 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract import Changes, Contract, Finding, changes_of
+from agreement_pipeline.contract import Changes, Contract, Dropped, Finding, changes_of
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import (
     ROUND,
     SCOPE_KINDS,
     Estimate,
+    Scope,
+    explained_by,
     measure_ratings,
     measure_strata,
+    parts_beside,
     registered,
     values_of,
 )
-from agreement_pipeline.intervals import METHODS, Inference
+from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
 from agreement_pipeline.policy import reasons
-from agreement_pipeline.policy.policy import Policy
+from agreement_pipeline.policy.policy import Policy, levels_met
 from agreement_pipeline.policy.reasons import Kind
-from agreement_pipeline.policy.rules import Verdict
-from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
+from agreement_pipeline.policy.rules import Rule, Verdict
+from agreement_pipeline.policy.waivers import NONE, OF_THE_GATE, Waiver, Waivers
 from agreement_pipeline.ratings import CAPABILITIES, Array, Codes, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular
-from agreement_pipeline.text import DIGITS, counted, in_words, listed
+from agreement_pipeline.text import DIGITS, counted, in_words, interval, listed
 from agreement_pipeline.version import __version__
 
 USUAL_RESAMPLES = Inference.n_resamples
-OF_THE_GATE = "gate"
-"""The table of a finding that is about the round as a whole, and not about its ratings."""
 USUAL = "krippendorff_alpha"
 """The measure that is told if no rule is about the whole round."""
 FEW, MOST = 0.25, 0.5
@@ -42,6 +44,14 @@ APART, LEAST_VALUES = 5, 4
 NAMED = ("contract", "version")
 ASSISTED = "with the labels that began as a suggestion"
 """What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
+WHOLE_OR_PART = ("round", "stratum")
+MOST_PARTS = 3
+"""So many weak parts are named."""
+EXPLAINED = {
+    "criterion": "within each criterion all labels are alike",
+    "member": "each label of the sets is always ticked, or never",
+    "shown": "the order in which alternatives were shown explains all labels",
+}
 MET_WITH: dict[str, tuple[str, Callable[[Ratings], Ratings], str]] = {
     "gold_items_not_disputed": (
         "dissent_left_out",
@@ -66,7 +76,8 @@ class Decision(Tabular):
     with which confidence; `recorded_manner` are the words that are recorded. The digests say what
     was judged by what, and `contract` has the name and version of the data contract, if it has
     them. `version` says how many different ratings came under the round's name, up to
-    these; it is None outside a store.
+    these; it is None outside a store. `repeat_rate` is the share of rounds like this one with the
+    same decision; None if it is not known.
     """
 
     admitted: bool
@@ -83,11 +94,23 @@ class Decision(Tabular):
     code_version: str
     version: int | None = None
     contract: tuple[str, int] | None = None
+    repeat_rate: float | None = None
 
     @property
     def holding(self) -> tuple[Verdict, ...]:
         """The verdicts of the rules that can hold a release."""
         return tuple(verdict for verdict in self.verdicts if verdict.rule.effect == "hold")
+
+    @property
+    def repeated(self) -> str:
+        """How often another round would get the same decision, in a sentence; empty if unknown."""
+        if self.repeat_rate is None:
+            return ""
+        often = round(100 * self.repeat_rate)
+        return (
+            "If the same raters labelled other such items, as many as these, the decision would be "
+            f"the same in {'over 99' if often == 100 else f'about {often}'} of 100 rounds."
+        )
 
     @property
     def tentative(self) -> bool:
@@ -150,6 +173,7 @@ class Decision(Tabular):
             "waivers": [waiver.to_mapping() for waiver in self.waived],
             "verdicts": [verdict.to_mapping() for verdict in self.verdicts],
             "manner": self.recorded_manner,
+            "repeat_rate": self.repeat_rate,
             "version": self.version,
             "findings": [finding.to_mapping() for finding in self.findings],
             "ratings_digest": self.ratings_digest,
@@ -213,19 +237,28 @@ def assess(
     is read, so the same ones and the same version of this package give the same decision.
     """
     part = judged_part(ratings, policy)
-    found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
+    found = tuple(
+        estimate
+        for kind in SCOPE_KINDS
+        for estimate in _judged(part, policy, [rule for rule in policy.rules if rule.scope == kind])
+    )
 
     kept = contract.check(ratings) if checked is None else checked
     failed = {finding.check for finding in kept if not finding.passed}
+    beside = [
+        (other(part), code, words)
+        for check, (code, other, words) in MET_WITH.items()
+        if check in failed
+    ]
+    again = cache(partial(_judged_again, policy))
 
     def doubted(verdict: Verdict) -> Verdict:
         stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
         if part is not ratings:
-            stands = _met_with(stands, ratings, policy, ASSISTED, code="dissent_left_out")
-        for check, (code, other, words) in MET_WITH.items():
-            if check in failed:
-                stands = _met_with(stands, other(part), policy, words, code=code)
-        return stands
+            stands = _met_with(stands, ratings, policy, again, ASSISTED, code="dissent_left_out")
+        for others, code, words in beside:
+            stands = _met_with(stands, others, policy, again, words, code=code)
+        return _met_in_parts(stands, part, policy)
 
     decision = decide(
         found,
@@ -279,9 +312,11 @@ def decide(
 
     unmet = tuple(filter(stand, short))
     broken = any(finding.holds and stand(finding) for finding in findings)
+    likely = None if broken or waived else _likely(holding, policy)
+    admitted = bool(holding) and not unmet and not broken
     again = f"This is version {version} of the round. " if (version or 0) > 1 else ""
     return Decision(
-        admitted=bool(holding) and not unmet and not broken,
+        admitted=admitted,
         verdicts=verdicts,
         findings=tuple(findings),
         unmet=unmet,
@@ -295,16 +330,40 @@ def decide(
         code_version=code_version,
         version=version,
         contract=contract,
+        repeat_rate=None if likely is None else round(likely if admitted else 1 - likely, 2),
     )
 
 
-def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
-    rules = [rule for rule in policy.rules if rule.scope == kind]
+def _likely(holding: Sequence[Verdict], policy: Policy) -> float | None:
+    """How likely another round of as many such items, from the same raters, is to be admitted.
+
+    None unless it follows from limits of one look alone, of which each rule reads its own.
+    """
+    by_itself = policy.familywise == "none" and policy.inference.several_looks is None
+    asked = []
+    for verdict in holding:
+        rule, found = verdict.rule, verdict.estimate
+        known = None if found is None else found.distribution
+        judged_alone = by_itself and rule.scope != "stratum" and verdict.code == verdict.kind
+        if not judged_alone or not isinstance(known, Percentiles):
+            return None
+        asked.append((known, rule.tentative if "tentative" in policy.admit else rule.reliable))
+    return reached_again(asked, policy.inference.tail) if asked else None
+
+
+def _judged(ratings: Ratings, policy: Policy, rules: Sequence[Rule]) -> Iterator[Estimate]:
+    """The estimates that some rules on scopes of one kind read."""
+    kinds = {rule.scope for rule in rules}
     asked = [rule.measure for rule in rules if rule.if_too_few != "pool"]
-    yield from measure_ratings(ratings, asked, policy.inference, scopes=(kind,))
+    yield from measure_ratings(ratings, asked, policy.inference, scopes=kinds)
     for rule in rules:
         if rule.if_too_few == "pool":
             yield from measure_strata(ratings, [rule.measure], policy.inference, rule.min_items)
+
+
+def _judged_again(policy: Policy, rule: Rule, others: Ratings) -> dict[Scope, Verdict]:
+    """The verdicts of a rule on other ratings of the round."""
+    return {each.scope: each for each in rule.judge(_judged(others, policy, [rule]))}
 
 
 def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
@@ -314,28 +373,57 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
 
 
 def _met_with(
-    verdict: Verdict, others: Ratings, policy: Policy, where: str, *, code: str
+    verdict: Verdict,
+    others: Ratings,
+    policy: Policy,
+    again: Callable[[Rule, Ratings], dict[Scope, Verdict]],
+    where: str,
+    *,
+    code: str,
 ) -> Verdict:
     """The verdict; an inconclusive one if the policy does not admit the verdict on the others."""
-    if verdict.scope.kind != "round" or verdict.kind not in policy.admit:
+    if verdict.scope.kind not in WHOLE_OR_PART or verdict.kind not in policy.admit:
         return verdict
-    other = _of_others(verdict, others, policy)
-    if other.kind in policy.admit:
+    other = again(verdict.rule, others).get(verdict.scope)
+    if other is None or other.kind in policy.admit:
         return verdict
     return _taken_back(verdict, where, other, code=code)
-
-
-def _of_others(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
-    """The verdict of the same rule on other ratings of the round."""
-    rule = verdict.rule
-    again = measure_ratings(ratings, [rule.measure], policy.inference, scopes=("round",))
-    return next(iter(rule.judge(again)))
 
 
 def _taken_back(verdict: Verdict, where: str, other: Verdict, *, code: str) -> Verdict:
     """An inconclusive verdict, since there is another one elsewhere."""
     said = f"{verdict.reason}; {where} it is {other.kind}: {other.reason}"
     return replace(verdict, kind="inconclusive", reason=said, code=code)
+
+
+def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
+    """The verdict, or an inconclusive one if raters surely agree less on a part of the round.
+
+    A part is weak if its value is under the cut-off that the policy admits, at the level of the
+    policy for all parts together (Holm). Strata on which the policy has rules are left to these.
+    """
+    found, rule = verdict.estimate, verdict.rule
+    if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
+        return verdict
+    cutoff = rule.tentative if "tentative" in policy.admit else rule.reliable
+    has_rule = any(each.scope == "stratum" for each in policy.rules)
+    parts = parts_beside(
+        ratings, rule.measure, cutoff, policy.inference, left_out=ratings.strata if has_rule else ()
+    )
+    judged = [part for part in parts if part.is_judged]
+    met = levels_met([part.p for part in judged], policy.inference.tail)
+    weak = [part for part, (under, _) in zip(judged, met, strict=True) if under]
+    said = [
+        f"on {part.name} it is {in_words(part.value)}, {interval(*part.limits)}"
+        for part in sorted(weak, key=lambda each: each.p)[:MOST_PARTS]
+        if part.value is not None and part.limits is not None
+    ]
+    said += [EXPLAINED[column] for column in explained_by(parts)]
+    if not said:
+        return verdict
+    n = f"{len(weak)} of {len(judged)} parts under {cutoff:g}: " if weak else ""
+    reason = f"{verdict.reason}; but {n}{'; '.join(said)}"
+    return replace(verdict, kind="inconclusive", reason=reason, code="weak_part")
 
 
 def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
@@ -366,7 +454,7 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
     if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
         return verdict
     for what, rest, stands in _without(ratings, policy):
-        other = _of_others(verdict, rest, policy)
+        other = _judged_again(policy, verdict.rule, rest)[verdict.scope]
         same_value = (  # then only the draws of its limits differ
             found.value is not None
             and other.estimate is not None
@@ -498,6 +586,15 @@ def given_again(changes: Changes) -> Finding:
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
     return Finding("labels_given_again", OF_THE_GATE, False, "error", words)
+
+
+def disputed_dropped(dropped: Dropped) -> Finding:
+    """What holds a round from which items or labels are gone where raters differed."""
+    words = (
+        f"found that {dropped.words}; expected all that was delivered before. Deliver it again, or "
+        "have a fresh random sample of items labelled under another name."
+    )
+    return Finding("disputed_items_dropped", OF_THE_GATE, False, "error", words)
 
 
 def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:

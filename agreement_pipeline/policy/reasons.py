@@ -37,6 +37,10 @@ HELPS = {
         "look at the labels that were left out, as gold or since they began as a suggestion: "
         "raters differ there; the reason gives both values"
     ),
+    "weak_part": (
+        "see to the part that the reason names: its guideline, or a question of its own; or a rule "
+        "on the scope stratum that says what is enough"
+    ),
     "undefined": (
         "what the reason names, such as a second rater an item, or replicates; "
         "gold items do not count"
@@ -66,6 +70,9 @@ HELPS = {
     ),
     "draw_again": "a round without the items of any draw, and one draw from it",
     "draw_after_labels": "fresh items, and a draw before anybody labels them",
+    "disputed_items_dropped": (
+        "the items and labels that are gone, delivered again; or a waiver that says why they went"
+    ),
     "contract": "what its description says",
 }
 """What helps against each reason to hold a round, by its code. `docs/reasons.md` says the same."""

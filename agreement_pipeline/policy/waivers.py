@@ -58,6 +58,10 @@ IF_MEASURED = Value(
 IF_SAID = Value(SAID.expected, lambda said: said is None or is_text(said), "Name the check.")
 WAIVABLE = ("items", "round")
 """The tables of a contract whose checks a person may waive. Those of `rows` show broken data."""
+OF_THE_GATE = "gate"
+"""The table of a finding that is about the round as a whole, and not about its ratings."""
+OF_HISTORY = ("labels_given_again", "disputed_items_dropped")
+"""What the gate finds and a person may waive. Only a store shows earlier deliveries of a round."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ class Waiver:
         The person who answers for it, the reason, and the last day. The policy bounds it.
     check, contract_digest
         A check of the tables `items` or `round`, and the digest of its contract, as a decision
-        shows it. A check of `rows` shows broken data, so nobody can waive it.
+        shows it; or `labels_given_again` or `disputed_items_dropped` of the gate itself. A check of
+        `rows` shows broken data, so nobody can waive it.
 
     Raises
     ------
@@ -135,8 +140,11 @@ class Waiver:
     def turns(self, found: Verdict | Finding) -> bool:
         """True if this is the verdict, or the failed check, that the waiver overrides."""
         if isinstance(found, Finding):
+            if found.check != self.check or not found.holds:
+                return False
             ran = bool(found.observed)
-            return found.check == self.check and found.table in WAIVABLE and found.holds and ran
+            of_the_gate = found.table == OF_THE_GATE and found.check in OF_HISTORY
+            return of_the_gate or (found.table in WAIVABLE and ran)
         verdict = found
         return verdict.rule.effect == "hold" and (verdict.rule.measure, str(verdict.scope)) == (
             self.measure,
@@ -187,6 +195,8 @@ class Waiver:
     ) -> Iterator[tuple[bool, str]]:
         other = self.contract_digest != contract_digest
         yield other, f"it is bound to another contract than {contract_digest[:12]}"
+        if self.check in OF_HISTORY:
+            return
         failed = [each for each in found if isinstance(each, Finding) and each.holds]
         fails = any(each.check == self.check for each in failed)
         yield not fails, f"no critical check {self.check} of this round failed"
@@ -219,7 +229,8 @@ class Waivers:
     ) -> tuple[tuple[Waiver, ...], tuple[str, ...]]:
         """The waivers that override a verdict or a check, and the refused waivers in words.
 
-        A waiver of a verdict that the policy admits anyway is neither.
+        A waiver of a verdict that the policy admits anyway is neither. One of what earlier
+        deliveries show counts as used, since a release does not show these.
         """
         digests = ratings_digest, contract_digest
         found: list[Verdict | Finding] = [*verdicts, *findings]
@@ -229,7 +240,9 @@ class Waivers:
             *(each for each in findings if each.holds),
         ]
         used = tuple(
-            each for each, refusal in refusals if not refusal and any(map(each.turns, short))
+            each
+            for each, refusal in refusals
+            if not refusal and (each.check in OF_HISTORY or any(map(each.turns, short)))
         )
         return used, tuple(
             f"{each} is refused, since {refusal}" for each, refusal in refusals if refusal

@@ -331,6 +331,11 @@ class ProjectSettings(BaseModel):
                 "found units beside a wide layout; expected the export of a tool, since a table "
                 "has no label objects. Leave layout out."
             )
+        if self.units is not None and self.units.rule == "paired":
+            raise ValueError(
+                "found units of pairs of raters; expected units of all raters, since an object "
+                "would train once for each pair. Measure pairs with `measure FILE --units`."
+            )
         if "://" in self.inbox and self.columns.round:
             # A list of a bucket names the rounds. So none of its objects is read to find them.
             raise ValueError(

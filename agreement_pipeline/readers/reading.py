@@ -18,6 +18,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     CAPABILITIES,
     LIMITS,
+    STRATUM,
     Classifiers,
     Level,
     Limits,
@@ -216,12 +217,12 @@ def _units_in(
 
 
 def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
-    """The units with what is known of their items: whether they are gold, and their cluster."""
-    names = [name for name in ("gold", "cluster") if name in rows.names]
+    """The units with what is known of their items: gold, cluster and strata."""
+    names = [n for n in rows.names if n in ("gold", "cluster") or n.startswith(STRATUM)]
     if not names:
         return units
     known = rows.relation.ask(
-        f"SELECT item, {', '.join(names)} FROM (SELECT *, ROW_NUMBER() OVER "
+        f"SELECT item, {', '.join(map(rows.quoted, names))} FROM (SELECT *, ROW_NUMBER() OVER "
         f"(PARTITION BY item ORDER BY nth) AS place FROM {rows}) AS said WHERE place = 1"
     )
     items, of_item = known["item"].to_pylist(), units["cluster"].astype(object)

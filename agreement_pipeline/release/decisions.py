@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.classifiers import Identity, identified
-from agreement_pipeline.contract import Contract, Finding, changes_since
+from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
 from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
     OF_THE_GATE,
@@ -22,6 +23,7 @@ from agreement_pipeline.policy import (
     Waiver,
     Waivers,
     assess,
+    disputed_dropped,
     for_round,
     given_again,
 )
@@ -300,15 +302,14 @@ def _namesakes(store: Store, identity: Identity) -> set[str]:
 
 
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
-    """What holds a version whose labels were changed where raters differed in earlier ones.
+    """What holds a version whose labels were changed, or are gone, where raters differed earlier.
 
     Each label is compared with the first one that was delivered, and with that of the version
     before. `ratings` are those of the version if they are known under the names of the store.
     """
     before = list[Ratings]()
-    for each in store.versions(version.round):
-        if each.ratings_digest == version.ratings_digest:
-            break
+    every = store.versions(version.round)
+    for each in takewhile(lambda each: each.ratings_digest != version.ratings_digest, every):
         try:
             before.append(store.ratings_of(each))
         except StoreError as cause:
@@ -322,7 +323,10 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
         changes = changes_since(ratings, some)
         if changes is not None and changes.aimed:
             yield given_again(changes)
-            return
+            break
+    dropped = dropped_since(ratings, before)
+    if dropped is not None and dropped.aimed:
+        yield disputed_dropped(dropped)
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:

@@ -169,6 +169,8 @@ def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
 
 
 TOLERANCE = 1e-9
+LATER = {"repeat_rate"}
+"""Keys that documents of earlier versions do not have."""
 
 
 class _Nothing:
@@ -207,13 +209,13 @@ def difference(
     """The first place where plain data differ, in words. None if they are the same.
 
     Numbers may differ within the tolerance. Values under the paths in `passed_over` may differ, but
-    must have the same type. A missing key is not a null.
+    must have the same type. A missing key is not a null, but one that was added `LATER` may miss.
     """
     if () in passed_over and type(found) is type(derived):
         return None
     pairs: Iterator[tuple[object, object, str, str]]
     if isinstance(found, dict) and isinstance(derived, dict):
-        names = sorted(found.keys() | derived.keys())
+        names = sorted(found.keys() | derived.keys() - LATER)
         pairs = (
             (found.get(name, NOTHING), derived.get(name, NOTHING), f"{at}, {name}", name)
             for name in names

@@ -22,7 +22,10 @@ from agreement_pipeline.report.section import (
 )
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import (
+    MARKED,
     NONE,
+    Objects,
+    Units,
     at_each,
     document_of,
     numbers_named,
@@ -61,7 +64,12 @@ WIDEST, TALLEST = 480, 480
 MOST_PIXELS, MOST_BYTES = 50_000_000, 80_000
 QUALITIES = (70, 45, 20)
 SIMILARITIES, STEPS = (0.3, 0.5, 0.7, 0.9), (1.0, 2.0, 5.0, 10.0)
-MEASURES = ("krippendorff_alpha", "percent_agreement")
+MEASURES, F1 = ("krippendorff_alpha", "percent_agreement"), "specific_agreement"
+IN_PAIRS = (
+    "F1 of pairs says how often an object of one rater has its like with another rater. It has the "
+    "same meaning for any number of raters. The other values rise with it, since more raters find "
+    "more objects."
+)
 MOVED = {
     "at_least": "Objects are matched again at each similarity, by the area of both over the area "
     "of either (of keypoints: COCO's similarity). A value that moves much says that raters mark "
@@ -308,11 +316,25 @@ def other_settings(judged: JudgedRound) -> Answer | None:
     if found.settings.rule == "positions":
         name, head, values = "step", "steps", STEPS
     rows: list[Row] = []
-    for value, units in at_each(found.marked, found.settings, values, judged.ratings.scale):
-        clusters = units.rows["cluster"].astype(TEXT).map(found.clusters)
-        moved = replace(units, rows=units.rows.assign(cluster=clusters)).ratings
-        estimates = measured(moved, MEASURES, judged.policy, ["round"])
+    scale, policy, marked = judged.ratings.scale, judged.policy, found.marked
+    for value, units in at_each(marked, found.settings, values, scale):
+        estimates = measured(_in_clusters(units, found).ratings, MEASURES, policy, ["round"])
         rows.append([f"{value:g}", *(c for each in estimates for c in value_and_interval(each))])
     columns = [column for name in MEASURES for column in (title_of(name), "interval")]
+    said = [MOVED[name]]
+    if found.settings.rule == "matched" and NONE in scale.names:
+        in_pairs = at_each(marked, replace(found.settings, rule="paired"), values, scale)
+        for place, (_, units) in enumerate(in_pairs):
+            every = measured(_in_clusters(units, found).marking, [F1], policy, ["category"])
+            of_marked = next((each for each in every if each.scope.name == MARKED), None)
+            rows[place] = [*rows[place], *value_and_interval(of_marked)]
+        columns += ["F1 of pairs", "interval"]
+        said.append(IN_PAIRS)
     table = grid(f"Agreement by {head}", (head, *columns), rows, "settings")
-    return Answer((MOVED[name],), (), (table,))
+    return Answer(tuple(said), (), (table,))
+
+
+def _in_clusters(units: Units, found: Objects) -> Units:
+    """The units in the clusters of the round."""
+    clusters = units.rows["cluster"].astype(TEXT).map(found.clusters)
+    return replace(units, rows=units.rows.assign(cluster=clusters))

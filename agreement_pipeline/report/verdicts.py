@@ -141,7 +141,8 @@ def rules(judged: JudgedRound) -> Answer:
     met: list[Row] = [[each.check, each.description] for each in found.met]
     asked = grid("What the gate asks for beside the rules", ("check", "found"), met, "asked")
     tables = (verdict_grid(verdicts), *([asked] if met else []), *([checks] if rows else []))
-    return Answer((decided(found),), tables=tables)
+    said = tuple(filter(None, (decided(found), found.repeated)))
+    return Answer(said, tables=tables)
 
 
 def _of_contract(found: Decision) -> str:

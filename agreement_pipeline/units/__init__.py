@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
+    from agreement_pipeline.units.answers import ABOUT as ABOUT
     from agreement_pipeline.units.marked import (
         Marked as Marked,
         extents_of as extents_of,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         points_named as points_named,
     )
     from agreement_pipeline.units.units import (
+        MARKED as MARKED,
         RULES as RULES,
         Objects as Objects,
         UnitRule as UnitRule,

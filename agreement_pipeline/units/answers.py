@@ -1,5 +1,6 @@
 """Units of what raters choose and score: pairs of alternatives, labels of a set, criteria."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import STRATUM, Scale
 from agreement_pipeline.text import listed
 from agreement_pipeline.units.marked import Marked
 from agreement_pipeline.units.objects import Choice, ChosenSet, Preference, Ranking, Rubric
@@ -19,6 +20,12 @@ CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
 TURNED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
 ANSWERS = ("no", "yes")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
+ABOUT = ("criterion", "member", "shown")
+"""Strata of units: what they are about, and which of two alternatives was shown first."""
+CRITERION, MEMBER, SHOWN = (f"{STRATUM}{name}" for name in ABOUT)
+BOTH_WAYS, OTHERS = "both ways", "the others"
+MOST_MEMBERS = 50
+"""So many members of sets are strata of their own: those ticked most often. Others are one."""
 
 
 def pairs(
@@ -27,15 +34,31 @@ def pairs(
     """A row for each pair of alternatives and each rater who compared the two.
 
     The first of a pair is the one whose name sorts first, in whatever order it was shown. `shown`
-    says which of the two was shown first, where that is known.
+    says which of the two was shown first, where that is known. If it is known of all, a stratum of
+    units says so.
     """
+    n_pairs = sum(_n_pairs(said) for each in marked for said in each.objects)
+    if n_pairs > settings.most_pairs:
+        raise RatingsError(
+            f"{marked[0].where}: found {n_pairs} pairs of alternatives in all; expected "
+            f"{settings.most_pairs} at most. Rank fewer, or raise most_pairs of the units."
+        )
     found = [
         (f"{each.item} {one} : {other}", each.rater, each.occurrence, choice, each.item, shown)
         for each in marked
         for said in each.objects
         for one, other, choice, shown in _compared(said)
     ]
-    return pd.DataFrame(found, columns=[*COLUMNS, "shown"])
+    rows = pd.DataFrame(found, columns=[*COLUMNS, "shown"])
+    if rows["shown"].isna().any() or rows["shown"].nunique() < 2:
+        return rows
+    one_way = rows.groupby("item", sort=False)["shown"].transform("nunique") == 1
+    return rows.assign(**{SHOWN: rows["shown"].where(one_way, BOTH_WAYS)})
+
+
+def _n_pairs(said: object) -> int:
+    ranked = sum(map(len, said.groups)) if isinstance(said, Ranking) else 2
+    return ranked * (ranked - 1) // 2
 
 
 def _compared(said: object) -> Iterator[tuple[str, str, Choice, str | None]]:
@@ -48,7 +71,8 @@ def _compared(said: object) -> Iterator[tuple[str, str, Choice, str | None]]:
         ranks = {name: rank for rank, group in enumerate(said.groups) for name in group}
         for one, other in combinations(sorted(ranks), 2):
             difference = ranks[one] - ranks[other]
-            yield one, other, CHOICES[(difference > 0) + 2 * (difference == 0)], None
+            choice = CHOICES[(difference > 0) + 2 * (difference == 0)]
+            yield one, other, choice, said.first_shown(one, other)
 
 
 def members(
@@ -59,12 +83,23 @@ def members(
         {name for said in each.objects if isinstance(said, ChosenSet) for name in said.members}
         for each in marked
     ]
+    often = Counter(name for names in ticked for name in sorted(names))
+    every = settings.members or sorted(often)
+    own = sorted(every, key=lambda name: (-often[name], name))[:MOST_MEMBERS]
+    part = {name: name if name in own else OTHERS for name in every}
     found = [
-        (f"{each.item} {label}", each.rater, each.occurrence, ANSWERS[label in names], each.item)
+        (
+            f"{each.item} {label}",
+            each.rater,
+            each.occurrence,
+            ANSWERS[label in names],
+            each.item,
+            part[label],
+        )
         for each, names in zip(marked, ticked, strict=True)
-        for label in settings.members or sorted({*()}.union(*ticked))
+        for label in every
     ]
-    return pd.DataFrame(found, columns=COLUMNS)
+    return pd.DataFrame(found, columns=[*COLUMNS, MEMBER])
 
 
 def criteria(
@@ -82,11 +117,11 @@ def criteria(
             "Correct the criterion."
         )
     found = [
-        (f"{each.item} {name}", each.rater, each.occurrence, score, each.item)
+        (f"{each.item} {name}", each.rater, each.occurrence, score, each.item, name)
         for each, name, score in scored
         if wanted in (None, name)
     ]
-    return pd.DataFrame(found, columns=COLUMNS)
+    return pd.DataFrame(found, columns=[*COLUMNS, CRITERION])
 
 
 def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:

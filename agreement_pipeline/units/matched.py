@@ -15,6 +15,7 @@ So nothing depends on the order of raters, files or objects, or on the raters' n
 import json
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ from agreement_pipeline.units.objects import (
     Span,
     frame_of,
 )
-from agreement_pipeline.units.places import NONE
+from agreement_pipeline.units.places import NONE, NOTHING
 from agreement_pipeline.units.shapes import common_area, signed_area
 
 if TYPE_CHECKING:
@@ -197,9 +198,38 @@ def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[st
     found = [
         (f"{item} {name}", each.rater, each.occurrence, *_answer(said.get(_seat(each))), item)
         for item, raters in opened.items()
-        for name, said in _units(raters, settings)
+        for name, said in _units(raters, settings, {})
         for each in raters
     ]
+    return pd.DataFrame(found, columns=COLUMNS).astype({"drawn": TEXT})
+
+
+def rows_of_pairs(
+    marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
+) -> pd.DataFrame:
+    """A row for each unit and each of two raters: every pair of raters is matched by itself.
+
+    Each rater is read where they met an item first. All pairs that marked nothing are one unit.
+    """
+    extents_of(marked)
+    opened: defaultdict[str, list[Marked]] = defaultdict(list)
+    for each in marked:
+        if each.occurrence == 1:
+            opened[each.item].append(each)
+    found: list[tuple[object, ...]] = []
+    for item, raters in opened.items():
+        names: dict[str, int] = {}
+        idle: dict[str, None] = {}
+        for pair in combinations(raters, min(2, len(raters))):
+            if not any(each.areas for each in pair):
+                idle |= dict.fromkeys(each.rater for each in pair)
+                continue
+            for name, said in _units(pair, settings, names):
+                found += (
+                    (f"{item} {name}", each.rater, 1, *_answer(said.get(_seat(each))), item)
+                    for each in pair
+                )
+        found += ((f"{item}{NOTHING}", rater, 1, NONE, None, item) for rater in idle)
     return pd.DataFrame(found, columns=COLUMNS).astype({"drawn": TEXT})
 
 
@@ -211,13 +241,15 @@ def _answer(area: Area | None) -> tuple[str, str | None]:
 
 
 def _units(
-    raters: Sequence[Marked], settings: "UnitSettings"
+    raters: Sequence[Marked], settings: "UnitSettings", names: dict[str, int]
 ) -> Iterator[tuple[str, dict[Hashable, Area]]]:
-    """The name of each unit of an item, and the object of each rater in it."""
+    """The name of each unit of an item, and the object of each rater in it.
+
+    `names` says how many units of the item had each name before.
+    """
     groups = groups_of([(_seat(each), area) for each in raters for area in each.areas], settings)
     if not groups:
-        yield "nothing marked", {}
-    names: dict[str, int] = {}
+        yield NOTHING.strip(), {}
     for group in groups:
         name = group[0].area.place
         names[name] = names.get(name, 0) + 1

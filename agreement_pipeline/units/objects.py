@@ -190,10 +190,14 @@ class Keypoints:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Alternatives from the best to the worst. Those of one group are tied."""
+    """Alternatives from the best to the worst. Those of one group are tied.
+
+    `shown` are the alternatives in the order in which they were displayed, if it is known.
+    """
 
     groups: tuple[frozenset[str], ...]
     where: str = _place("a ranking")
+    shown: tuple[str, ...] = ()
     kind: ClassVar[str] = "rankings"
 
     def __post_init__(self) -> None:
@@ -205,6 +209,19 @@ class Ranking:
                 "two alternatives or more, each once",
                 "Correct the ranking.",
             )
+        if self.shown and not {*every} <= {*self.shown}:
+            _refuse(
+                self.where,
+                f"alternatives {listed(sorted({*every} - {*self.shown}))} that were not displayed",
+                "the order of all that are ranked",
+                "Correct the order, or leave it out.",
+            )
+
+    def first_shown(self, one: str, other: str) -> Choice | None:
+        """Which of two alternatives was displayed first. None if it is not known."""
+        if not self.shown:
+            return None
+        return "first" if self.shown.index(one) < self.shown.index(other) else "second"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,15 @@ from typing import Annotated, ClassVar, Literal, get_args
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.mistakes import CLOSED, Need, Value, is_number, one_of, refuse_mistakes
+from agreement_pipeline.mistakes import (
+    CLOSED,
+    Need,
+    Value,
+    is_number,
+    one_of,
+    refuse_mistakes,
+    whole,
+)
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.units import answers, matched, positions
 from agreement_pipeline.units.marked import Marked, scale_of_areas
@@ -16,7 +24,9 @@ from agreement_pipeline.units.objects import KINDS
 Similarity = Literal["iou", "overlap", "exact", "oks"]
 SIMILARITIES: tuple[str, ...] = get_args(Similarity)
 Part = Literal["all", "marking", "naming"]
-OF_RULES = ("similarity", "at_least", "sigmas", "step", "criterion", "members", "part")
+OF_RULES = (
+    *("similarity", "at_least", "sigmas", "step", "criterion", "members", "most_pairs", "part"),
+)
 """The settings that only some rules read."""
 KEYPOINTS = "keypoints"
 USUAL = {
@@ -64,6 +74,9 @@ class UnitSettings:
         The only criterion of a rubric that counts.
     members
         The labels that a set may hold. Those that somebody ticked if omitted.
+    most_pairs
+        How many pairs of alternatives all rankings may have together. More are refused before they
+        fill the memory.
     part
         all: the units as they are. marking: whether raters marked them. naming: what those who
         marked them called them.
@@ -96,6 +109,7 @@ class UnitSettings:
         str | None, Value("a name", lambda value: value is None or isinstance(value, str))
     ] = None
     members: Annotated[tuple[str, ...], Value("a list of labels", _is_names, nested=True)] = ()
+    most_pairs: Annotated[int, Value("a whole number from 1", whole(1))] = 500_000
     part: Annotated[Part, one_of(get_args(Part))] = "all"
 
     def __post_init__(self) -> None:
@@ -157,6 +171,8 @@ class UnitRule:
 
 
 AREAS_IN_LINE = frozenset({"spans", "segments"})
+OF_AREAS = AREAS_IN_LINE | {"boxes", "polygons", "keypoints"}
+MATCHING = frozenset({"similarity", "at_least", "sigmas", "part"})
 RULES = {
     each.name: each
     for each in (
@@ -171,16 +187,24 @@ RULES = {
         UnitRule(
             "matched",
             "objects that are alike",
-            AREAS_IN_LINE | {"boxes", "polygons", "keypoints"},
-            frozenset({"similarity", "at_least", "sigmas", "part"}),
+            OF_AREAS,
+            MATCHING,
             matched.rows,
+            scale_of_areas,
+        ),
+        UnitRule(
+            "paired",
+            "objects that are alike, in each pair of raters",
+            OF_AREAS,
+            MATCHING,
+            matched.rows_of_pairs,
             scale_of_areas,
         ),
         UnitRule(
             "pairs",
             "each pair of alternatives",
             frozenset({"rankings", "preferences"}),
-            frozenset(),
+            frozenset({"most_pairs"}),
             answers.pairs,
             lambda marked, source: Scale(answers.CHOICES),
         ),

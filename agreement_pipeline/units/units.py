@@ -268,7 +268,9 @@ def _marked(said: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Ite
             ]
         )
         extent = (lengths[item],) if at_positions else ()
-        yield Marked(item, rater, tuple(areas), extent, model=rater in models)
+        # An object stands in several units if raters were matched in pairs.
+        once = tuple(dict.fromkeys(areas))
+        yield Marked(item, rater, once, extent, model=rater in models)
 
 
 def _span(unit: str, label: str) -> Span:

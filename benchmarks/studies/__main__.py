@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
-from benchmarks.studies import admissions, differences, failures  # noqa: F401  # they register
+from benchmarks.studies import admissions, differences, failures, repeats  # noqa: F401  # they register
 from benchmarks.studies.study import STUDIES, Asked
 from tools.pages.generated import between_marks
 

@@ -1,14 +1,15 @@
 """How often limits are on the wrong side of the truth, in populations that the design lacks."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from unittest.mock import patch
 
 import numpy as np
 
-from agreement_pipeline.estimates import Estimate, measure_ratings
+from agreement_pipeline.estimates import Estimate, basis_of, measure_ratings
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
@@ -26,7 +27,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
-from agreement_pipeline.units import Marked, Span, UnitSettings, units_of
+from agreement_pipeline.units import MARKED, Marked, Span, UnitSettings, units_of
 from benchmarks.coverage_study import GROUPS, statistic_of
 from benchmarks.populations import (
     CELLS,
@@ -42,6 +43,7 @@ from benchmarks.populations import (
     overlooked,
     where_two_differ,
     with_guessers,
+    with_other_ends,
 )
 from benchmarks.studies.study import (
     ALPHA,
@@ -233,6 +235,102 @@ def units(asked: Asked) -> Iterator[Cells]:
             inside, above = (low <= truth) & (high >= truth), low <= truth
             shares = percent(inside[there], above[there])
             yield n, question, f"{truth:.3f}", *shares, len(low) - there.sum()
+
+
+def conversations(
+    rng: np.random.Generator, n: int, hard: float = 0.0, heavy: bool = False
+) -> CategoryCounts:
+    """Messages of conversations of unequal length, by three raters of two categories.
+
+    Raters know 85 % of the messages, and more of some conversations than of others. They guess all
+    of a `hard` one. Lengths are geometric, or lognormal if `heavy`.
+    """
+    sizes = rng.geometric(1 / 6, n)
+    if heavy:
+        sizes = np.ceil(6 * np.exp(rng.normal(size=n))).astype(int)
+    places = np.repeat(np.arange(n), sizes)
+    clear = np.where(rng.random(n) < hard, 0.0, rng.beta(6 * 0.85, 6 * 0.15, n))
+    known, guessed = rng.random(len(places)) < clear[places], rng.integers(2, size=(len(places), 3))
+    yes = np.where(known, 3 * guessed[:, 0], guessed.sum(1))
+    clusters = Clusters(places, np.ones(n))
+    return CategoryCounts(np.column_stack([3 - yes, yes]), scale=TWO, clusters=clusters).merged()
+
+
+def in_positions(rng: np.random.Generator, n: int) -> CategoryCounts:
+    """The positions of the spans of the study `units`."""
+    scale = Scale(("none", *NAMES))
+    units = units_of(list(documents(rng, n)), UnitSettings("spans"), scale)
+    counts = basis_of(units.ratings, ALPHA)
+    assert isinstance(counts, LabelsByRater | CategoryCounts)
+    return counts.unnamed()
+
+
+UNEQUAL: dict[str, Callable[[np.random.Generator, int], CategoryCounts]] = {
+    "spans": in_positions,
+    "conversations": conversations,
+    "conversations, lognormal lengths": partial(conversations, heavy=True),
+    "conversations, 3 % hard": partial(conversations, hard=0.03),
+    "conversations, 3 % hard, lognormal lengths": partial(conversations, hard=0.03, heavy=True),
+}
+
+
+@study(
+    "population | clusters | true α | the default: width | misses under, over "
+    "| by the tail: width | misses under, over",
+    rounds=500,
+    draws=1000,
+)
+def widths(asked: Asked) -> Iterator[Cells]:
+    """How wide intervals of clusters of unequal size are, and how often each limit misses.
+
+    The width is a mean, over the central 95 % range of the value in as many rounds.
+    """
+    for (name, drawn), n in product(UNEQUAL.items(), (30, 100)):
+        truth = float(MEASURES[ALPHA](drawn(np.random.default_rng(1), MANY)).value)
+        rounds = [drawn(np.random.default_rng([n, each]), n) for each in range(asked.rounds)]
+        values = [float(MEASURES[ALPHA](each).value) for each in rounds]
+        spread = float(np.diff(np.quantile(values, (0.025, 0.975)))[0])
+        cells: list[str] = []
+        for method in (asked.inference.method, "tail_adaptive_bootstrap"):
+            inference = replace(asked.inference, method=method)
+            low, high = limits(ALPHA, [(each, 1) for each in rounds], inference)
+            wide = f"{(high - low).mean() / spread:.2f}"
+            cells += [wide, ", ".join(percent(low > truth, high < truth))]
+        yield name, n, f"{truth:.3f}", *cells
+
+
+@study(
+    "raters | F1 of pairs | α of positions | α of matched | specific agreement of matched",
+    rounds=300,
+    draws=1000,
+)
+def panels_of_units(asked: Asked) -> Iterator[Cells]:
+    """Values of units of as many documents, for panels of raters of one behaviour."""
+    for n_raters in (2, 3, 5, 8, 12):
+        marked = with_other_ends(asked.rounds, n_raters)
+        of_rule = {
+            rule: units_of(marked, UnitSettings("spans", rule=rule)).marking
+            for rule in ("paired", "positions", "matched")
+        }
+        yield (
+            n_raters,
+            *(
+                f"{each.value:.3f} ({each.low:.3f} to {each.high:.3f})"
+                for rule, measure in (
+                    ("paired", "specific_agreement"),
+                    ("positions", ALPHA),
+                    ("matched", ALPHA),
+                    ("matched", "specific_agreement"),
+                )
+                for each in measure_ratings(
+                    of_rule[rule],
+                    [measure],
+                    asked.inference,
+                    scopes=("round" if measure == ALPHA else "category",),
+                )
+                if each.scope.name in ("", MARKED)
+            ),
+        )
 
 
 NIGHTS, TIGHTEST = range(40, 601, 20), 300

@@ -173,8 +173,8 @@ def test_the_built_in_contract_has_a_new_version_where_its_checks_change():
     """A store refuses other checks under one name and version."""
     assert (DEFAULT.contract, DEFAULT.version, DEFAULT.digest[:12]) == (
         "default",
-        2,
-        "e4418b267bf3",
+        3,
+        "d4ffe4e0ed10",
     )
 
 

@@ -378,6 +378,21 @@ def test_rankings_and_preferences_of_label_studio(tmp_path):
     assert ratings(path, None, "preferences").to_pandas()["label"].tolist() == ["first", "second"]
 
 
+def test_a_task_of_label_studio_tells_in_which_order_alternatives_were_displayed(tmp_path):
+    path = label_studio_results(tmp_path, ana=ranked("x", "y", "z"), ben=ranked("y", "x", "z"))
+    assert ratings(path, None, "rankings").strata == {}
+    tasks = json.loads(path.read_text())
+    tasks[0]["data"] |= {"places": ["y", "x"], "answers": [{"id": name} for name in "zxwy"]}
+    path.write_text(json.dumps(tasks))
+    found = ratings(path, None, "rankings")
+    items = found.items(["stratum:shown"]).to_pylist()
+    assert [(each["item"], each["stratum:shown"]) for each in items] == [
+        ("q1 x : y", "first"),
+        ("q1 x : z", "second"),
+        ("q1 y : z", "second"),
+    ]
+
+
 def polygon(points):
     value = {"points": points, "polygonlabels": ["cat"]}
     return [

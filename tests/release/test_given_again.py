@@ -2,14 +2,17 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import ReleaseHeldError
+from agreement_pipeline.policy import Waiver
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release import judge_round, open_release, release_round
+from agreement_pipeline.release.decisions import today
 from tests.release.rounds import CONTRACT, POLICY, RATERS, SCALE, released
 
 N_ITEMS, N_DISPUTED = 200, 50
@@ -66,6 +69,89 @@ def test_a_version_in_which_slips_were_corrected_is_not_held(store, original):
     store.ingest("r1", first(slipped), original)
     store.ingest("r1", first(frame.assign(label=label)), original)
     assert codes(store) == ()
+
+
+def good_frame():
+    """Two items in ten are disputed, of four hundred. Without those, nearly none is."""
+    rows = [
+        (f"i{item:03}", rater, SCALE.names[(item + (item % 10 < 2 and place == item % 3)) % 2])
+        for item in range(400)
+        for place, rater in enumerate(RATERS)
+    ]
+    return pd.DataFrame(rows, columns=["item", "rater", "label"])
+
+
+def waiver_of(decision, check):
+    return Waiver(
+        project="demo",
+        round="r1",
+        ratings_digest=decision.ratings_digest,
+        measure=None,
+        check=check,
+        contract_digest=decision.contract_digest,
+        who="Dana Okoye",
+        why="The tool had lost a page of the guideline.",
+        until=today() + timedelta(days=9),
+    )
+
+
+def number(frame):
+    return frame["item"].str[1:].astype(int)
+
+
+@pytest.mark.parametrize("what", ["items", "labels"])
+def test_a_version_from_which_disputed_items_or_labels_are_gone_is_held(store, original, what):
+    frame = good_frame()
+    differs = number(frame) % 10 < 2
+    if what == "labels":
+        differs &= frame["rater"].map({name: at for at, name in enumerate(RATERS)}) == (
+            number(frame) % 3
+        )
+    gone = differs & (number(frame) > 30)
+    store.ingest("r1", first(frame), original)
+    assert "disputed_items_dropped" not in codes(store)
+    store.ingest("r1", first(frame[~gone]), original)
+    assert codes(store) == ("disputed_items_dropped",)
+    decided = judge_round(store, "r1", POLICY, CONTRACT)[0].decision
+    n_gone = {"labels": 73, "items": 219}[what]
+    words = f"{n_gone} of 1200 labels are gone; 73 of their 73 items were disputed instead of about"
+    assert words in decided.reasons[0]
+    # a person may say why they went, and the release names who
+    found = release_round(
+        store,
+        "r1",
+        POLICY,
+        CONTRACT,
+        project="demo",
+        waivers=[waiver_of(decided, "disputed_items_dropped")],
+    )
+    assert "**Under a waiver.** Dana Okoye" in (found.path / "README.md").read_text()
+    assert open_release(found.path, store=store).rounds == ("r1",)
+
+
+def test_items_that_are_gone_at_random_hold_nothing(store, original):
+    frame = good_frame()
+    store.ingest("r1", first(frame), original)
+    drawn = np.random.default_rng(2).random(400) < 0.25
+    store.ingest("r1", first(frame[~drawn[number(frame)]]), original)
+    assert "disputed_items_dropped" not in codes(store)
+    # a fresh sample under the name has no item of the first one
+    fresh = frame[number(frame) % 10 > 1].assign(item=lambda made: "x" + made["item"])
+    store.ingest("r1", first(fresh), original)
+    assert codes(store) == ()
+
+
+def test_labels_given_again_can_be_waived(store, original):
+    frame = frame_of(share=0.8)
+    store.ingest("r1", first(frame), original)
+    store.ingest("r1", last(frame), original)
+    held = judge_round(store, "r1", POLICY, CONTRACT)[0].decision
+    waiver = waiver_of(held, "labels_given_again")
+    found = judge_round(store, "r1", POLICY, CONTRACT, waivers=[waiver])[0].decision
+    assert found.admitted
+    assert found.waived == (waiver,)
+    other = replace(waiver, ratings_digest="0" * 64)
+    assert not judge_round(store, "r1", POLICY, CONTRACT, waivers=[other])[0].decision.admitted
 
 
 def test_last_labels_train_and_first_ones_are_judged_and_released(store, original):

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from agreement_pipeline.estimates import measure
+from agreement_pipeline.estimates import measure, survey
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import report_page
@@ -188,6 +188,15 @@ def test_values_at_other_settings_are_those_of_units_made_with_them(kind, drawn,
     ]
     assert len({row[1].by for row in table.rows}) > 1
     assert other_settings(judged(a_round())) is None
+
+
+def test_the_f1_of_pairs_stands_beside_matched_units():
+    (table,) = other_settings(judged(ratings_of("boxes", boxes))).tables
+    assert table.columns[-2:] == ("F1 of pairs", "interval")
+    pairs = ratings_of("boxes", boxes, rule="paired", part="marking", at_least=0.7)
+    every = survey(pairs, ["specific_agreement"], scopes=("category",))
+    (of_marked,) = (each for each in every if each.scope.name == "marked")
+    assert table.rows[2][-2].by == of_marked.value
 
 
 def test_a_round_of_plain_labels_or_of_agreement_has_no_such_section():

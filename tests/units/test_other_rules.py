@@ -82,6 +82,61 @@ def test_a_rubric_is_its_criteria_and_one_of_them_may_be_chosen():
         said("rubrics", marked, scale=scale, criterion="tone")
 
 
+def test_more_pairs_than_the_limit_are_refused_before_they_are_made():
+    marked = [ranked("ana", *"abcd"), ranked("ben", *"abc")]
+    assert len(said("rankings", *marked, most_pairs=9)) == 9
+    with pytest.raises(RatingsError, match="found 9 pairs of alternatives in all; expected 8 at"):
+        said("rankings", *marked, most_pairs=8)
+    with pytest.raises(ProjectError, match="most_pairs: found 0; expected a whole number from 1"):
+        UnitSettings("rankings", most_pairs=0)
+
+
+def strata_of(kind, *marked):
+    return units_of(marked, UnitSettings(kind)).ratings.strata
+
+
+def test_a_criterion_and_a_label_of_a_set_are_strata():
+    rubrics = [Marked("e", name, (Rubric({"style": "1", "facts": "3"}),)) for name in "ab"]
+    assert strata_of("rubrics", *rubrics) == {"criterion": ("facts", "style")}
+    sets = [Marked("t", name, (ChosenSet(frozenset({"joy", "fear"})),)) for name in "ab"]
+    assert strata_of("sets", *sets) == {"member": ("fear", "joy")}
+
+
+def test_labels_that_are_seldom_ticked_are_one_stratum():
+    ticked = frozenset(f"l{at:02}" for at in range(52))
+    marked = [
+        Marked(f"t{at}", "ana", (ChosenSet(ticked - {"l07", "l31"} if at else ticked),))
+        for at in range(3)
+    ]
+    (names,) = strata_of("sets", *marked).values()
+    assert len(names) == 51
+    assert "the others" in names
+    assert {"l07", "l31"}.isdisjoint(names)
+
+
+def test_which_of_two_was_shown_first_is_a_stratum_where_it_differs():
+    shown = {"q1": "xy", "q2": "yx"}
+    every = [
+        Marked(item, rater, (Preference(*order, "first"),))
+        for item, order in shown.items()
+        for rater in ("ana", "ben")
+    ]
+    assert strata_of("preferences", *every) == {"shown": ("first", "second")}
+    assert strata_of("preferences", *every[:2]) == {}
+    turned = Marked("q1", "chi", (Preference("y", "x", "tie"),))
+    assert strata_of("preferences", *every, turned) == {"shown": ("both ways", "second")}
+    one, other = frozenset("x"), frozenset("y")
+    rankings = [Marked("q", name, (Ranking((one, other), shown=tuple("yx")),)) for name in "ab"]
+    known = Marked("r", "a", (Ranking((one, other), shown=tuple("xy")),))
+    assert strata_of("rankings", *rankings, known) == {"shown": ("first", "second")}
+    assert strata_of("rankings", *rankings, known, Marked("s", "a", (Ranking((one, other)),))) == {}
+
+
+def test_an_order_of_display_must_hold_all_that_is_ranked():
+    with pytest.raises(RatingsError, match=r"found alternatives \['y'\] that were not displayed"):
+        Ranking((frozenset("x"), frozenset("y")), shown=("x", "z"))
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -8,7 +8,7 @@ objects.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from agreement_pipeline.errors import RatingsError
@@ -93,7 +93,11 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             result = before_review(each, where) if what == "annotation" else each.get("result")
             yield Submission(
                 task["id"] if what == "draft" else task.get("id"),
-                values=objects_in(result, where, kind) if kind else answers_in(result),
+                values=(
+                    objects_in(result, where, kind, displayed_in(task.get("data")))
+                    if kind
+                    else answers_in(result)
+                ),
                 record=where if what == "draft" else name,
                 created=each.get("created_at"),
                 fields=fields,
@@ -199,15 +203,28 @@ def _time_of(step: Data) -> str:
 # Label objects
 
 
-def objects_in(result: object, where: str, kind: str) -> dict[str, Drawn]:
-    """The objects of a kind, by question."""
+def displayed_in(data: object) -> list[tuple[str, ...]]:
+    """The lists of alternatives in the data of a task. They are displayed in this order."""
+    lists = data.values() if isinstance(data, Mapping) else ()
+    return [
+        tuple(str(each.get("id")) for each in said)
+        for said in lists
+        if isinstance(said, list) and all(isinstance(each, Mapping) for each in said)
+    ]
+
+
+def objects_in(
+    result: object, where: str, kind: str, displayed: Sequence[tuple[str, ...]] = ()
+) -> dict[str, Drawn]:
+    """The objects of a kind, by question. `displayed` are lists of alternatives, as displayed."""
     found: list[tuple[str, LabelObject]] = []
     extents: dict[str, tuple[float, ...]] = {}
     for n, part in enumerate(result if isinstance(result, list) else (), 1):
         if part.get("type") in TYPES.get(kind, ()):
             name, labels = part.get("from_name", kind), part["value"].get(part["type"])
             labels = labels if isinstance(labels, list) else [""]  # a ranking or a preference
-            found += [(name, _object(part, kind, each, f"{where}, object {n}")) for each in labels]
+            place = f"{where}, object {n}"
+            found += [(name, _object(part, kind, each, place, displayed)) for each in labels]
             extents[name] = _extent(part)
     objects = together(found)
     return {name: Drawn(objects.get(name, ()), extent) for name, extent in extents.items()}
@@ -220,7 +237,9 @@ def _extent(part: Data) -> tuple[float, ...]:
     return (float(part["original_length"]),) if "original_length" in part else ()
 
 
-def _object(part: Data, kind: str, label: str, where: str) -> LabelObject:
+def _object(
+    part: Data, kind: str, label: str, where: str, displayed: Sequence[tuple[str, ...]]
+) -> LabelObject:
     value = part["value"]
     if kind == "spans":
         offsets = value.get("globalOffsets") or value
@@ -230,7 +249,8 @@ def _object(part: Data, kind: str, label: str, where: str) -> LabelObject:
     if kind == "rankings":
         said = value["ranker"]
         order = next(iter(said.values())) if isinstance(said, Mapping) else said
-        return Ranking(tuple(frozenset({name}) for name in order), where)
+        shown = next((names for names in displayed if {*order} <= {*names}), ())
+        return Ranking(tuple(frozenset({name}) for name in order), where, shown)
     if kind == "preferences":
         return Preference("left", "right", CHOSEN.get(value["selected"], "tie"), where)
     size = _extent(part)

@@ -1,0 +1,146 @@
+"""Parts of a round on which raters agree less than on the round: one value may hide them.
+
+The parts are the strata of a round (columns that a team names, and what units are about), its
+clusters taken alike, however many items they hold, and the labels that began as no suggestion.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.estimates.estimates import Estimate, estimate, registered
+from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum, strata_of
+from agreement_pipeline.intervals import Inference, Interval, points_of
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.statistics import Statistic, seed_of
+from agreement_pipeline.students_t import lower_tail, quantile
+from agreement_pipeline.units import ABOUT
+
+FEWEST_ITEMS = 10
+"""A part of fewer items is not judged."""
+NEEDS = ("counts", "patterns", "values")
+ALIKE = "clusters that count alike"
+UNASSISTED = "labels that began as no suggestion"
+
+
+class Part(NamedTuple):
+    """A part of a round.
+
+    Attributes
+    ----------
+    name, column
+        What it is in words, and the column that tells it apart, or nothing.
+    value, limits
+        The value of the measure and its limits. None: it has none, or needs no limits.
+    p
+        The p-value of the hypothesis that the true value reaches a cut-off. It is 1 if the value
+        itself reaches it, and if the part cannot be judged.
+    differs
+        False if all its labels are alike.
+    is_judged
+        False if it has no value or too few items, or if nearly all its labels are of one category.
+        Then chance alone gives nearly all agreement, and a low value tells little of the raters.
+    """
+
+    name: str
+    column: str
+    value: float | None = None
+    p: float = 1.0
+    limits: Interval | None = None
+    differs: bool = True
+    is_judged: bool = True
+
+
+def parts_beside(
+    ratings: Ratings,
+    measure: str,
+    cutoff: float,
+    inference: Inference,
+    *,
+    left_out: Collection[str] = (),
+) -> list[Part]:
+    """Whether a measure of agreement between raters reaches a cut-off on each part of a round.
+
+    The limits are about these raters, for a round that is judged once. Columns of strata may be
+    left out. A measure of replicates, of confidence or of classifiers has no parts.
+    """
+    if registered(measure).needs not in NEEDS:
+        return []
+    once = Inference(inference.confidence_level, inference.n_resamples)
+    return [
+        _judged(Part(name, column), measure, made(), cutoff, once)
+        for name, column, made in _parts(ratings, measure, left_out)
+    ]
+
+
+def explained_by(parts: Sequence[Part]) -> tuple[str, ...]:
+    """What explains the labels of units: in no part of it do they differ.
+
+    The order in which alternatives were shown explains them if nearly none differ.
+    """
+    found = []
+    for column in ABOUT:
+        own = [part for part in parts if part.column == column]
+        left = [part.is_judged if column == "shown" else part.differs for part in own]
+        if own and not any(left):
+            found.append(column)
+    return tuple(found)
+
+
+def _parts(
+    ratings: Ratings, measure: str, left_out: Collection[str]
+) -> Iterator[tuple[str, str, Callable[[], Statistic]]]:
+    """The name of each part, the column that tells it apart, and what makes its statistic."""
+    needs, whole = registered(measure).needs, Asked(("round",))
+    for stratum in strata_of(ratings):
+        if stratum.column not in left_out:
+            for scope, made in parts_of_stratum(stratum, needs, named=False):
+                yield str(scope), stratum.column, made
+    if "cluster" in ratings.has:
+        for _, made in parts_of(ratings, needs, whole):
+            yield ALIKE, "", partial(_alike, made)
+    if ratings.n_assisted:
+        for _, made in parts_of(ratings.unassisted, needs, whole):
+            yield UNASSISTED, "", made
+
+
+def _alike(made: Callable[[], Any]) -> Any:
+    """A statistic in which each cluster counts alike, however many items it holds."""
+    statistic = made()
+    clusters, weights = statistic.clusters, statistic.weights
+    held = clusters.held(weights, statistic.readable)[clusters.places]
+    typical = float(held[held > 0].mean()) if (held > 0).any() else 1.0
+    return statistic.reweighted(np.where(held > 0, weights / np.maximum(held, 1) * typical, 0.0))
+
+
+def _judged(part: Part, measure: str, statistic: Any, cutoff: float, inference: Inference) -> Part:
+    (point,) = points_of([registered(measure)], statistic)
+    if point.undefined is not None:
+        return part._replace(differs=False, is_judged=False)
+    value = float(np.nanmin(point.found.value))
+    if value >= cutoff:
+        return part._replace(value=value)
+    seeded = replace(inference, seed=seed_of(statistic))
+    found = estimate(measure, statistic, seeded)
+    if found.n_apart < FEWEST_ITEMS or found.prevailing is not None:
+        return part._replace(value=value, is_judged=False)
+    p = _p_of_reaching(found, cutoff, inference.tail)
+    return part._replace(value=value, p=p, limits=found.interval)
+
+
+def _p_of_reaching(found: Estimate, cutoff: float, tail: float) -> float:
+    """The p-value of the hypothesis that the true value reaches the cut-off.
+
+    Resamples tell no small p. Beyond them, Student's t does, with the upper limit at this tail.
+    """
+    known = found.distribution
+    if known is None or found.interval is None or found.value is None:
+        return 1.0
+    p, reach = known.over(cutoff), found.interval.high - found.value
+    if p > known.finest or reach <= 0:
+        return p
+    beyond = (cutoff - found.value) / reach * quantile(1 - tail, found.n_apart - 1)
+    return min(p, lower_tail(-beyond, found.n_apart - 1))

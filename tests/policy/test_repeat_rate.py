@@ -1,0 +1,152 @@
+"""How likely another round is to get the same decision, computed from one round."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.contract import Finding
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import Inference, Looks, Percentiles, reached_again
+from agreement_pipeline.policy import Rule, decide, load_policy
+from benchmarks.studies import repeats
+from benchmarks.studies.study import ALPHA
+from tests.intervals.rounds import patterns
+
+TAIL = 0.025
+STANDARD = load_policy("standard")
+BROKEN = Finding("known labels", "rows", False, "error", "3 labels are unknown")
+
+
+def decided(estimates, policy=STANDARD, findings=()):
+    asked = {"ratings_digest": "r", "contract_digest": "c", "code_version": "1"}
+    return decide(estimates, policy, findings=findings, **asked)
+
+
+def of_round(seed, n, clear, measure=ALPHA, method="tail_adaptive_bootstrap"):
+    statistic = patterns(seed, n, clear=clear)
+    return estimate(measure, statistic, Inference(method=method, seed=seed))
+
+
+def one_by_one(asked):
+    """The same, pair of resamples by pair of resamples."""
+    reached = weighed = 0.0
+    for b in range(len(asked[0][0].draws)):
+        weight, met = 1.0, True
+        for known, cutoff in asked:
+            most, low = known.bounds[1], known.limits(TAIL).low
+            draws = known.draws if known.seen is None else known.seen
+            this, before = (math.sqrt(most - draws[place]) for place in (b, b - 1))
+            weight *= this
+            met = met and math.sqrt(most - low) + this - before <= math.sqrt(most - cutoff)
+        reached += weight * met
+        weighed += weight
+    return reached / weighed
+
+
+def test_it_is_what_a_loop_over_pairs_of_resamples_finds():
+    one, other = of_round(1, 200, 0.85), of_round(1, 200, 0.85, "gwet_ac1")
+    for asked in (
+        [(one.distribution, 0.8)],
+        [(one.distribution, 0.7)],
+        [(one.distribution, 0.8), (other.distribution, 0.75)],
+    ):
+        assert reached_again(asked, TAIL) == pytest.approx(one_by_one(asked), abs=1e-12)
+
+
+def test_it_is_near_one_half_at_the_limit_and_rises_with_the_distance_from_it():
+    known = of_round(2, 300, 0.85).distribution
+    low = known.limits(TAIL).low
+    rates = [reached_again([(known, low - by)], TAIL) for by in (-0.2, -0.05, 0, 0.05, 0.2)]
+    assert rates == sorted(rates)
+    assert rates[0] < 0.01
+    assert 0.4 < rates[2] < 0.55
+    assert rates[-1] > 0.99
+
+
+def test_for_normal_resamples_far_from_the_greatest_value_it_is_goodmans_probability():
+    draws = np.random.default_rng(3).normal(0.0, 0.01, 100_000)
+    known = Percentiles(draws, 0.0, (-1.0, 1.0))
+    low = known.limits(TAIL).low
+    found = reached_again([(known, low - 0.01)], TAIL)
+    assert found == pytest.approx((1 + math.erf(1 / 2)) / 2, abs=0.01)
+
+
+def test_an_undefined_resample_counts_as_the_least_value_and_no_bound_gives_no_rate():
+    draws = np.append(np.linspace(0.8, 0.9, 400), np.nan)
+    found = reached_again([(Percentiles(draws, 0.85, (-1.0, 1.0)), 0.7)], TAIL)
+    assert 0.99 < found < 1
+    for bounds in ((-np.inf, 1.0), (0.0, np.inf)):
+        assert reached_again([(Percentiles(draws, 0.85, bounds), 0.7)], TAIL) is None
+
+
+def test_a_unanimous_round_may_be_held_next_time():
+    found = of_round(4, 45, 1.0)
+    assert found.value == 1.0
+    assert 0.3 < reached_again([(found.distribution, found.interval.low)], TAIL) < 0.7
+
+
+def test_a_decision_says_it_in_its_document_and_in_one_sentence():
+    made = decided([of_round(5, 400, 0.88)])
+    assert made.admitted
+    assert made.to_mapping()["repeat_rate"] == made.repeat_rate
+    assert f"the same in about {round(100 * made.repeat_rate)} of 100 rounds." in made.repeated
+    sure = decided([of_round(5, 900, 0.5)])
+    assert (sure.admitted, sure.repeat_rate) == (False, 1.0)
+    assert "the same in over 99 of 100 rounds." in sure.repeated
+
+
+def test_the_rates_of_admitting_and_of_holding_sum_to_one():
+    near = of_round(6, 200, 0.82)
+    low = near.interval.low
+    rates = []
+    for cutoff in (low - 1e-9, low + 1e-9):
+        policy = replace(STANDARD, rules=(Rule(ALPHA, reliable=cutoff),))
+        rates.append(decided([near], policy).repeat_rate)
+    assert sum(rates) == pytest.approx(1, abs=0.011)
+
+
+def test_a_tentative_cut_off_counts_if_the_policy_admits_it():
+    near = of_round(7, 200, 0.82)
+    lenient = replace(STANDARD, admit=("reliable", "tentative"))
+    assert decided([near], lenient).admitted
+    assert decided([near], lenient).repeat_rate > 1 - decided([near]).repeat_rate
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        replace(STANDARD, familywise="holm"),
+        replace(STANDARD, looks=Looks((300, 600), "pocock")),
+        replace(STANDARD, rules=(Rule(ALPHA), Rule(ALPHA, scope="stratum"))),
+        replace(STANDARD, rules=(Rule(ALPHA, min_items=1000),)),
+        replace(STANDARD, rules=(Rule(ALPHA), Rule("self_agreement"))),
+    ],
+)
+def test_nothing_is_said_where_more_than_limits_of_one_look_decides(policy):
+    made = decided([of_round(8, 300, 0.9)], policy)
+    assert (made.repeat_rate, made.repeated) == (None, "")
+
+
+def test_nothing_is_said_where_the_contract_holds_or_for_raters_at_large():
+    assert decided([of_round(9, 300, 0.9)], findings=[BROKEN]).repeat_rate is None
+    at_large = of_round(9, 300, 0.9, method="two_way_jackknife_log")
+    policy = replace(STANDARD, interval_method="two_way_jackknife_log")
+    assert decided([at_large], policy).repeat_rate is None
+
+
+def test_rounds_say_as_often_as_it_is_so():
+    """A small part of the study in docs/proofs/intervals.md, within three Monte Carlo errors."""
+    inference = Inference(n_resamples=400, method=repeats.METHOD, lower_only=True)
+    drawn = repeats.POPULATIONS["two categories, 3 raters"]
+    pairs = [repeats._pair(drawn, inference, 77, number) for number in range(400)]
+    first, second, said = np.array([each for each in pairs if each is not None]).T
+    apart = (first == second) - said
+    assert abs(apart.mean()) < 3 * apart.std() / math.sqrt(len(apart)) + 0.015
+
+
+def test_a_share_of_no_round_is_no_number():
+    assert repeats.shares([repeats.Repeat(True, True, 0.9), None]) == [
+        *("1", "100.0, 90.0", "100.0, 90.0", "none")
+    ]
