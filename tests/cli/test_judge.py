@@ -340,3 +340,10 @@ def test_an_empty_inbox_is_no_admission(project, tables, capsys):
     for path in tables:
         path.unlink()
     assert "found no round; expected one" in answer(capsys, project, status=2)["why"]
+
+
+def test_a_summary_says_all_that_the_terminal_says(tmp_path, capsys):
+    table = str(unanimous(tmp_path, 500))
+    for form, before in (("table", "  "), ("markdown", "- ")):
+        assert main(["judge", table, "--policy", "standard", "--format", form]) == 0
+        assert f"\n{before}The limits hold for one look." in capsys.readouterr().out
