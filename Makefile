@@ -33,10 +33,10 @@ ui: $(VENV)/.runs
 test: lint types definitions docs tests
 
 tests: $(VENV)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-lowest: $(LOWEST)/.installed
-	$(LOWEST)/bin/pytest -m "not slow" --numprocesses $(WORKERS) --dist loadgroup \
+	$(LOWEST)/bin/pytest -m "not slow" --numprocesses $(WORKERS) --dist loadfile \
 	  --ignore tests/report/test_browser.py --ignore tests/projects/test_settings.py
 
 lint: $(VENV)/.installed

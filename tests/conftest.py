@@ -3,9 +3,11 @@
 import gc
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -28,20 +30,30 @@ settings.register_profile(
 settings.load_profile("the same examples in every run, however long")
 
 
-def pytest_collection_modifyitems(items):
-    """Say which worker has which test, and the order.
+ASKS_FOR_SPARK = re.compile(r"def \w+\([^)]*\bspark\b|getfixturevalue\(.spark.\)")
 
-    Those of one file go to one worker, and so do all files with Spark, since to start it takes
-    long. Files with a slow test come first, so no worker begins one when the others are done.
-    """
+
+def pytest_collection_modifyitems(items):
+    """Files with a slow test come first, so no worker begins one when the others are done."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    of_spark = {
-        item.path for item in items if "spark" in item.fixturenames or "[spark" in item.nodeid
-    }
-    items.sort(key=lambda item: (item.path not in of_spark, item.path not in slow))
-    for item in items:
-        group = "spark" if item.path in of_spark else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: (not asks_for_spark(item.path), item.path not in slow))
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """The tests of one file go to one worker, and all files with Spark, which starts slowly."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class LoadFilesOfSpark(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "spark" if asks_for_spark(config.rootpath / file) else file
+
+    return LoadFilesOfSpark(config, log)
+
+
+@cache
+def asks_for_spark(path):
+    return path.suffix == ".py" and bool(ASKS_FOR_SPARK.search(path.read_text(encoding="utf-8")))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -33,6 +33,7 @@ FACTS = {
         "population_digest": "a",
         "population_items": 3,
         "classifier": "model",
+        "labels_digest": "c",
         "design": "simple",
         "strata": {"": 1},
         "seed": "b",

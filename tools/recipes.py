@@ -59,9 +59,9 @@ def trained(recipe: str, programs: Path, decision: str) -> bool:
             "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
             "DVC_NO_ANALYTICS": "1",
         }
-        for words in commands:
-            done = subprocess.run(words, cwd=folder, env=env, check=False)
-            sys.stdout.write(f"{recipe}, {decision}: {words[0]} ended with {done.returncode}\n")
+        for asked in commands:
+            done = subprocess.run(asked, cwd=folder, env=env, check=False)
+            sys.stdout.write(f"{recipe}, {decision}: {asked[0]} ended with {done.returncode}\n")
         return (folder / "model").exists()
 
 

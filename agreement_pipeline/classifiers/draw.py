@@ -37,8 +37,9 @@ class Draw:
     population, population_digest, population_items
         The name of the population, its digest and its number of items. The digest depends on the
         items, and in a stratified draw on the classifier's labels.
-    classifier
-        Whose labels are the strata, or who labelled the population when it was drawn from.
+    classifier, labels_digest
+        Whose labels are the strata, or who labelled the population when it was drawn from; and the
+        digest of these labels. It is empty if they are numbers without categories.
     design, strata
         How items were drawn, and how many of each of the classifier's labels. In a simple draw,
         the one stratum has the name "".
@@ -53,6 +54,7 @@ class Draw:
     population_digest: str
     population_items: int
     classifier: str
+    labels_digest: str
     design: Design
     strata: Mapping[str, int]
     seed: str
@@ -111,6 +113,25 @@ class Draw:
         return known and self.population_digest == _digest(
             _strata(population, self.classifier, self.design)
         )
+
+    def refuse_relabelled(self, population: Ratings, classifier: str) -> None:
+        """Refuse labels of a classifier that are not those of the population when it was drawn.
+
+        A simple draw does not need the same labels for a correction. But a share of wrong labels
+        means nothing if they were changed where people looked.
+
+        Raises
+        ------
+        DrawError
+            A label is another one.
+        """
+        if self.labels_digest != _labels_digest(population, classifier):
+            raise DrawError(
+                f"draw of {self.population}: found other labels of {classifier!r} than it was "
+                "drawn from; expected the same ones, since labels could be changed where people "
+                "looked. Give the same labels, or draw from fresh items.",
+                "draw_relabelled",
+            )
 
     def refuse_others(
         self, ratings: Ratings, population: Ratings, classifier: str | None = None
@@ -248,6 +269,7 @@ def draw(
             digest,
             n_items,
             called_by,
+            _labels_digest(population, called_by),
             design,
             shares,
             seed,
@@ -311,6 +333,14 @@ def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, l
 def _digest(strata: Mapping[str, list[str]]) -> str:
     """SHA-256 of the items by stratum, as JSON."""
     return hashlib.sha256(json.dumps(strata, ensure_ascii=True).encode()).hexdigest()
+
+
+def _labels_digest(population: Ratings, classifier: str) -> str:
+    return (
+        ""
+        if population.scale.continuous
+        else _digest(_strata(population, classifier, "stratified"))
+    )
 
 
 def _drawn(

@@ -1,7 +1,7 @@
 """The command `judge`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -29,14 +29,13 @@ from agreement_pipeline.cli.options import (
     why_in_json,
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
-from agreement_pipeline.contract import Contract, load_lightly
+from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.policy import (
     Decision,
     Policy,
     Waivers,
     first_labels,
-    for_round,
     load_policy,
     load_waiver,
 )
@@ -64,17 +63,13 @@ class Asked(NamedTuple):
     """A table, or a round in the inbox of a project, and what judges it."""
 
     file: str
-    read: Callable[[], Ratings]
+    judge: Callable[[], tuple[Ratings, Decision]]
     policy: Policy
-    contract: Contract
-    waivers: Waivers
     called: tuple[str, str, str]
 
     def judged(self) -> Round:
         """The ratings with the decision on them. It raises the errors of reading and judging."""
-        ratings = self.read()
-        load_lightly()
-        decision = judge_ratings(ratings, self.policy, self.contract, self.waivers)
+        ratings, decision = self.judge()
         return Round(ratings, self.policy, decision, *self.called)
 
 
@@ -121,6 +116,8 @@ def judge(
     of_tables = not any(each.called[0] for each in asked)
     if target and not (of_tables and all(file.is_file() for file in files)):
         raise click.UsageError("found --statement; expected tables in files with it.")
+    if target and target.exists() and any(map(target.samefile, files)):
+        raise click.UsageError(f"--statement: found {target}, a table; expected another file.")
     several = len(files) > 1 or not of_tables
     before = _digests(files) if target else {}
     answers = [_answer(each, output, several=several) for each in asked]
@@ -132,14 +129,15 @@ def judge(
         from agreement_pipeline.release import statement
 
         judged = {name: decision.to_mapping() for name, decision in decisions.items()}
-        target.write_bytes(statement(before, judged, asked[0].policy, datetime.now(UTC)))
+        read = {each.file: each.called[1] for each in asked}
+        target.write_bytes(statement(before, judged, asked[0].policy, datetime.now(UTC), read))
     if output == "json":
         say(as_json(said if several else said[0]))
     else:
         say(("\n\n" if output == "markdown" else "\n").join(filter(None, said)))
     if not all(found for _, found in answers):
         return UNJUDGED
-    return 0 if all(each.admitted for each in decisions.values()) else HELD
+    return 0 if all(found and found.admitted for _, found in answers) else HELD
 
 
 def _digests(files: Iterable[Path]) -> dict[str, str]:
@@ -157,7 +155,7 @@ def _asked(
     on = datetime.now(UTC).date()
     for file in files:
         if is_project(file, given_options(ctx, *OF_TABLES, POLICY), but=("--of-round",)):
-            yield from _of_project(file, on, reading["of_round"])
+            yield from _of_project(file, reading["of_round"])
         elif policy is None:
             raise click.UsageError(
                 f"{file}: found a table without a policy; expected one. Name it with --policy."
@@ -165,12 +163,20 @@ def _asked(
         else:
             waivers = Waivers(tuple(load_waiver(path) for path in waiver), on)
             called = "", as_written(ctx, file), str(policy)
-            read, under = partial(read_table, file, reading), load_policy(policy)
-            yield Asked(str(file), read, under, Contract.default(), waivers, called)
+            under = load_policy(policy)
+            yield Asked(str(file), partial(_of_table, file, reading, under, waivers), under, called)
 
 
-def _of_project(file: Path, on: date, of_round: str | None) -> Iterator[Asked]:
-    """The rounds in the inbox of a project, or the one that is named, as the project reads them."""
+def _of_table(
+    file: Path, reading: Mapping[str, Any], policy: Policy, waivers: Waivers
+) -> tuple[Ratings, Decision]:
+    ratings = read_table(file, reading)
+    load_lightly()
+    return ratings, judge_ratings(ratings, policy, waivers=waivers)
+
+
+def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
+    """The rounds in the inbox of a project, or the one that is named, as its gate judges them."""
     from agreement_pipeline.projects import Project, load_project
 
     project = Project(load_project(file)).checked()
@@ -178,16 +184,23 @@ def _of_project(file: Path, on: date, of_round: str | None) -> Iterator[Asked]:
     names = [of_round] if of_round else sorted({*found.deliveries, *found.refused}, key=natural)
     if not names:
         raise ProjectError(f"{project.inbox}: found no round; expected one. Put a file into it.")
-    policy, contract = project.policy, project.contract
+    if not project.store.rounds():
+        where = f"{project.name}: found no round in {project.store.root}"
+        say_aside(f"{where}, so each is judged as if none came before it")
+    policy = project.policy
+    by = {"policy": policy, "contract": project.contract, **project.judged_under}
     for name in names:
-        read = partial(_delivered, project, name)
-        waivers = for_round(project.waivers, name, on)
         called = project.name, name, project.settings.policy
-        yield Asked(f"{project.name}/{name}", read, policy, contract, waivers, called)
+        judged = partial(_delivered, project, name, by)
+        yield Asked(f"{project.name}/{name}", judged, policy, called)
 
 
-def _delivered(project: "Project", name: str) -> Ratings:
-    return project.delivered(name)[1]
+def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ratings, Decision]:
+    from agreement_pipeline.release import judge_delivered
+
+    _, ratings = project.delivered(name)
+    load_lightly()
+    return ratings, judge_delivered(project.store, name, ratings, **by).decision
 
 
 def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision | None]:
@@ -217,11 +230,8 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
 
 def _in_markdown(found: Round, called: str) -> str:
     """The decision as a summary of a step in a pipeline shows it."""
-    decision, who = found.decision, found.who_differs
+    decision = found.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
-    who_did = who_rated(found.ratings), first_labels(found.ratings)
-    again = [decision.repeated] if decision.repeated else []
-    said = [*decision.reasons, *([who] if who else []), *who_did, *again]
     rules = rule_rows(decision)
     head = list(rules.columns)
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
@@ -229,7 +239,7 @@ def _in_markdown(found: Round, called: str) -> str:
         [
             f"### {word}: {markdown_text(called)}",
             "",
-            *(f"- {markdown_text(each)}" for each in said),
+            *(f"- {markdown_text(each)}" for each in _said(found)),
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if found.steps else []),
@@ -242,10 +252,19 @@ def _in_markdown(found: Round, called: str) -> str:
 
 
 def _in_words(found: Round) -> Iterator[str]:
-    """The decision with its reasons, who rated, what to do, and then what only warns."""
+    """The decision with all that is said of it, and what to do."""
     decision = found.decision
     decided = "admitted" if decision.admitted else "held"
     yield f"{decided} (tentative)" if decision.tentative else decided
+    yield from _said(found)
+    if found.steps:
+        yield "what to do now:"
+        yield from "\n".join(steps_as_text(found.steps)).splitlines()
+
+
+def _said(found: Round) -> Iterator[str]:
+    """The reasons of a decision, who rated, how it was judged, and then what only warns."""
+    decision = found.decision
     yield from decision.reasons
     if who := found.who_differs:
         yield who
@@ -255,9 +274,6 @@ def _in_words(found: Round) -> Iterator[str]:
     if decision.repeated:
         yield decision.repeated
     yield from _warnings(found)
-    if found.steps:
-        yield "what to do now:"
-        yield from "\n".join(steps_as_text(found.steps)).splitlines()
 
 
 def _warnings(found: Round) -> Iterator[str]:

@@ -86,6 +86,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments. An option of one value is given once at most."""
+        in_json = ("--format", "json") in pairwise(args) or "--format=json" in args
         try:
             said, _, given = (
                 ({}, [], []) if ctx.resilient_parsing else self.make_parser(ctx).parse_args([*args])
@@ -99,7 +100,7 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = ctx
-            if ("--format", "json") in pairwise(args):
+            if in_json:
                 say(as_json(why_in_json(error)))
             raise
 

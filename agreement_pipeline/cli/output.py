@@ -98,7 +98,7 @@ def say_found(
 
 
 def as_json(data: object) -> str:
-    r"""JSON that keeps printable characters and escapes all others.
+    r"""JSON that keeps characters that can be printed, and escapes all others.
 
     >>> print(as_json(["caf\u00e9", "\u2028"]))
     [
@@ -107,6 +107,10 @@ def as_json(data: object) -> str:
     ]
     """
     written = json.dumps(data, indent=2, ensure_ascii=False)
+    try:
+        written.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(data, indent=2)
     return "".join(
         character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
         for character in written

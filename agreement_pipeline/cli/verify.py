@@ -128,6 +128,10 @@ def verify(
 
     if bool(signed) != bool(signed_by):
         raise click.UsageError("found one of --signed and --signed-by; expected both or none.")
+    if target and Path(release).resolve() in target.resolve().parents:
+        raise click.UsageError(
+            f"--statement: found {target} inside the release; expected a file beside it."
+        )
     by = Signed(signed, signed_by) if signed and signed_by else None
     of = Store(store) if store else None
     demands = replace(_demands(require), without_waivers=no_waivers, today=today, signed=by)

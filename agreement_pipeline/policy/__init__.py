@@ -6,6 +6,7 @@ from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
     from agreement_pipeline.policy.decision import (
+        AUDITED as AUDITED,
         Assessment as Assessment,
         Decision as Decision,
         assess as assess,

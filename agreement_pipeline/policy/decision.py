@@ -42,6 +42,8 @@ FEW, MOST = 0.25, 0.5
 APART, LEAST_VALUES = 5, 4
 """How many times the range of the others lies between a far number and them."""
 NAMED = ("contract", "version")
+AUDITED = "silver_labels"
+"""The check of a silver round that found nothing against its certificate, draw and labels."""
 ASSISTED = "with the labels that began as a suggestion"
 """What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
 WHOLE_OR_PART = ("round", "stratum")
@@ -270,6 +272,7 @@ def assess(
             *_with_and_without(ratings, policy),
             *_of_first_labels(ratings, policy),
             *also,
+            *_not_audited(policy, also),
             *_too_often(policy, version),
         ),
         ratings_digest=ratings.digest,
@@ -642,6 +645,18 @@ def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
     read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
     shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
     return f"{read}, which cannot show {listed(lacking)} ({shown})"
+
+
+def _not_audited(policy: Policy, also: Sequence[Finding]) -> Iterator[Finding]:
+    """What holds ratings if the policy is for silver rounds, and nobody looked at what they ask."""
+    looked_at = any(each.holds or (each.check == AUDITED and each.passed) for each in also)
+    if policy.silver is not None and not looked_at:
+        words = (
+            f"found policy {policy.policy} for rounds that a classifier labelled, and nobody "
+            "looked at its certificate and at a recorded draw; expected both. Judge the round in "
+            "a project that says certified_by, or judge people's labels by a policy without silver."
+        )
+        yield Finding("silver_not_audited", OF_THE_GATE, False, "error", words)
 
 
 def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:

@@ -64,6 +64,9 @@ HELPS = {
         "a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"
     ),
     "silver_no_limit": "a limit in the policy, as `silver: {most_wrong: 0.05}`",
+    "silver_not_audited": (
+        "a project that says `certified_by`; or a policy without `silver` if people gave the labels"
+    ),
     "silver_undefined": "as many ratings of each drawn item as the policy's majority has raters",
     "silver_wrong_labels": (
         "a better classifier, certified again; or a larger draw, which `plan` names"

@@ -1,14 +1,12 @@
 """Pages: one for each round of a project, one for all its rounds, and one for all projects."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import partial
 from types import MappingProxyType
 
 import pandas as pd
 
-from agreement_pipeline.classifiers import identified
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import EXPECTED, ProjectError, in_a_sentence
 from agreement_pipeline.policy import BUNDLED, for_round
 from agreement_pipeline.projects.notices import overdue
@@ -77,7 +75,7 @@ def round_page(
         project=project.name,
         contract=project.contract,
         waivers=for_round(project.waivers, round_name, on),
-        also=[*_of_classifiers(project, round_name, ratings, on)],
+        also=project.of_classifiers(round_name, ratings, on),
         names=shortened(known, ratings.classifiers),
         before=None if last is None else Before(*last),
         links={"All rounds": index, **_beside(round_name, pages)} if index else {},
@@ -85,17 +83,6 @@ def round_page(
         images=project.images,
         render=render,
     )
-
-
-def _of_classifiers(
-    project: Project, round_name: str, ratings: Ratings, on: date
-) -> Iterator[Finding]:
-    """What the gate finds of the classifiers of a round."""
-    known = (each for each in project.identities if each.name in ratings.classifiers)
-    yield from map(identified, known)
-    if by := project.certified_by:
-        version = project.store.present(round_name)
-        yield by.judged(project.store, version, ratings, project.policy, on)[0]
 
 
 def _beside(round_name: str, pages: Mapping[str, str]) -> dict[str, str]:

@@ -3,12 +3,13 @@
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agreement_pipeline.classifiers import Identity, load_identity
+from agreement_pipeline.classifiers import Identity, identified, load_identity
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import (
     AgreementError,
@@ -153,6 +154,13 @@ class Project:
         named = (*self.settings.classifiers, *self.settings.optional_classifiers)
         known = [name for name in named if self._identity_file(name).is_file()]
         return tuple(map(self._identity, known))
+
+    def of_classifiers(self, round_name: str, ratings: Ratings, on: date) -> list[Finding]:
+        """What the gate finds of the classifiers of a round, which need not be in the store."""
+        found = [identified(each) for each in self.identities if each.name in ratings.classifiers]
+        if by := self.certified_by:
+            found.append(by.judged(self.store, round_name, ratings, self.policy, on)[0])
+        return found
 
     def _identity_file(self, name: str) -> Path:
         return self.configs / "classifiers" / f"{name}.yaml"

@@ -2,7 +2,13 @@
 
 from agreement_pipeline.release.certificates import Certificate, certify, open_certificate
 from agreement_pipeline.release.contents import Release
-from agreement_pipeline.release.decisions import Checked, Judged, Reassessed, reassess
+from agreement_pipeline.release.decisions import (
+    Checked,
+    Judged,
+    Reassessed,
+    judge_delivered,
+    reassess,
+)
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
 from agreement_pipeline.release.opening import (
     Demands,
@@ -25,6 +31,7 @@ __all__ = [
     "Signed",
     "certify",
     "counts",
+    "judge_delivered",
     "judge_round",
     "open_certificate",
     "open_release",

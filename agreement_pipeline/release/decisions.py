@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.classifiers import Identity, identified
@@ -94,8 +95,8 @@ class Judged:
 
     `number` says how many different ratings came under the round's name, up to this version.
     `silver` is what the gate finds of the classifier's labels in a silver round, and what that
-    rests on. The latter is None if there is no certificate or no draw. `identities` are those of
-    its classifiers that are known.
+    rests on. The latter is None without a certificate or a draw, and after a delivery that failed.
+    `identities` are those of its classifiers that are known.
     """
 
     version: RoundVersion
@@ -222,15 +223,19 @@ def judge_version(
     terms: Terms,
     kept: Checked | None = None,
     ratings: Ratings | None = None,
+    number: int | None = None,
 ) -> Judged:
-    """The decision on a version of a round, or on its `ratings` under other names."""
+    """The decision on a version of a round, or on its `ratings` under other names.
+
+    A version that the store does not have yet is `kept`, and its `number` is given.
+    """
     renamed, findings = ratings is not None, None
     if kept and kept.version == version:
         ratings = kept.ratings
         findings = kept.findings if kept.contract_digest == terms.contract.digest else None
     if ratings is None:
         ratings = store.ratings_of(version)
-    number, also = _number_of(store, version), list[Finding]()
+    number, also = number or _number_of(store, version), list[Finding]()
     if terms.read_otherwise(version):
         words = (
             "found ratings that were read under other settings than the project has now; "
@@ -243,7 +248,7 @@ def judge_version(
     also += [identified(each, _namesakes(store, each)) for each in known]
     silver = None
     if terms.certified_by is not None:
-        silver = terms.certified_by.judged(store, version, ratings, terms.policy, terms.on)
+        silver = terms.certified_by.judged(store, version.round, ratings, terms.policy, terms.on)
         also.append(silver[0])
     found = assess(
         ratings,
@@ -255,6 +260,37 @@ def judge_version(
         checked=findings,
     )
     return Judged(version, found.decision, number, ratings, terms.policy, silver, known)
+
+
+def judge_delivered(
+    store: Store,
+    round_name: str,
+    ratings: Ratings,
+    policy: Policy,
+    contract: Contract,
+    *,
+    waivers: Sequence[Waiver] = (),
+    settings_digest: str = UNKNOWN_SETTINGS,
+    certified_by: "CertifiedBy | None" = None,
+    identities: Sequence[Identity] = (),
+) -> Judged:
+    """The decision that `judge_round` would take if the round came with these ratings now.
+
+    Nothing is kept and nothing is recorded.
+
+    Raises
+    ------
+    StoreError
+        The log was edited, or it has another policy of the same name and version.
+    """
+    by = policy, contract, tuple(waivers), today(), settings_digest
+    terms = Terms(*by, certified_by=certified_by, identities=identities)
+    version = RoundVersion(round_name, ratings.digest, "", "", "", settings_digest)
+    kept = Checked(version, ratings, contract.digest, tuple(contract.check(ratings)))
+    with store.reading():
+        refuse_reused(store, policy, contract)
+        came = {each.ratings_digest for each in store.versions(round_name)} | {ratings.digest}
+        return judge_version(store, version, terms, kept, number=len(came))
 
 
 def _namesakes(store: Store, identity: Identity) -> set[str]:
@@ -271,10 +307,9 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
     Each label is compared with the first one that was delivered, and with that of the version
     before. `ratings` are those of the version if they are known under the names of the store.
     """
-    every = store.versions(version.round)
-    digests = [each.ratings_digest for each in every]
     before = list[Ratings]()
-    for each in every[: digests.index(version.ratings_digest)]:
+    every = store.versions(version.round)
+    for each in takewhile(lambda each: each.ratings_digest != version.ratings_digest, every):
         try:
             before.append(store.ratings_of(each))
         except StoreError as cause:
@@ -579,6 +614,7 @@ def _stands(
         all(decided.get(name) == fact for name, fact in facts.items())
         and not terms.of(present.round).written
         and terms.certified_by is None
+        and "silver" not in decided
         and all(
             said in [each.to_mapping() for each in terms.identities]
             for said in decided.get("classifiers", ())

@@ -13,6 +13,7 @@ from agreement_pipeline.release.decisions import today
 from agreement_pipeline.release.folder import read_folder
 from agreement_pipeline.release.proof import prove
 from agreement_pipeline.release.statements import Signed
+from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store import Folder, Store, folder_at
 from agreement_pipeline.version import __version__
 
@@ -24,7 +25,8 @@ class Demands:
     Parameters
     ----------
     rules
-        A policy that the annotations must meet too, without waivers.
+        A policy that the annotations must meet too, without waivers. It has a limit of wrong
+        labels (`silver`) if and only if a classifier gave the labels.
     least
         The fewest `raters` and `items` of each round.
     policy
@@ -64,24 +66,26 @@ class Demands:
                 "today's code admits too. Judge the round again, or do not ask for --today.",
                 "release_held_today",
             )
-        for round_name, ratings in release.ratings.items():
-            unmet = list(self._unmet(release, ratings))
+        for member in release.members:
+            unmet = list(self._unmet(release, member))
             if unmet:
                 raise ReleaseHeldError(
-                    f"{release.path}: found round {round_name} {'; '.join(unmet)}; "
+                    f"{release.path}: found round {member.round} {'; '.join(unmet)}; "
                     "expected a release that meets what you require. "
                     "Use another release, or require what it was released under."
                 )
 
-    def _unmet(self, release: Release, ratings: Ratings) -> Iterator[str]:
+    def _unmet(self, release: Release, member: Member) -> Iterator[str]:
         by = release.policy
         if self.policy and self.policy not in ((by.policy, None), (by.policy, by.version)):
             yield f"admitted under policy {by.policy} version {by.version}"
-        for what, count in counts(ratings).items():
+        for what, count in counts(member.ratings).items():
             if count < self.least.get(what, 0):
                 yield f"with {count} {what}, fewer than {self.least[what]}"
         if self.rules is not None:
-            decision = assess(ratings, self.rules, release.contract).decision
+            ratings, audit = member.ratings, member.audit
+            also = [audit.finding(ratings, self.rules)] if audit else []
+            decision = assess(ratings, self.rules, release.contract, also=also).decision
             if not decision.admitted:
                 named = f"policy {self.rules.policy} version {self.rules.version}"
                 yield f"held under {named} ({'; '.join(decision.reasons)})"

@@ -5,8 +5,8 @@ the upper limit of the share of wrong labels, on the items of the recorded draw,
 of the policy. The rules of the policy judge the panel on the drawn items.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of, wrong_labels
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
-from agreement_pipeline.policy import DIGEST, OF_THE_GATE, Policy
+from agreement_pipeline.policy import AUDITED, DIGEST, OF_THE_GATE, Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release.certificates import (
     Certificate,
@@ -25,8 +25,6 @@ from agreement_pipeline.release.certificates import (
 from agreement_pipeline.store import RoundVersion, Store
 from agreement_pipeline.text import counted, in_words, listed
 
-AUDITED = "silver_labels"
-"""The check of a silver round that found nothing against it."""
 PERCENT = ".2%"
 
 
@@ -87,6 +85,7 @@ class Audit:
         name = self.identity.name
         try:
             self.draw.refuse_others(ratings, ratings, name)
+            self.draw.refuse_relabelled(ratings, name)
             found = wrong_labels(
                 ratings,
                 policy.silver.majority_of,
@@ -150,11 +149,15 @@ class CertifiedBy:
 
     identity: Identity
     store: Store
+    _labelled: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+    """The items that people labelled in a delivery, by the digest of its ratings."""
 
     def judged(
-        self, store: Store, version: RoundVersion, ratings: Ratings, policy: Policy, on: date
+        self, store: Store, round_name: str, ratings: Ratings, policy: Policy, on: date
     ) -> tuple[Finding, Audit | None]:
         """What the gate finds of a silver round on a day, and what that rests on.
+
+        The round need not be in the store. Its draw is in the store's log.
 
         Raises
         ------
@@ -162,13 +165,27 @@ class CertifiedBy:
             A log or a round was edited.
         """
         try:
-            audit = self._audit(store, version, ratings, on)
+            audit = self._audit(store, round_name, ratings, on)
+            earlier = [*self._delivered_since(store, ratings, audit.draw)]
         except (CertificateError, DrawError) as error:
             return _held(error.code, str(error)), None
-        return audit.finding(ratings, policy), audit
+        found = audit.finding(ratings, policy)
+        for name, labels in earlier if found.passed else ():
+            before = audit.finding(labels, policy)
+            if before.check == "silver_wrong_labels":
+                wrong = in_words(dict(before.observed)["value"], PERCENT)
+                words = (
+                    f"found other labels of people than in a delivery of round {name}, by which "
+                    f"{wrong} of the labels of {self.identity.name} were wrong; expected the "
+                    "labels that they gave first, since who sees where a classifier differs may "
+                    "come to agree with it. Deliver settled labels as adjudicated ones, or draw "
+                    "from fresh items."
+                )
+                return _held("labels_given_again", words), None
+        return found, audit
 
-    def _audit(self, store: Store, version: RoundVersion, ratings: Ratings, on: date) -> Audit:
-        name, where = self.identity.name, f"round {version.round}"
+    def _audit(self, store: Store, round_name: str, ratings: Ratings, on: date) -> Audit:
+        name, where = self.identity.name, f"round {round_name}"
         if name not in ratings.classifiers:
             raise CertificateError(
                 f"{where}: found classifiers {listed(ratings.classifiers)}; expected {name!r}, "
@@ -180,8 +197,40 @@ class CertifiedBy:
         refuse_expiry(certificate.expires, on)
         certificate.refuse_others(ratings)
         draw = draw_of(store, ratings)
-        _refuse_labelled_before(store, version, draw)
         return Audit(self.identity, certificate.digest, certificate.expires, draw)
+
+    def _delivered_since(
+        self, store: Store, ratings: Ratings, draw: Draw
+    ) -> Iterator[tuple[str, Ratings]]:
+        """Other deliveries with people's labels of some of these items, by their round's name.
+
+        Raises
+        ------
+        DrawError
+            One is older than the draw.
+        """
+        items, drawn = _items_of(ratings, ratings.everyone), False
+        self._labelled.setdefault(ratings.digest, _items_of(ratings, ratings.raters))
+        for entry in store.history():
+            drawn |= entry["event"] == "drawn" and entry["seed"] == draw.seed
+            if entry["event"] != "ingested":
+                continue
+            name, digest = entry["round"], entry["ratings_digest"]
+            if digest not in self._labelled:
+                delivered = store.ratings_of(RoundVersion.logged(entry))
+                self._labelled[digest] = _items_of(delivered, delivered.raters)
+            if self._labelled[digest].isdisjoint(items):
+                continue
+            if not drawn:
+                raise DrawError(
+                    f"draw of {draw.population}: found labels of people in an earlier delivery, of "
+                    f"round {name}; expected a draw that is older than all labels, since who "
+                    "knows labels may choose a draw. Deliver fresh items, and draw before they are "
+                    "labelled.",
+                    "draw_after_labels",
+                )
+            if digest != ratings.digest:
+                yield name, store.ratings_of(RoundVersion.logged(entry))
 
     @cached_property
     def _certificate(self) -> Certificate:
@@ -189,20 +238,8 @@ class CertifiedBy:
         return open_certificate(self.store, self.identity)
 
 
-def _refuse_labelled_before(store: Store, version: RoundVersion, draw: Draw) -> None:
-    """Refuse a draw from a round of which people's labels were delivered before."""
-    for entry in store.history():
-        if entry["event"] == "drawn" and entry["seed"] == draw.seed:
-            return
-        of_round = entry["event"] == "ingested" and entry["round"] == version.round
-        if of_round and store.ratings_of(RoundVersion.logged(entry)).raters:
-            raise DrawError(
-                f"draw of {draw.population}: found labels of people in an earlier delivery of "
-                f"round {version.round}; expected a draw that is older than all labels, since who "
-                "knows labels may choose a draw. Deliver fresh items, and draw before they are "
-                "labelled.",
-                "draw_after_labels",
-            )
+def _items_of(ratings: Ratings, raters: Collection[str]) -> frozenset[str]:
+    return frozenset(ratings.first(["item"], raters=raters)["item"].to_pylist())
 
 
 def _held(code: str, words: str) -> Finding:

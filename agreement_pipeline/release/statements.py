@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from agreement_pipeline.errors import MissingExtraError, ReleaseInvalidError
@@ -22,6 +23,8 @@ HELD = "urn:agreement-pipeline:held:1"
 ADMITTED, WITHOUT_WAIVERS, NOT_TENTATIVE = (
     f"AGREEMENT_{name}" for name in ("ADMITTED", "WITHOUT_WAIVERS", "NOT_TENTATIVE")
 )
+STANDARD = str.maketrans("-_", "+/")
+"""From the safe alphabet of base64 to the usual one. An envelope may have either."""
 HOW = "Sign the statement that verify writes with --statement."
 
 
@@ -30,6 +33,7 @@ def statement(
     decisions: Mapping[str, Mapping[str, Any]],
     policy: Policy,
     when: datetime,
+    read: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
     """An envelope without signatures, with the statement on decisions under a policy.
 
@@ -44,6 +48,8 @@ def statement(
         What `Decision.to_mapping` gives, by the name of the round or table.
     policy, when
         The policy, and the time of the decisions or of their verification.
+    read
+        How a file was read, by its name. Options may leave a part of it out of the decision.
     """
     named = {"name": f"{policy.policy}, version {policy.version}"}
     ours: dict[str, Any] = {
@@ -63,7 +69,14 @@ def statement(
     found = {"properties": [name for name, holds in properties.items() if holds]}
     said = {
         "_type": STATEMENT,
-        "subject": [{"name": name, "digest": {"sha256": it}} for name, it in subjects.items()],
+        "subject": [
+            {
+                "name": name,
+                "digest": {"sha256": it},
+                **({"annotations": {"read": read[name]}} if name in read else {}),
+            }
+            for name, it in subjects.items()
+        ],
         "predicateType": VERIFIED if admitted else HELD,
         "predicate": {**ours, **(found if admitted else {"decisions": dict(decisions)})},
     }
@@ -96,11 +109,12 @@ class Signed:
         said = self._payload()
         try:
             predicate, subjects = said["predicate"], _digests(said["subject"])
+            properties = predicate.get("properties")
             policies = _digests(predicate["verifier"]["policies"])
             checks = {
                 "a statement of in-toto": said["_type"] == STATEMENT,
                 "a result of a verification": said["predicateType"] == VERIFIED,
-                "an admitted release": ADMITTED in predicate["properties"],
+                "an admitted release": isinstance(properties, list) and ADMITTED in properties,
                 "the policy of this release": release.policy.digest in policies,
                 "this release": release.manifest_digest in subjects,
             }
@@ -113,12 +127,13 @@ class Signed:
         """The statement in the envelope, if a signature in it is that of the key."""
         try:
             found = json.loads(self.envelope.read_bytes())
-            payload = base64.b64decode(found["payload"], validate=True)
+            payload = base64.b64decode(found["payload"].translate(STANDARD), validate=True)
             kind = found["payloadType"]
-            signatures = [base64.b64decode(each["sig"]) for each in found["signatures"]]
+            sent = [each["sig"].translate(STANDARD) for each in found["signatures"]]
+            signatures = [base64.b64decode(each) for each in sent]
             signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind.encode(), len(payload), payload)
-            said = json.loads(payload)
-        except (OSError, KeyError, TypeError, ValueError, AttributeError) as cause:
+            said = json.loads(payload, object_pairs_hook=_once)
+        except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as cause:
             raise self._refusal(f"no envelope that can be read ({cause})") from None
         if kind != PAYLOAD or not any(self._is_by_key(each, signed) for each in signatures):
             raise self._refusal(f"no signature by {self.key} among {len(signatures)}")
@@ -163,3 +178,11 @@ class Signed:
 def _digests(described: Any) -> list[Any]:
     """The SHA-256 of each described resource."""
     return [each["digest"]["sha256"] for each in described]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Another reader may take the first of two equal keys."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"an object of {len(pairs)} keys has only {len(found)} different ones")
+    return found

@@ -51,6 +51,7 @@ FACTS = {
         "population_digest",
         "population_items",
         "classifier",
+        "labels_digest",
         "design",
         "strata",
         "seed",

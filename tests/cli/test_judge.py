@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from agreement_pipeline.cli import main
+from agreement_pipeline.projects import Project, load_project
+from agreement_pipeline.release import judge_round
 from tests.cli.rounds import ROOT, SEROLOGY, WIDE, policy, unanimous
 
 SCHEMA = json.loads((ROOT / "docs/judgement-1.schema.json").read_text())
@@ -184,6 +186,9 @@ def test_json_is_what_its_schema_says_of_every_answer(tables, capsys):
     assert "file" not in answer(capsys, good, "--policy", "standrad", status=2)
     for wrong in (["--nonsense"], ["--layout", "counts"]):
         assert answer(capsys, good, *under, *wrong, status=2)["code"] == "usage"
+    assert answer(capsys, status=2)["why"].startswith("Missing")
+    assert main(["judge", "--format=json"]) == 2
+    assert json.loads(capsys.readouterr().out)["code"] == "usage"
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"format": 1, "decision": "admitted"}, SCHEMA)
 
@@ -261,6 +266,58 @@ def test_a_round_of_a_project_is_judged_with_its_waivers(project, tmp_path, caps
     assert found["waivers"] == [{**waiver, "scope": "round"}]
     path.write_text(yaml.safe_dump({**waiver, "round": "w1"}))
     assert answer(capsys, project, "--of-round", "w2", status=1) == [before]
+
+
+def labels(path, second=0):
+    """A table of 500 items. The second rater differs on as many of them."""
+    rows = [
+        (i, rater, "yn"[(i + (rater == "b" and i < second)) % 2])
+        for i in range(500)
+        for rater in "abc"
+    ]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
+
+
+def test_a_round_of_a_project_is_judged_as_its_gate_does(project, tables, tmp_path, capsys):
+    project.write_text(PROJECT.replace("standard", "own").replace("'no', 'yes'", "'n', 'y'"))
+    (tmp_path / "configs/policies").mkdir()
+    rules = "policy: own\nversion: 1\nmost_versions: 3\nrules: [{measure: krippendorff_alpha}]\n"
+    (tmp_path / "configs/policies/own.yaml").write_text(rules)
+    of = Project(load_project(project))
+    told = []
+    for second in (150, 20, 150, 1, 2):
+        labels(tables[0], second)
+        asked = [project, "--of-round", "w1"]
+        assert main(["judge", *map(str, asked), "--format", "json"]) in (0, 1)
+        printed = capsys.readouterr()
+        assert ("found no round in" in printed.err) == (not told)
+        (said,) = json.loads(printed.out)
+        jsonschema.validate([said], SCHEMA)
+        of.keep(*of.delivered("w1"))
+        gate, _ = judge_round(of.store, "w1", of.policy, of.contract, **of.judged_under)
+        assert {key: said[key] for key in gate.decision.to_mapping()} == gate.decision.to_mapping()
+        told.append((said["version"], said["decision"], said["codes"]))
+    again = ["labels_given_again"]
+    assert told == [
+        (1, "held", ["unreliable"]),
+        (2, "held", again),
+        (2, "held", ["unreliable"]),
+        (3, "held", again),
+        (4, "held", [*again, "too_many_versions"]),
+    ]
+    (tmp_path / "configs/policies/own.yaml").write_text(rules.replace("3", "9"))
+    (refused,) = answer(capsys, *asked, status=2)
+    assert "Give the policy a new version" in refused["why"]
+
+
+def test_one_of_two_rounds_of_the_same_name_that_is_held_holds(project, tables, tmp_path, capsys):
+    other = tmp_path / "other/configs/projects/reviews.yaml"
+    other.parent.mkdir(parents=True)
+    other.write_text(PROJECT)
+    (tmp_path / "other/inbox").mkdir()
+    tables[0].rename(tmp_path / "other/inbox/w2.csv")
+    found = answer(capsys, project, other, "--of-round", "w2", status=1)
+    assert [each["decision"] for each in found] == ["held", "admitted"]
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,33 @@ def test_a_stricter_policy_ends_the_job(run, tmp_path, monkeypatch):
     assert summary.startswith("### held: labels.csv")
 
 
+def test_names_of_files_and_options_are_no_commands(run, tmp_path, monkeypatch):
+    names = [
+        "a b.csv",
+        "$(touch pwned).csv",
+        "--help",
+        "it's; touch pwned.csv",
+        "`touch pwned`.csv",
+    ]
+    for name in names:
+        table = unanimous(tmp_path, 500).read_text()
+        (tmp_path / name).write_text(table.replace("label", "my label", 1))
+    for name in ("v1.csv", "v2.csv"):
+        (tmp_path / name).write_text(table.replace("label", "my label", 1))
+    (step,) = (each for each in WORKFLOW["jobs"]["labels"]["steps"] if "with" in each)
+    monkeypatch.setitem(step["with"], "files", "\n".join([*names, "v?.csv", ""]))
+    monkeypatch.setitem(step["with"], "options", "--label=my label\n--categories=yes,no\n")
+    status, summary, said = run()
+    assert (status, said) == (0, "")
+    judged = [line for line in summary.splitlines() if line.startswith("### admitted: ")]
+    assert len(judged) == len(names) + 2
+    assert not (tmp_path / "pwned").exists()
+    monkeypatch.setitem(step["with"], "files", "")
+    (tmp_path / "trained").unlink()
+    assert run()[0] == 2
+    assert not (tmp_path / "trained").exists()
+
+
 def test_the_hook_holds_a_commit_with_a_table_that_is_held(tmp_path, path):
     (known,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     (mine,) = HOOKS["repos"][0]["hooks"]

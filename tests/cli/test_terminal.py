@@ -1,5 +1,6 @@
 """What a person sees on a terminal, and what a program reads that is no terminal."""
 
+import json
 import os
 import pty
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 from agreement_pipeline import progress
 from agreement_pipeline.cli import main
 from agreement_pipeline.readers import json_files
-from tests.cli.rounds import SEROLOGY, WIDE
+from tests.cli.rounds import SEROLOGY, WIDE, unanimous
 
 JUDGE = ["judge", str(SEROLOGY), *WIDE, "--policy", "standard"]
 
@@ -56,6 +57,18 @@ def test_a_program_reads_no_colour_and_no_progress(capfd):
     printed = capfd.readouterr()
     assert printed.out.startswith("held\n")
     assert "\x1b" not in printed.out + printed.err
+
+
+def test_json_on_an_ascii_terminal_says_the_same(tmp_path):
+    table = unanimous(tmp_path, 12).rename(tmp_path / "caf\u00e9\u2026.csv")
+    asked = ["judge", str(table), "--policy", "standard", "--format", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "agreement_pipeline", *asked],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        check=False,
+    )
+    assert json.loads(done.stdout.decode("ascii"))["file"] == str(table)
 
 
 def test_an_ascii_terminal_is_shown_the_same_in_ascii():

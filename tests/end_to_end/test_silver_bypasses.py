@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 
 import dagster as dg
@@ -33,8 +34,8 @@ version: 1
 n_resamples: 1000
 rules: [{measure: krippendorff_alpha}]
 classifiers: [{measure: vanbelle_albert_kappa, scope: classifier}]
-silver: {most_wrong: 0.05}
 """
+SILVER = RULES.replace("policy: rules", "policy: silver") + "silver: {most_wrong: 0.05}\n"
 
 
 class Silver:
@@ -43,10 +44,14 @@ class Silver:
     def __init__(self, root: Path, instance: dg.DagsterInstance) -> None:
         self.root, self.instance = root, instance
         self.write("configs/policies/rules.yaml", RULES)
+        self.write("configs/policies/silver.yaml", SILVER)
         self.write("configs/classifiers/prompt.txt", "Is it rude?")
         self.write("configs/classifiers/judge.yaml", "name: judge\nmodel: m\nprompt: prompt.txt\n")
-        for name, more in (("people", ""), ("silver", "certified_by: people\n")):
-            text = PEOPLE.format(name=name, policy="rules") + more
+        for name, policy, more in (
+            ("people", "rules", ""),
+            ("silver", "silver", "certified_by: people\n"),
+        ):
+            text = PEOPLE.format(name=name, policy=policy) + more
             self.write(f"configs/projects/{name}.yaml", text)
         self.deliver("people", "r1", items(90), ("ana", "ben", "chi"))
         self.run("people", "r1")
@@ -99,7 +104,9 @@ class Silver:
         )
 
     def ways_out(self) -> Iterator[bool]:
-        """Whether each way out lets something out."""
+        """Whether each way out lets something out, or says that it may leave."""
+        path = str(self.root / "configs/projects/silver.yaml")
+        yield main(["judge", path, "--of-round", "s1"]) == 0
         first = self.run("silver", "s1")
         yield first.success
         yield self.run("silver", "s1", "training_data").success
@@ -108,10 +115,10 @@ class Silver:
         yield self.run("silver", "s1", "training_data", **again).success
         yield self.run("silver", None, job="release").success
         yield bool(self._in_python())
-        path = str(self.root / "configs/projects/silver.yaml")
         yield main(["reassess", path]) == 0 and bool(self.in_force())
         self.run("silver", None, job="again")
         yield bool(self.in_force())
+        yield main(["judge", path]) == 0
 
     def _in_python(self) -> bool:
         try:
@@ -163,9 +170,25 @@ def expired(silver: Silver, monkeypatch) -> None:
     as_it_should_be(silver, monkeypatch)
     for module in (lock, decisions):
         monkeypatch.setattr(module, "today", lambda: SOON + timedelta(days=1))
+    later = type("Later", (), {"now": lambda _: datetime(SOON.year + 1, 1, 1, tzinfo=UTC)})
+    monkeypatch.setattr(import_module("agreement_pipeline.cli.judge"), "datetime", later)
+
+
+def not_certified(silver: Silver, monkeypatch) -> None:
+    as_it_should_be(silver, monkeypatch)
+    path = silver.root / "configs/projects/silver.yaml"
+    path.write_text(path.read_text().replace("certified_by: people\n", ""))
+
+
+def no_limit(silver: Silver, monkeypatch) -> None:
+    as_it_should_be(silver, monkeypatch)
+    path = silver.root / "configs/projects/silver.yaml"
+    path.write_text(path.read_text().replace("policy: silver", "policy: rules"))
 
 
 HELD = {
+    not_certified: "silver_not_audited",
+    no_limit: "silver_no_limit",
     changed_prompt: "certificate_other_prompt",
     replaced_item: "draw_replaced",
     best_of_100_draws: "draw_again",

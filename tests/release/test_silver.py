@@ -9,7 +9,7 @@ import pytest
 
 from agreement_pipeline.classifiers import Draw, draw
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.policy import Policy
+from agreement_pipeline.policy import Policy, judge
 from agreement_pipeline.policy.policy import Silver
 from agreement_pipeline.ratings import Adjudicated
 from agreement_pipeline.release import (
@@ -241,6 +241,35 @@ def test_a_stratified_draw_is_bound_to_the_labels(store, people, original):
     held(store, people, "draw_other_population")
 
 
+def test_a_draw_is_bound_to_the_labels_of_the_classifier(store, people, original):
+    """Where people looked, its wrong labels were corrected before the round was delivered."""
+    found = drawn(store)
+    frame = ratings_of(found.items, said=other_on({*items()[:60]})).to_pandas()
+    at = (frame["rater"] == "judge") & frame["item"].isin(found.items)
+    people_said = frame[frame["rater"] == "ana"].set_index("item")["label"]
+    frame.loc[at, "label"] = frame.loc[at, "item"].map(people_said)
+    frame = frame[["item", "rater", "label"]].assign(**{"stratum:language": "d"})
+    again = type(ratings_of()).from_frame(frame, ratings_of().scale, classifiers=["judge"])
+    store.ingest("s1", again, original)
+    assert "other labels of 'judge'" in held(store, people, "draw_relabelled")
+
+
+def test_a_panel_that_comes_to_agree_with_the_classifier_is_held(store, people, original):
+    names = drawn(store).items
+    store.ingest("s0", ratings_of(names, said=other_on({*names[:6]})), original)
+    store.ingest("s1", ratings_of(names), original)
+    words = held(store, people, "labels_given_again")
+    assert "a delivery of round s0, by which 7.50% of the labels of judge were wrong" in words
+
+
+def test_labels_that_came_in_parts_are_no_second_look(store, people, original):
+    names = drawn(store).items
+    store.ingest("s1", ratings_of(names[:40]), original)
+    held(store, people, "draw_missing")
+    store.ingest("s1", ratings_of(names), original)
+    assert released(store, people)
+
+
 def test_the_best_of_100_draws_is_held_and_the_first_is_not(store, people, original):
     """The round has 30 wrong labels of 400. A draw without any would pass."""
     wrong = {*items()[:30]}
@@ -271,8 +300,9 @@ def test_a_later_draw_from_other_items_does_not_hold_a_round(store, people, audi
     held(store, people, "draw_after_labels")
 
 
-def test_a_draw_after_labels_were_delivered_is_held(store, people, original):
-    store.ingest("s1", ratings_of(items()[:3]), original)
+@pytest.mark.parametrize("name", ["s0", "s1"])
+def test_a_draw_after_labels_were_delivered_is_held(store, people, original, name):
+    store.ingest(name, ratings_of(items()[:3]), original)
     names = drawn(store).items
     store.ingest("s1", ratings_of(names), original)
     held(store, people, "draw_after_labels")
@@ -319,9 +349,38 @@ def test_the_panel_is_judged_by_the_rules_too(store, people, original):
 
 
 def test_without_saying_that_it_is_silver_no_label_of_a_classifier_leaves(store, people, audited):
-    release = release_round(store, "s1", SILVER, CONTRACT, project="silver")
+    release = release_round(store, "s1", POLICY, CONTRACT, project="silver")
     assert len(release.train) == 80
     assert "silver" not in {*release.train["resolution"]}
+
+
+def test_a_policy_of_silver_rounds_holds_where_nobody_looked_at_certificate_and_draw(
+    store, people, audited
+):
+    assert judge(ratings_of(audited), SILVER, CONTRACT).codes == ("silver_not_audited",)
+    assert judge(ratings_of(audited), POLICY, CONTRACT).admitted
+    with pytest.raises(ReleaseHeldError, match="nobody looked at its certificate"):
+        release_round(store, "s1", SILVER, CONTRACT, project="silver")
+    (found,) = judge_round(store, "s1", SILVER, CONTRACT)[0].decision.broken
+    assert found.check == "silver_not_audited"
+
+
+def test_a_release_is_withdrawn_if_nobody_says_any_more_that_it_is_silver(store, people, audited):
+    released(store, people)
+    (found,) = reassess(store, SILVER, CONTRACT)
+    assert (found.judged.decision.codes, found.withdrawn) == (("silver_not_audited",), True)
+    assert in_force(store) == []
+
+
+def test_a_trainer_may_ask_for_fewer_wrong_labels_and_for_no_labels_of_classifiers(
+    store, people, audited
+):
+    path = released(store, people).path
+    assert open_release(path, require=replace(SILVER, policy="mine"))
+    with pytest.raises(ReleaseHeldError, match=r"upper limit of 4\.51%"):
+        open_release(path, require=replace(SILVER, policy="mine", silver=Silver(0.045)))
+    with pytest.raises(ReleaseHeldError, match="found no limit of wrong labels in policy"):
+        open_release(path, require=POLICY)
 
 
 def test_silver_rounds_are_released_together_and_adjudicated_items_stay(store, people, audited):

@@ -119,6 +119,8 @@ def changed(**more):
         (changed(_type="https://in-toto.io/Statement/v0.1"), "a statement of in-toto"),
         (changed(predicateType="urn:agreement-pipeline:held:1"), "a result of a verification"),
         (changed(predicate__properties=[]), "an admitted release"),
+        (changed(predicate__properties="NOT_AGREEMENT_ADMITTED"), "an admitted release"),
+        (changed(predicate__properties={"AGREEMENT_ADMITTED": False}), "an admitted release"),
         (changed(predicate__verifier__policies=[]), "the policy of this release"),
         (changed(subject=[]), "this release"),
         (changed(subject__0__digest={"sha256": "0" * 64}), "this release"),
@@ -136,6 +138,45 @@ def test_a_signed_statement_on_something_else_is_refused(release, files, change,
     assert refusal.value.code == "release_not_signed"
 
 
+def test_an_envelope_may_be_in_the_alphabet_for_urls(release, files):
+    key, (envelope, pem) = MAKERS["Ed25519"](), files
+    pem.write_bytes(public(key))
+    found = json.loads(signed(statement_of(release, NOW), key))
+    over = base64.b64decode(found["payload"])
+    safe = json.dumps({**json.loads(over), "more": "??>>~~\xff"}, ensure_ascii=False).encode()
+    found = json.loads(
+        signed(json.dumps({**found, "payload": base64.b64encode(safe).decode()}), key)
+    )
+    found["payload"] = base64.urlsafe_b64encode(safe).decode()
+    (one,) = found["signatures"]
+    one["sig"] = base64.urlsafe_b64encode(base64.b64decode(one["sig"])).decode()
+    assert {*"-_"} & {*found["payload"]}
+    envelope.write_text(json.dumps(found))
+    assert opened(release, files).rounds == release.rounds
+
+
+def test_a_statement_that_says_a_thing_twice_is_refused(release, files):
+    key, (envelope, pem) = MAKERS["Ed25519"](), files
+    pem.write_bytes(public(key))
+    found = json.loads(statement_of(release, NOW))
+    over = base64.b64decode(found["payload"]).decode()
+    twice = over.replace("{", '{"predicateType": "urn:agreement-pipeline:held:1", ', 1)
+    found["payload"] = base64.b64encode(twice.encode()).decode()
+    envelope.write_text(signed(json.dumps(found), key))
+    with pytest.raises(ReleaseInvalidError, match="has only 4 different ones"):
+        opened(release, files)
+
+
+def test_a_signed_statement_on_a_held_decision_admits_nothing(release, files):
+    key, (envelope, pem) = MAKERS["Ed25519"](), files
+    pem.write_bytes(public(key))
+    held = {"r1": {**release.decisions["r1"], "decision": "held"}}
+    on = {"manifest.json": release.manifest_digest}
+    envelope.write_text(signed(statement(on, held, release.policy, NOW), key))
+    with pytest.raises(ReleaseInvalidError, match="not about a result of a verification"):
+        opened(release, files)
+
+
 def with_other_payload(text):
     found = json.loads(text)
     said = base64.b64decode(found["payload"]).replace(b"AGREEMENT_ADMITTED", b"AGREEMENT_ADMITTEd")
@@ -151,6 +192,7 @@ def with_other_payload(text):
         (lambda text: text[:-9], "no envelope that can be read"),
         (lambda _: "[]", "no envelope that can be read"),
         (lambda _: '{"payload": 1}', "no envelope that can be read"),
+        (lambda _: "[" * 200_000, "no envelope that can be read"),
     ],
 )
 def test_an_envelope_that_was_changed_after_it_was_signed_is_refused(release, files, change, why):
@@ -192,14 +234,27 @@ def test_verify_writes_a_statement_and_asks_for_its_signature(release, files, ca
     assert "expected both or none" in capsys.readouterr().err
 
 
+def test_no_statement_is_written_into_a_release(release, capsys):
+    target = Path(release.path) / "manifest.json"
+    before = target.read_bytes()
+    assert main(["verify", str(release.path), "--statement", str(target)]) == 2
+    assert "expected a file beside it" in capsys.readouterr().err
+    assert target.read_bytes() == before
+
+
 @pytest.mark.parametrize(("n_items", "kind"), [(500, "svr/v0.2"), (12, "held:1")])
 def test_judge_states_what_it_decided_on_the_bytes_of_a_table(tmp_path, n_items, kind):
     table, target = unanimous(tmp_path, n_items), tmp_path / "decision.dsse.json"
-    main(["judge", str(table), "--policy", "standard", "--statement", str(target)])
+    asked = ["judge", str(table), "--exclude-rater", "c", "--policy", "standard"]
+    main([*asked, "--statement", str(target)])
     found = said_in(target.read_bytes())
     assert found["predicateType"].endswith(kind)
     assert found["subject"] == [
-        {"name": str(table), "digest": {"sha256": digest_of(table.read_bytes())}}
+        {
+            "name": str(table),
+            "digest": {"sha256": digest_of(table.read_bytes())},
+            "annotations": {"read": f"{table} --exclude-rater c"},
+        }
     ]
     held = found["predicate"].get("decisions", {})
     assert [each["codes"] for each in held.values()] == [["too_few_items"]] * (n_items == 12)
@@ -213,6 +268,15 @@ def test_what_was_not_judged_has_no_statement(tmp_path, capsys):
     assert main(["judge", "-", *words]) == 2
     assert "expected tables in files with it" in capsys.readouterr().err
     assert not target.exists()
+
+
+def test_a_statement_is_not_written_over_a_table(tmp_path, capsys):
+    table = unanimous(tmp_path, 12)
+    before = table.read_bytes()
+    over = f"{tmp_path}/../{tmp_path.name}/{table.name}"
+    assert main(["judge", str(table), "--policy", "standard", "--statement", over]) == 2
+    assert "expected another file" in capsys.readouterr().err
+    assert table.read_bytes() == before
 
 
 def test_nothing_is_admitted_by_a_statement_with_a_held_decision(release):
