@@ -29,7 +29,7 @@ Made = Callable[[Random], Said]
 
 
 def said(
-    random: Random, n_items: int, errors: list[float], hard: float = HARD
+    random: Random, n_items: int, errors: list[float], hard: float | np.ndarray = HARD
 ) -> tuple[Said, np.ndarray]:
     """Labels of all raters (items, raters), and which items are hard. Raters guess on these."""
     is_hard = random.random((n_items, 1)) < hard
@@ -96,6 +96,13 @@ def joins(random: Random) -> Said:
     return labels
 
 
+def leaves(random: Random) -> Said:
+    """A rater leaves after two thirds of 3,000 items, which become harder all the time."""
+    labels, _ = said(random, 3000, [0.0] * 3, np.linspace(0.02, 0.3, 3000)[:, None])
+    labels[2000:, 2] = -1
+    return labels
+
+
 DISHONEST: dict[str, Made] = {
     "30 % of the ratings of hard items are skipped, 300 items": lambda r: skipped(r, 300),
     "30 % of them are skipped, 1,000 items": lambda r: skipped(r, 1000),
@@ -117,6 +124,7 @@ HONEST: dict[str, Made] = {
     "a third rater on nine items in ten": lambda r: third(r, 0.9),
     "a third rater where two differ": lambda r: third(r, 0, disputed=True),
     "a new rater joins": joins,
+    "a rater leaves while items become harder": leaves,
 }
 
 

@@ -4,7 +4,7 @@ They make agreement look better, or other, than it was between raters who work i
 that is corrected does so too, so a few changes are never held against a round.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,15 @@ import pyarrow as pa
 
 from agreement_pipeline.contract.facts import BY_CHANCE, USUAL, Fact, fact
 from agreement_pipeline.contract.panel import Codes, Panel
-from agreement_pipeline.ratings import Ratings, in_pandas, numbers_in, seconds, whole
+from agreement_pipeline.ratings import STRATUM, Ratings, in_pandas, numbers_in, seconds, whole
 from agreement_pipeline.text import in_words
 
 SLIPS, FEWEST_CHANGES = 0.02, 10
 """So large a share of all labels may be corrected slips, and so few changes tell nothing."""
 MOST_EXACT = 10_000
 """Beyond so many changes, a normal distribution gives the p."""
+PARTS = 10
+"""Into so many parts items are told apart by order, since those of one time may be harder."""
 KEYS = ["item", "rater"]
 NOTHING = "no label is known to have been changed, so nothing was checked"
 
@@ -385,8 +387,9 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
     Raters may have skipped what is hard, and then agreement looks better than it is. If most items
     have one number of ratings, items that lack one may be disputed less too: then the ratings that
     differ may be gone. Of each item, or cluster, two ratings are drawn. They are compared with
-    those of the same two raters on other items, so how good raters are does not matter. It is 0 if
-    chance alone gives such a difference in one of a thousand rounds.
+    those of the same two raters on other items, so how good raters are does not matter. Nor may the
+    stratum, the time or the order of the items explain it. It is 0 if chance alone gives such a
+    difference in one of a thousand rounds.
     """
     item, rater, label = panel.met
     begins = np.flatnonzero(np.diff(item, prepend=-1))
@@ -404,14 +407,44 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
     pair = (rater[one].astype(np.int64) * len(panel.raters) + rater[other])[kept]
     lacks, apart = lacks[kept], apart[kept]
     count = int((lacks & apart).sum())
-    expected, more, fewer = _by_chance(pair, lacks, apart, count)
     usual = bool((sizes == np.median(sizes)).mean() >= USUAL)
-    p = min(1.0, 2 * min(more, fewer)) if usual else more
+    beside = [pair, *(each[kept] for each in _planned(panel, item[begins]))]
+    p, expected = max(_p_beside(stratum, lacks, apart, count, usual) for stratum in beside)
     words = (
         f"two raters differ on {count} of {int(lacks.sum())} items that lack ratings, instead of "
         f"about {in_words(expected, '.0f')} as on other items"
     )
     return Fact(abs(count - expected) / max(int(lacks.sum()), 1) if p <= BY_CHANCE else 0.0, words)
+
+
+def _p_beside(
+    stratum: Codes, lacks: Codes, apart: Codes, count: int, usual: bool
+) -> tuple[float, float]:
+    """The p of so many disputed items beside others of their stratum, and how many are expected."""
+    expected, more, fewer = _by_chance(stratum, lacks, apart, count)
+    return (min(1.0, 2 * min(more, fewer)) if usual else more), expected
+
+
+def _planned(panel: Panel, items: Codes) -> Iterator[Codes]:
+    """By what a round may be planned: the part of the items in order of names and of times.
+
+    And each stratum, since a language may be hard and have fewer raters.
+    """
+    parts = np.arange(len(items)) * PARTS // len(items)
+    yield parts
+    if "timestamp" in panel.ratings.has:
+        own = panel.ratings.first(["at", "timestamp"], raters=panel.ratings.raters)
+        times = np.full(len(panel.items), np.inf)
+        np.fmin.at(times, whole(own["at"]), _seconds(own["timestamp"]))
+        of_items = np.empty(len(items), dtype=np.int64)
+        of_items[np.argsort(times[items], kind="stable")] = parts
+        yield of_items
+    known = np.zeros(len(panel.items), dtype=np.int64)
+    for column in panel.ratings.strata:
+        values = panel.contents(f"{STRATUM}{column}")
+        if values is not None:
+            known[panel.rated] = pd.factorize(values)[0]
+            yield known[items]
 
 
 def _two_of(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Codes, Codes]:

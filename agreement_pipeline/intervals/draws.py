@@ -155,8 +155,10 @@ def row_weights(statistic: Statistic, drawn: Array) -> Array:
     if clusters is None:
         return drawn
     seen, unseen = drawn[:, : len(clusters.times)], drawn[:, len(clusters.times) :]
-    items = clusters.unseen(statistic.weights, statistic.readable)
-    return np.hstack([seen[:, clusters.places] * clusters.sizes(statistic.weights), unseen * items])
+    typical = clusters.typical(statistic.weights, statistic.readable)
+    return np.hstack(
+        [seen[:, clusters.places] * clusters.sizes(statistic.weights), unseen * typical]
+    )
 
 
 def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, scheme: Scheme) -> Array:

@@ -93,7 +93,7 @@ class IntervalMethod:
     measure's bounds. `distribution_of_many` does so without the correction for few items, for
     always valid limits. The interval is about these raters on other items, or about raters at
     large. `scheme` says how weights are drawn, if they are, and `leaves_out` if items are left out.
-    `by_tail` says that unseen items and clusters differ as much as the seen ones make likely.
+    `by_tail` says that unseen items differ as much as the tail of errors says.
     A policy may use a method that `decides`: its lower limit held in the coverage study
     (docs/proofs/intervals.md).
     """

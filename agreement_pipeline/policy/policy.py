@@ -128,8 +128,7 @@ class Policy:
         The level of the intervals that the rules read, and the number of their resamples.
     interval_method
         The method of the intervals. *smoothed_bayesian_bootstrap* is about these raters, and so is
-        *tail_adaptive_bootstrap*, which costs less on scales without a list of categories and for
-        items in clusters.
+        *tail_adaptive_bootstrap*, which costs less on scales without a list of categories.
         *two_way_jackknife_log* is about raters at large. Others failed too often in a study.
     familywise
         none: each verdict has the confidence level by itself. holm: all verdicts of rules that can

@@ -800,17 +800,6 @@ class LabelsByRater(ByRater):
         rows = splits_met(self.given, self.labelled, self.weights, pair, turns)
         return form.with_rows(np.vstack([rows, rows]), np.repeat(pair, len(rows)), mass)
 
-    def with_unseen_by_tail(self) -> Self:
-        """The labels, of which unseen clusters disagree as the seen ones make likely.
-
-        Labels beside a classifier or with confidence stay as they are.
-        """
-        clusters = self.clusters
-        if clusters is None or self.some_apart or self.confidence is not None:
-            return self
-        unlike = self.counts().unlike
-        return changed(self, clusters=clusters.with_unseen_as_seen(unlike, self.weights))
-
     def with_rows(self, rows: Codes, labels: Codes, mass: float) -> Self:
         """Add unseen rows that weigh `mass` in all."""
         sure = self.confidence

@@ -1,7 +1,6 @@
 """Clusters: items that belong together, as sentences of a document or samples of a patient."""
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +10,6 @@ from agreement_pipeline.ratings import Array, Codes, present
 from agreement_pipeline.text import counted, listed
 
 FEWEST_CLUSTERS = 2
-LEAST_OF_LARGEST, HEAVY, ERRORS, FEWEST_LARGE = 0.5, 5.0, 3.0, 5
-"""How much of the seen disagreement an unseen cluster may have: see `with_unseen_as_seen`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +22,6 @@ class Clusters:
         Shape (P,): the place of each row's cluster, 0 … C-1.
     times
         Shape (C,): how many such clusters there are; the weight of a row is spread over them.
-    most_unseen
-        The most items that an unseen cluster holds.
 
     Examples
     --------
@@ -36,7 +31,6 @@ class Clusters:
 
     places: Codes
     times: Array
-    most_unseen: float = math.inf
 
     @classmethod
     def named(cls, names: ArrayLike) -> "Clusters":
@@ -78,54 +72,10 @@ class Clusters:
             dtype=float,
         )
 
-    def unseen(self, weights: Array, rows: NDArray[np.bool_]) -> float:
-        """How many items of some rows an unseen cluster holds.
-
-        As many as the cluster of an item on average over items, or fewer.
-        """
+    def typical(self, weights: Array, rows: NDArray[np.bool_]) -> float:
+        """How many items of some rows the cluster of an item holds, on average over items."""
         held = self.held(weights, rows)
-        return min(float(self.times @ held**2 / (self.times @ held)), self.most_unseen)
-
-    def with_unseen_as_seen(self, unlike: Array, weights: Array) -> "Clusters":
-        r"""The clusters, of which unseen ones disagree no more than the seen ones make likely.
-
-        `unlike` is the disagreement of each row (P,), as a share :math:`u` of the most possible. A
-        cluster of :math:`n` items has the sum :math:`d` of it. An unseen cluster of full
-        disagreement then holds as many items as the largest of these three:
-
-        - one;
-        - :math:`\max d \cdot \max(1/2, v^2 / 5)`, where :math:`v` is the coefficient of variation
-          of :math:`d`. It is large if few clusters have most of the disagreement;
-        - :math:`(r + 3 \sigma) \sum n^2 / \sum n`, where :math:`r` is the mean of :math:`u` and
-          :math:`\sigma` its standard deviation between clusters, by moments:
-          :math:`\sigma^2 = (\sum (d - r n)^2 - s^2 \sum n) / (\sum n^2 - \sum n)`. :math:`s` is
-          the standard deviation of :math:`u` over items. So a large cluster may disagree as the
-          small ones do.
-
-        The clusters stay as they are if fewer than five of those with :math:`\sum n^2 / \sum n`
-        items or more show any disagreement: then nobody has seen how large ones disagree. The
-        numbers are a choice that the study `widths` supports, and no theorem.
-
-        >>> clusters = Clusters(np.arange(6), np.ones(6))
-        >>> clusters.with_unseen_as_seen(np.full(6, 0.5), np.full(6, 8.0)).most_unseen
-        4.0
-        """
-        sizes = self.sizes(weights)
-        held, apart = (
-            np.bincount(self.places, each, len(self.times)) for each in (sizes, sizes * unlike)
-        )
-        items = float(self.times @ held)
-        rate, squares = float(self.times @ apart) / items, float(self.times @ held**2)
-        large = held >= (1 - 1e-9) * squares / items
-        if self.times[large & (apart > 0)].sum() < FEWEST_LARGE:
-            return self
-        of_items = float(weights @ (unlike - rate) ** 2)
-        between = float(self.times @ (apart - rate * held) ** 2) - of_items
-        sigma = math.sqrt(max(0.0, between) / (squares - items)) if squares > items else 0.0
-        mean = float(np.average(apart, weights=self.times))
-        varied = float(np.average((apart / mean - 1) ** 2, weights=self.times))
-        most = float(apart[self.times > 0].max()) * max(LEAST_OF_LARGEST, varied / HEAVY)
-        return replace(self, most_unseen=max(1.0, most, (rate + ERRORS * sigma) * squares / items))
+        return float(self.times @ held**2 / (self.times @ held))
 
     def effective(self, weights: Array, rows: NDArray[np.bool_]) -> float:
         """How many clusters of one size say as much as these, by Kish's (1965) formula."""

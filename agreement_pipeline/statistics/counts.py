@@ -154,24 +154,6 @@ class CategoryCounts(Statistic):
             clusters=None,
         )
 
-    @OfRows
-    def unlike(self) -> Array:
-        """The share of unlike pairs of ratings of each row, over the most of two categories (P,).
-
-        It is 0 for rows with one rating.
-        """
-        c, m = self.counts, self.sizes
-        pairs, half = np.maximum(m * (m - 1), 1), m // 2
-        most = np.maximum(2 * half * (m - half), 1) / pairs
-        return np.asarray(np.where(m > 1, 1 - (c * (c - 1)).sum(1) / pairs, 0.0) / most)
-
-    def with_unseen_by_tail(self) -> Self:
-        """The counts, of which unseen clusters disagree as the seen ones make likely."""
-        clusters = self.clusters
-        if clusters is None:
-            return self
-        return changed(self, clusters=clusters.with_unseen_as_seen(self.unlike, self.weights))
-
     def in_full_agreement(self, n_items: int) -> "CategoryCounts":
         """So many items on which all ratings agree. Categories have the shares that they have here.
 

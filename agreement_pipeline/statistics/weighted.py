@@ -185,7 +185,7 @@ class Statistic:
         return self
 
     def with_unseen_by_tail(self) -> Self:
-        """The statistic, of which unseen rows follow the tail of the disagreement that was seen."""
+        """The statistic, of which unseen rows follow the tail of errors, if errors have one."""
         return self
 
     def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:

@@ -1,15 +1,14 @@
 """How often limits are on the wrong side of the truth, in populations that the design lacks."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from unittest.mock import patch
 
 import numpy as np
 
-from agreement_pipeline.estimates import Estimate, basis_of, measure_ratings
+from agreement_pipeline.estimates import Estimate, measure_ratings
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
@@ -237,66 +236,41 @@ def units(asked: Asked) -> Iterator[Cells]:
             yield n, question, f"{truth:.3f}", *shares, len(low) - there.sum()
 
 
-def conversations(
-    rng: np.random.Generator, n: int, hard: float = 0.0, heavy: bool = False
-) -> CategoryCounts:
-    """Messages of conversations of unequal length, by three raters of two categories.
+HARD_CLUSTERS = {
+    "of 20 items": (20, 20, 0.0, 0.1),
+    "of 5 items, and a tenth of 100": (5, 100, 0.1, 0.15),
+}
+"""The usual size, that of large clusters, their share, and the share of hard clusters."""
 
-    Raters know 85 % of the messages, and more of some conversations than of others. They guess all
-    of a `hard` one. Lengths are geometric, or lognormal if `heavy`.
+
+def in_hard_clusters(
+    rng: np.random.Generator, n: int, small: int, large: int, share: float, hard: float
+) -> tuple[CategoryCounts, float]:
+    """Items of clusters, by three raters of two categories, and the true α.
+
+    Raters guess one item in twelve, and all of a hard cluster.
     """
-    sizes = rng.geometric(1 / 6, n)
-    if heavy:
-        sizes = np.ceil(6 * np.exp(rng.normal(size=n))).astype(int)
-    places = np.repeat(np.arange(n), sizes)
-    clear = np.where(rng.random(n) < hard, 0.0, rng.beta(6 * 0.85, 6 * 0.15, n))
-    known, guessed = rng.random(len(places)) < clear[places], rng.integers(2, size=(len(places), 3))
+    sizes = np.where(rng.random(n) < share, large, small)
+    places, is_hard = np.repeat(np.arange(n), sizes), rng.random(n) < hard
+    known = (rng.random(len(places)) < 11 / 12) & ~is_hard[places]
+    guessed = rng.integers(2, size=(len(places), 3))
     yes = np.where(known, 3 * guessed[:, 0], guessed.sum(1))
     clusters = Clusters(places, np.ones(n))
-    return CategoryCounts(np.column_stack([3 - yes, yes]), scale=TWO, clusters=clusters).merged()
+    counts = CategoryCounts(np.column_stack([3 - yes, yes]), scale=TWO, clusters=clusters)
+    return counts.merged(), 11 / 12 * (1 - hard)
 
 
-def in_positions(rng: np.random.Generator, n: int) -> CategoryCounts:
-    """The positions of the spans of the study `units`."""
-    scale = Scale(("none", *NAMES))
-    units = units_of(list(documents(rng, n)), UnitSettings("spans"), scale)
-    counts = basis_of(units.ratings, ALPHA)
-    assert isinstance(counts, LabelsByRater | CategoryCounts)
-    return counts.unnamed()
-
-
-UNEQUAL: dict[str, Callable[[np.random.Generator, int], CategoryCounts]] = {
-    "spans": in_positions,
-    "conversations": conversations,
-    "conversations, lognormal lengths": partial(conversations, heavy=True),
-    "conversations, 3 % hard": partial(conversations, hard=0.03),
-    "conversations, 3 % hard, lognormal lengths": partial(conversations, hard=0.03, heavy=True),
-}
-
-
-@study(
-    "population | clusters | true α | the default: width | misses under, over "
-    "| by the tail: width | misses under, over",
-    rounds=500,
-    draws=1000,
-)
-def widths(asked: Asked) -> Iterator[Cells]:
-    """How wide intervals of clusters of unequal size are, and how often each limit misses.
-
-    The width is a mean, over the central 95 % range of the value in as many rounds.
-    """
-    for (name, drawn), n in product(UNEQUAL.items(), (30, 100)):
-        truth = float(MEASURES[ALPHA](drawn(np.random.default_rng(1), MANY)).value)
-        rounds = [drawn(np.random.default_rng([n, each]), n) for each in range(asked.rounds)]
-        values = [float(MEASURES[ALPHA](each).value) for each in rounds]
-        spread = float(np.diff(np.quantile(values, (0.025, 0.975)))[0])
-        cells: list[str] = []
-        for method in (asked.inference.method, "tail_adaptive_bootstrap"):
-            inference = replace(asked.inference, method=method)
-            low, high = limits(ALPHA, [(each, 1) for each in rounds], inference)
-            wide = f"{(high - low).mean() / spread:.2f}"
-            cells += [wide, ", ".join(percent(low > truth, high < truth))]
-        yield name, n, f"{truth:.3f}", *cells
+@study("clusters | number | true α | lower limit | upper limit | admitted at 0.8", rounds=1000)
+def hard_clusters(asked: Asked) -> Iterator[Cells]:
+    """Clusters of which a few are guessed throughout, and many rounds show none of these."""
+    for (name, kind), n in product(HARD_CLUSTERS.items(), (8, 12, 30, 100)):
+        drawn = [
+            in_hard_clusters(np.random.default_rng([n, number]), n, *kind)
+            for number in range(asked.rounds)
+        ]
+        rounds, truth = [(each, 1) for each, _ in drawn], drawn[0][1]
+        shares = failed_and_admitted(limits(ALPHA, rounds, asked.inference), truth)
+        yield name, n, f"{truth:.3f}", *shares
 
 
 @study(

@@ -8,7 +8,7 @@ from benchmarks.studies import __main__ as program
 from benchmarks.studies import admissions, failures
 from benchmarks.studies.study import STUDIES, Asked, with_error
 
-LONG = {"units", "widths", "power", "planned_sizes", "seen_disagreement"}
+LONG = {"units", "power", "planned_sizes", "seen_disagreement"}
 """Their first lines take minutes."""
 
 

@@ -55,11 +55,33 @@ def test_gaps_by_design_or_at_random_hold_nothing(kind):
     assert not any(is_held(ratings) for ratings in rounds(HONEST[kind], 5))
 
 
+def in_two_halves(rng, *columns):
+    """Two raters of a hard half of the items, three of the other. The names follow no order."""
+    n_items, rows = 1200, []
+    for name in rng.permutation(n_items):
+        hard = len(rows) >= 3 * n_items // 2
+        truth, guessed = rng.integers(2), rng.random() < (0.4 if hard else 0.05)
+        for rater in "ab" if hard else "abc":
+            label = rng.integers(2) if guessed else truth
+            rows.append((f"i{name:04}", rater, "ny"[label], "fi" if hard else "en", len(rows)))
+    names = ["item", "rater", "label", "stratum:language", "timestamp"]
+    frame = pd.DataFrame(rows, columns=names)
+    frame["timestamp"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(frame["timestamp"], "min")
+    return Ratings.from_frame(frame[[*names[:3], *columns]], Scale(("n", "y")))
+
+
+@pytest.mark.parametrize("column", ["stratum:language", "timestamp"])
+def test_a_hard_language_or_a_hard_time_may_have_fewer_raters(column):
+    for seed in range(3):
+        assert fact(in_two_halves(random(seed))).value > 0
+        assert fact(in_two_halves(random(seed), column)).value == 0
+
+
 def test_the_words_count_the_items_that_lack_ratings():
     labels = np.zeros((120, 3), dtype=int)
     labels[::2] = 1
-    labels[:20, 2] = -1
-    labels[:20, 0] = 1 - labels[:20, 1]
+    labels[::6, 2] = -1
+    labels[::6, 0] = 1 - labels[::6, 1]
     found = fact(ratings_of(labels))
     assert 0.4 < found.value < 0.8
     assert found.words.startswith("two raters differ on 20 of 20 items that lack ratings")

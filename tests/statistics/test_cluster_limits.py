@@ -19,7 +19,7 @@ def test_a_few_large_clusters_are_not_taken_for_many():
     clusters = Clusters(places, np.array([1.0, 2.0, 1.0]))
     held = [90, 4, 4, 2]
     readable = np.full(5, True)
-    assert clusters.unseen(sizes, readable) == pytest.approx(
+    assert clusters.typical(sizes, readable) == pytest.approx(
         sum(each * each for each in held) / sum(held)
     )
     assert clusters.effective(sizes, readable) == pytest.approx(
@@ -28,7 +28,7 @@ def test_a_few_large_clusters_are_not_taken_for_many():
     assert Clusters(places, np.ones(3)).effective(
         np.array([5.0, 5, 10, 2, 8]), readable
     ) == pytest.approx(3)
-    assert Clusters(places, np.ones(3)).unseen(sizes, places > 0) == pytest.approx((64 + 4) / 10)
+    assert Clusters(places, np.ones(3)).typical(sizes, places > 0) == pytest.approx((64 + 4) / 10)
 
 
 @pytest.mark.slow
