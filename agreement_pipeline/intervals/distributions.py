@@ -401,7 +401,7 @@ def reached_again(asked: Sequence[tuple[Percentiles, float]], tail: float) -> fl
     11(7), 875-879. https://doi.org/10.1002/sim.4780110705
 
     >>> known = Percentiles(np.linspace(0.8, 0.96, 400), 0.88, (-1.0, 1.0))
-    >>> reached_again([(known, known.limits(0.025).low - 0.2)], 0.025)
+    >>> round(reached_again([(known, known.limits(0.025).low - 0.2)], 0.025), 2)
     1.0
     """
     n = max(len(known.draws) for known, _ in asked)
@@ -412,7 +412,7 @@ def reached_again(asked: Sequence[tuple[Percentiles, float]], tail: float) -> fl
         draws = np.where(np.isnan(draws), least, draws)
         if not np.isfinite([low, most, draws.min()]).all():
             return None
-        apart = np.resize(np.sqrt(most - draws), n)
+        apart = np.resize(np.sqrt(np.maximum(most - draws, 0.0)), n)
         other = math.sqrt(most - low) + apart - np.roll(apart, 1)
         reached, weights = reached & (other <= math.sqrt(most - cutoff)), weights * apart
     return float(np.average(reached, weights=weights)) if weights.any() else None

@@ -363,7 +363,8 @@ class ProjectSettings(BaseModel):
     @property
     def reading_digest(self) -> str:
         """SHA-256 of the settings that files are read under. Settings left alone do not count."""
-        said = self.model_dump(mode="json", exclude=NOT_OF_READING, exclude_defaults=True)
+        of_reading = {*ProjectSettings.model_fields} - NOT_OF_READING
+        said = self.model_dump(mode="json", include=of_reading, exclude_defaults=True)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     @field_validator("*")

@@ -79,10 +79,10 @@ def test_the_last_run_says_why_a_delivery_is_broken():
 
 
 def test_a_release_of_all_rounds_is_judged_by_all_that_the_project_says(monkeypatch):
-    said = SimpleNamespace(reading_digest="r")
+    under = {"waivers": "waivers", "settings_digest": "r"}
     project = SimpleNamespace(
-        **{name: name for name in ("store", "policy", "contract", "name", "waivers")},
-        settings=said,
+        **{name: name for name in ("store", "policy", "contract", "name")},
+        judged_under=under,
         adjudicated=lambda rounds: {"of": rounds},
     )
     monkeypatch.setattr(host, "admitted_rounds", lambda store: [f"round of {store}"])
@@ -91,8 +91,7 @@ def test_a_release_of_all_rounds_is_judged_by_all_that_the_project_says(monkeypa
         ("store", ["round of store"], "policy", "contract"),
         {
             "project": "name",
-            "waivers": "waivers",
-            "settings_digest": "r",
+            **under,
             "adjudicated": {"of": ["round of store"]},
         },
     )

@@ -69,7 +69,7 @@ def assessed(monkeypatch):
     measured, kept = decision.measure_ratings, {}
 
     def remembered(ratings, measures, inference, scopes):
-        key = ratings.digest, tuple(measures), inference, scopes
+        key = ratings.digest, tuple(measures), inference, tuple(sorted(scopes))
         if key not in kept:
             kept[key] = list(measured(ratings, measures, inference, scopes=scopes))
         return iter(kept[key])
