@@ -29,7 +29,7 @@ from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy, levels_met
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Rule, Verdict
-from agreement_pipeline.policy.waivers import NONE, OF_THE_GATE, Waiver, Waivers
+from agreement_pipeline.policy.waivers import NONE, OF_HISTORY, OF_THE_GATE, Waiver, Waivers
 from agreement_pipeline.ratings import CAPABILITIES, Array, Codes, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, counted, in_words, interval, listed
@@ -648,13 +648,18 @@ def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
 
 
 def _not_audited(policy: Policy, also: Sequence[Finding]) -> Iterator[Finding]:
-    """What holds ratings if the policy is for silver rounds, and nobody looked at what they ask."""
-    looked_at = any(each.holds or (each.check == AUDITED and each.passed) for each in also)
-    if policy.silver is not None and not looked_at:
+    """What holds ratings under a policy of silver rounds, unless the gate found what it asks.
+
+    Or unless the gate holds them in another way that nobody can waive.
+    """
+    audited = any(each.check == AUDITED and each.passed for each in also)
+    held = any(each.holds and each.check not in OF_HISTORY for each in also)
+    if policy.silver is not None and not audited and not held:
         words = (
-            f"found policy {policy.policy} for rounds that a classifier labelled, and nobody "
-            "looked at its certificate and at a recorded draw; expected both. Judge the round in "
-            "a project that says certified_by, or judge people's labels by a policy without silver."
+            f"found policy {policy.policy} for rounds that a classifier labelled, and no proof of "
+            "a certificate, a recorded draw and few wrong labels; expected all three. Judge the "
+            "round in a project that says certified_by, or judge people's labels by a policy "
+            "without silver."
         )
         yield Finding("silver_not_audited", OF_THE_GATE, False, "error", words)
 

@@ -71,6 +71,9 @@ HELPS = {
     "silver_wrong_labels": (
         "a better classifier, certified again; or a larger draw, which `plan` names"
     ),
+    "silver_labels_given_again": (
+        "a draw from fresh items; settled labels go in as adjudicated ones, which train"
+    ),
     "draw_again": "a round without the items of any draw, and one draw from it",
     "draw_after_labels": "fresh items, and a draw before anybody labels them",
     "disputed_items_dropped": (

@@ -181,7 +181,7 @@ class CertifiedBy:
                     "come to agree with it. Deliver settled labels as adjudicated ones, or draw "
                     "from fresh items."
                 )
-                return _held("labels_given_again", words), None
+                return _held("silver_labels_given_again", words), None
         return found, audit
 
     def _audit(self, store: Store, round_name: str, ratings: Ratings, on: date) -> Audit:

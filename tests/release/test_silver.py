@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.classifiers import Draw, draw
+from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.policy import Policy, judge
+from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver, Waivers, assess, judge
 from agreement_pipeline.policy.policy import Silver
 from agreement_pipeline.ratings import Adjudicated
 from agreement_pipeline.release import (
@@ -258,8 +259,35 @@ def test_a_panel_that_comes_to_agree_with_the_classifier_is_held(store, people, 
     names = drawn(store).items
     store.ingest("s0", ratings_of(names, said=other_on({*names[:6]})), original)
     store.ingest("s1", ratings_of(names), original)
-    words = held(store, people, "labels_given_again")
+    words = held(store, people, "silver_labels_given_again")
     assert "a delivery of round s0, by which 7.50% of the labels of judge were wrong" in words
+
+
+@pytest.mark.parametrize(
+    ("code", "policy", "admitted"),
+    [
+        ("labels_given_again", POLICY, True),
+        ("labels_given_again", SILVER, False),
+        ("silver_labels_given_again", SILVER, False),
+    ],
+)
+def test_a_waiver_of_labels_given_again_is_no_audit(audited, code, policy, admitted):
+    ratings = ratings_of(audited)
+    waiver = Waiver(
+        project="silver",
+        round="s1",
+        ratings_digest=ratings.digest,
+        measure=None,
+        check="labels_given_again",
+        contract_digest=CONTRACT.digest,
+        who="Dana Okoye",
+        why="The tool had lost a page of the guideline.",
+        until=decisions.today() + timedelta(9),
+    )
+    waivers = Waivers((waiver,), decisions.today())
+    held = Finding(code, OF_THE_GATE, False, "error", "labels were given again")
+    decision = assess(ratings, policy, CONTRACT, waivers, also=[held]).decision
+    assert (decision.admitted, not decision.broken) == (admitted, admitted)
 
 
 def test_labels_that_came_in_parts_are_no_second_look(store, people, original):
@@ -359,7 +387,7 @@ def test_a_policy_of_silver_rounds_holds_where_nobody_looked_at_certificate_and_
 ):
     assert judge(ratings_of(audited), SILVER, CONTRACT).codes == ("silver_not_audited",)
     assert judge(ratings_of(audited), POLICY, CONTRACT).admitted
-    with pytest.raises(ReleaseHeldError, match="nobody looked at its certificate"):
+    with pytest.raises(ReleaseHeldError, match="no proof of a certificate"):
         release_round(store, "s1", SILVER, CONTRACT, project="silver")
     (found,) = judge_round(store, "s1", SILVER, CONTRACT)[0].decision.broken
     assert found.check == "silver_not_audited"
