@@ -265,7 +265,7 @@ def classifiers_that_copy(panel: Panel) -> Fact:
 
     One who looks alone does not always follow a rater who leaves the majority, and seldom always
     follows the majority where raters differ. So only these items count, and there must be so many
-    that less than one in a thousand who look alone would follow by chance.
+    that in less than one of a thousand rounds any who looks alone would follow by chance.
     """
     if not panel.ratings.classifiers or panel.ratings.scale.dimensions > 1:
         return Fact(None, "no classifier gave single labels, so nothing was checked")
@@ -275,16 +275,17 @@ def classifiers_that_copy(panel: Panel) -> Fact:
     item, said, most = rows["item"].to_numpy(), label[rows.index], distinct[rows["most"]]
     leaves = (rows["code"] != rows["most"]).to_numpy()
     split = leaves & (rows["most"] >= 0).to_numpy()
+    by_chance = BY_CHANCE / (len(panel.ratings.classifiers) * (len(panel.raters) + 1))
     found = []
     for name in panel.ratings.classifiers:
         own, known = _first_of(panel, name)
         follows = pd.DataFrame({"all": own[item] == said, "n": leaves})[known[item]]
         each = follows.groupby(rows["rater"][known[item]]).agg({"all": "all", "n": "sum"})
-        for at in each.index[each["all"] & (JOINED ** each["n"] <= BY_CHANCE)]:
+        for at in each.index[each["all"] & (JOINED ** each["n"] <= by_chance)]:
             found.append(f"{name!a} always says what {panel.raters[at]!a} says")
         differ, first = np.unique(item[split & known[item]], return_index=True)
         with_most = own[differ] == most[split & known[item]][first]
-        if with_most.all() and FOLLOWED ** len(differ) <= BY_CHANCE:
+        if with_most.all() and FOLLOWED ** len(differ) <= by_chance:
             words = f"{name!a} says what most raters say on all {len(differ)} items with a minority"
             found.append(words)
     words = "no classifier always follows a rater, or the majority"

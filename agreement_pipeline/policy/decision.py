@@ -315,7 +315,8 @@ def decide(
 
     unmet = tuple(filter(stand, short))
     broken = any(finding.holds and stand(finding) for finding in findings)
-    likely = None if broken or waived else _likely(holding, policy)
+    by_rules = not broken and not waived and policy.silver is None
+    likely = _likely(holding, policy) if by_rules else None
     admitted = bool(holding) and not unmet and not broken
     again = f"This is version {version} of the round. " if (version or 0) > 1 else ""
     return Decision(

@@ -109,7 +109,7 @@ def test_numbers_and_clusters_are_compared_too():
     assert f"of {n_lack} items" not in together.words
 
 
-def beside_model(kind, n_items=400):
+def beside_model(kind, n_items=600):
     """Three raters who err on an eighth of the items, and a model that copies them or looks."""
     rng, rows = random(), []
     for item in range(n_items):
@@ -151,6 +151,23 @@ def test_a_judge_that_copies_is_named(kind, words):
 
 def test_a_few_copied_labels_may_be_chance():
     assert FACTS["classifiers_that_copy"](Panel(beside_model("a rater", 30))).value == 0
+
+
+def test_the_more_are_looked_at_the_more_must_be_copied():
+    """A model follows rater b in all of 17 departures: enough beside two others, not beside 20."""
+
+    def found(n_others):
+        rows = [
+            (f"i{item}", name, "no" if item < 17 and name in "bm" else "yes")
+            for item in range(100)
+            for name in ["b", "m", *(f"r{place}" for place in range(n_others))]
+        ]
+        frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+        ratings = Ratings.from_frame(frame, Scale(("no", "yes")), classifiers=["m"])
+        return FACTS["classifiers_that_copy"](Panel(ratings)).value
+
+    assert 0.6**17 * 4 < 0.001 < 0.6**17 * 22
+    assert (found(2), found(20)) == (1, 0)
 
 
 def test_nothing_is_checked_of_two_raters_or_one_item():

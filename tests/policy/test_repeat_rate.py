@@ -10,6 +10,7 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, Looks, Percentiles, reached_again
 from agreement_pipeline.policy import Rule, decide, load_policy
+from agreement_pipeline.policy.policy import Silver
 from benchmarks.studies import repeats
 from benchmarks.studies.study import ALPHA
 from tests.intervals.rounds import patterns
@@ -122,6 +123,7 @@ def test_a_tentative_cut_off_counts_if_the_policy_admits_it():
         replace(STANDARD, rules=(Rule(ALPHA), Rule(ALPHA, scope="stratum"))),
         replace(STANDARD, rules=(Rule(ALPHA, min_items=1000),)),
         replace(STANDARD, rules=(Rule(ALPHA), Rule("self_agreement"))),
+        replace(STANDARD, silver=Silver(0.05)),
     ],
 )
 def test_nothing_is_said_where_more_than_limits_of_one_look_decides(policy):
