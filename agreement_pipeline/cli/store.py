@@ -13,8 +13,7 @@ from agreement_pipeline.text import listed
 @command(
     "agreement-pipeline store migrate .agreement/store/reviews .agreement/store/reviews-2",
     "agreement-pipeline store adopt .agreement/store/reviews reviews_location",
-    "agreement-pipeline store erase .agreement/store/reviews .agreement/store/reviews-2"
-    " --rater anna --why 'request 12'",
+    "agreement-pipeline store erase old-store new-store --rater anna --why 'request 12'",
 )
 @click.argument("action", type=OneOf(("migrate", "adopt", "erase")), help="What to do.")
 @click.argument("old", type=PLACE, metavar="STORE", help="The folder or the URL of a store.")
