@@ -1,34 +1,75 @@
 """The command `store`."""
 
+from getpass import getuser
+
 import click
 
-from agreement_pipeline.cli.options import PLACE, OneOf, command
+from agreement_pipeline.cli.options import INPUT, PLACE, OneOf, command, option
 from agreement_pipeline.cli.output import say
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.text import listed
 
 
 @command(
     "agreement-pipeline store migrate .agreement/store/reviews .agreement/store/reviews-2",
     "agreement-pipeline store adopt .agreement/store/reviews reviews_location",
+    "agreement-pipeline store erase old-store new-store --rater anna --why 'request 12'",
 )
-@click.argument("action", type=OneOf(("migrate", "adopt")), help="What to do.")
+@click.argument("action", type=OneOf(("migrate", "adopt", "erase")), help="What to do.")
 @click.argument("old", type=PLACE, metavar="STORE", help="The folder or the URL of a store.")
 @click.argument(
     "new",
     type=PLACE,
-    help="To migrate: a folder or a URL for the new store. To adopt: a Dagster code location.",
+    help="To migrate or erase: a place for the new store. To adopt: a Dagster code location.",
 )
-def store(action: str, old: str, new: str) -> int:
-    """Carry a store of an older version over into a new one, or hand a store over.
+@option("--rater", group=INPUT, help="To erase: the name of a rater.")
+@option("--item", group=INPUT, help="To erase: the name of an item.")
+@option(
+    "--by",
+    group=INPUT,
+    default=getuser,
+    show_default="the account",
+    help="Who asks for it. The log says so.",
+)
+@option("--why", group=INPUT, help="To erase: the reason, which stays in the log.")
+def store(
+    action: str,
+    old: str,
+    new: str,
+    rater: str | None,
+    item: str | None,
+    by: str,
+    why: str | None,
+) -> int:
+    """Carry a store of an older version over, hand one over, or erase a rater or an item.
 
     To migrate, the old store is only read. Its rounds, decisions, releases and originals are in the
     new one afterwards, and a last entry says so. If it is stopped, run it again: it goes on.
 
     One code location decides for a store. Adopting it lets another decide from now on, and the log
     says since when.
-    """
-    from agreement_pipeline.store import Store, migrate
 
+    Erasing makes a new store too, without one rater or item. Releases that rest on their ratings
+    are withdrawn.
+    """
+    from agreement_pipeline.store import Store, erase, migrate
+
+    if action == "erase":
+        asked = [("rater", rater), ("item", item)]
+        subjects = [(what, name) for what, name in asked if name]
+        if len(subjects) != 1 or not why:
+            raise click.UsageError("to erase, give one of --rater and --item, and --why.")
+        [(what, name)] = subjects
+        found = erase(old, new, what, name, by, why)
+        say(f"erased: {found.subject} is not in {new}. Name it in the project: store: {new}")
+        say(f"Judge again: {listed(found.rounds, 50)}.")
+        if found.releases:
+            say(f"Withdrawn: {listed(found.releases, 50)}.")
+        say(
+            f"Then delete {old}, its backups, the delivered files with the {what}, and copies of "
+            "these releases."
+        )
+        return 0
     if action == "adopt":
         adopted = Store(old)
         if not new.strip() or not new.isprintable():
@@ -37,10 +78,10 @@ def store(action: str, old: str, new: str) -> int:
             raise StoreError(
                 f"{old}: found no store; expected one with entries. Correct the place."
             )
-        adopted.record("adopted", "log", by=new)
+        adopted.record("adopted", "log", by=new, who=by)
         say(f"adopted: code location {new} decides for {old} from now on.")
         return 0
-    n, waived = migrate(old, new)
+    n, waived = migrate(old, new, by)
     say(f"migrated: {n} entries of {old} are in {new}. Name it in the project: store: {new}")
     for name, before, now in waived:
         say(f"round {name}: a waiver is bound to ratings {before}. Write {now} into its file.")

@@ -28,6 +28,7 @@ from agreement_pipeline.orchestration.metadata import (
     first_rows,
     keep_page,
     link,
+    metered,
     page_of,
     refused,
     release_metadata,
@@ -271,6 +272,7 @@ def _told(project: Project, judged: Judged, withdrawn: bool) -> dict[str, Any]:
     name = judged.version.round
     found = Round(judged.ratings, judged.policy, judged.decision, project.name, name)
     page = link(project, page_of(name))
+    metered(found)
     return {**decision_metadata(found, page), "release_withdrawn": withdrawn}
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -28,6 +29,7 @@ from agreement_pipeline.report import (
     who_rated,
 )
 from agreement_pipeline.text import DIGITS
+from agreement_pipeline.version import __version__
 
 MAX_ROWS = 40
 """The rows of a table, and the texts of a list, that are shown."""
@@ -37,6 +39,8 @@ IN_PLACE = 999
 
 INDEX = "index.html"
 NOT_KNOWN = "not_known"
+IMPERSONAL = ("round", "category", "stratum")
+"""The scopes of verdicts that are not about a person or a model."""
 PLACES = 4
 """The digits of a number under 1, and the decimals of any other."""
 
@@ -194,6 +198,37 @@ def _plot(name: str, draw: Plot) -> Any:
     except Exception as error:  # whatever a drawing raises: the numbers stand beside it
         return f"{name}: found {type(error).__name__} while it was drawn ({error}); see the table"
     return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
+
+
+def metered(found: Round) -> None:
+    """Count a decision, and tell the estimates that it rests on, as metrics of OpenTelemetry.
+
+    A counter `agreement.decisions`, and gauges `agreement.value`, `agreement.low` and
+    `agreement.high`. No metric is about a rater. Nothing is told without the extra.
+    """
+    if find_spec("opentelemetry") is None:
+        return
+    from opentelemetry.metrics import get_meter
+
+    meter, decision = get_meter("agreement_pipeline", __version__), found.decision
+    of = {"project": found.project, "round": found.name}
+    decided = {
+        "decision": "admitted" if decision.admitted else "held",
+        "policy": found.policy.policy,
+        "policy_version": found.policy.version,
+    }
+    meter.create_counter("agreement.decisions", "1", "Decisions on rounds.").add(1, of | decided)
+    for name, what in (
+        ("value", "What a rule's measure gives for a round."),
+        ("low", "The lower limit of its interval."),
+        ("high", "The upper limit of its interval."),
+    ):
+        gauge = meter.create_gauge(f"agreement.{name}", "1", what)
+        for verdict in decision.verdicts:
+            number = verdict.to_mapping()[name]
+            if number is not None and verdict.scope.kind in IMPERSONAL:
+                about = {"measure": verdict.rule.measure, "scope": str(verdict.scope)}
+                gauge.set(number, of | about)
 
 
 def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from agreement_pipeline.mistakes import (
     Need,
     Value,
     is_number,
+    is_text,
     one_of,
     refuse_mistakes,
     whole,
@@ -47,6 +48,7 @@ LATER: dict[str, Any] = {
     "if_too_few": "hold",
     "classifiers": [],
     "silver": None,
+    "waived_by": [],
 }
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
@@ -79,6 +81,7 @@ AT_ANY_TIME = Value(
     lambda at: at is None or whole(FEWEST_ITEMS, MOST_ITEMS)(at),
 )
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
+PEOPLE = Value("a list of names", lambda names: all(map(is_text, names)), nested=True)
 VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
 MOST_WRONG = Value(
     "a share over 0 and under 0.5", lambda share: is_number(share) and 0 < share < 0.5
@@ -149,6 +152,8 @@ class Policy:
         each rule that can hold a release.
     waiver_days
         For how many days from the judgement a waiver may hold.
+    waived_by
+        The people who may waive, as waivers name them. Without a name, everybody may.
     most_versions
         How many versions of a round are judged. Later ones are held.
     requires
@@ -193,6 +198,7 @@ class Policy:
     classifiers: tuple[Rule, ...] = ()
     first_labels: Annotated[OfFirstLabels, one_of(get_args(OfFirstLabels))] = "not_asked"
     silver: Silver | None = None
+    waived_by: Annotated[tuple[str, ...], PEOPLE] = ()
 
     def __post_init__(self) -> None:
         needs = chain(self._needs_of_rules(), self._needs_of_looks())
@@ -280,6 +286,7 @@ class Policy:
             "classifiers": _plain(self.classifiers),
             "admit": list(self.admit),
             "requires": list(self.requires),
+            "waived_by": list(self.waived_by),
         }
         return _without_later(said)
 

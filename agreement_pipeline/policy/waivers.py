@@ -16,6 +16,7 @@ from agreement_pipeline.estimates import SCOPE_KINDS, Scope, registered
 from agreement_pipeline.mistakes import CLOSED, Need, Value, is_text, refuse_mistakes
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import MEASURE, Verdict
+from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -166,6 +167,10 @@ class Waiver:
                 self.ratings_digest != ratings_digest,
                 f"it is bound to ratings {self.ratings_digest[:12]}, "
                 f"and these are {ratings_digest[:12]}",
+            ),
+            (
+                bool(policy.waived_by) and self.who not in policy.waived_by,
+                f"{named} lets only {listed(policy.waived_by)} waive",
             ),
             (on > self.until, f"it ended on {self.until}"),
             (

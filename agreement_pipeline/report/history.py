@@ -197,12 +197,22 @@ WHAT: Mapping[str, Callable[[Any], str]] = {
     "certified": lambda entry: (
         f"{entry['classifier']}: {entry['decision']}, until {entry['expires']}"
     ),
-    "adopted": lambda entry: f"by code location {entry['by']}",
+    "adopted": lambda entry: f"by code location {entry['by']}{_asked_by(entry.get('who'))}",
+    "erased": lambda entry: (
+        f"{entry['subject']}, from {counted(len(entry['versions']), 'version')} of rounds, "
+        f"as {entry['by']} asked: {entry['why']}"
+    ),
     "migrated": lambda entry: (
         f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
+        + _asked_by(entry.get("by"))
     ),
 }
 """What each event did, in words."""
+
+
+def _asked_by(who: str | None) -> str:
+    """Who asked for a change of a store. Logs of earlier versions do not say."""
+    return f", as {who} asked" if who else ""
 
 
 def _with_version(decision: str, of: Mapping[Hashable, Any] | Entry) -> str:

@@ -7,6 +7,7 @@ from agreement_pipeline.store.entries import (
     is_decided,
     terms_name,
 )
+from agreement_pipeline.store.erasure import erase
 from agreement_pipeline.store.migration import migrate
 from agreement_pipeline.store.objects import Bucket, Listed
 from agreement_pipeline.store.storage import Folder, digest_at, digest_of, names_in
@@ -32,6 +33,7 @@ __all__ = [
     "classifier_name",
     "digest_at",
     "digest_of",
+    "erase",
     "folder_at",
     "is_decided",
     "migrate",

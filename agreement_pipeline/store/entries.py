@@ -10,6 +10,8 @@ from agreement_pipeline.text import listed
 
 Entry = dict[str, Any]
 
+HERE = "log"
+"""Where an entry on the whole store says that it happened. No round can be called so."""
 SUBJECTS = {
     "ingested": "ratings",
     "decided": "decision",
@@ -19,6 +21,7 @@ SUBJECTS = {
     "drawn": "draw",
     "certified": "certificate",
     "adopted": "store",
+    "erased": "store",
 }
 OF_EVERY_DECISION = (
     "decision",
@@ -71,6 +74,7 @@ FACTS = {
         "policy_digest",
     ),
     "adopted": ("by",),
+    "erased": ("subject", "versions", "entries", "head", "by", "why"),
 }
 WAIVED = ("round", "ratings_digest", "scope", "who", "why", "until")
 BOUND = ("round", "ratings_digest", "contract_digest")
@@ -122,6 +126,7 @@ TEXTS, COUNT = ("a list of texts", are_texts), ("a whole number from 1", _is_cou
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "entries": ("a whole number", lambda value: isinstance(value, int)),
     "from_versions": TEXTS,
+    "versions": TEXTS,
     "releases": TEXTS,
     "items": TEXTS,
     "earlier": TEXTS,

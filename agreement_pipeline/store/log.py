@@ -339,8 +339,8 @@ class Log:
         refuse_other_project(self.project, view.project, self._place)
         if view.lines and view.lines[-1].entry.get(CARRIED) and not self.carrying:
             raise StoreError(
-                f"{self._place}: found a store whose migration was stopped; expected one that is "
-                "whole. Run the same `agreement-pipeline store migrate` again: it goes on."
+                f"{self._place}: found a store whose making was stopped; expected one that is "
+                "whole. Run the same `agreement-pipeline store` command again: it goes on."
             )
         return view
 

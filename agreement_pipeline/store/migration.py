@@ -10,7 +10,7 @@ the policy by name. Ratings had another digest. Their tables, originals and rele
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.store.entries import Entry
+from agreement_pipeline.store.entries import HERE, Entry
 from agreement_pipeline.store.log import ENTRIES, KEPT, NAME, OLD_SEALS, Line, seal_name
 from agreement_pipeline.store.storage import Folder, Storage, digest_of, kinds_in
 from agreement_pipeline.store.store import (
@@ -33,9 +33,6 @@ from agreement_pipeline.text import listed
 
 RELEASES, ORIGINALS = "releases", "originals"
 MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
-HERE = "log"
-"""Where the last entry says that it happened. No round can be called so."""
-
 Terms = dict[str, tuple[str, dict[str, Any]]]
 UNNAMED: tuple[str, dict[str, Any]] = "", {"policy": "not named", "version": 1}
 """The terms of a decision that no release tells by name."""
@@ -143,16 +140,6 @@ class Older:
             )
         return table_ratings(table, str(self.storage.root / name))
 
-    def copy(self, name: str, to: Storage) -> None:
-        """Copy a file to another storage, byte by byte, unless it is there."""
-        content = self.storage.copied(name)
-        with to.locked():
-            if content is None or not to.keep(name, content, secret=name == SALT):
-                raise StoreError(
-                    f"{to.root / name}: found other bytes than in {self.storage.root}, or nothing "
-                    "there; expected the same. Name another place for the new store."
-                )
-
     def terms(self, entries: Sequence[Entry]) -> Terms:
         """The project, and the policy, by the digests of policies.
 
@@ -178,12 +165,13 @@ class Older:
         )
 
 
-def migrate(old: Folder | str, new: Folder | str) -> Migrated:
+def migrate(old: Folder | str, new: Folder | str, by: str = "") -> Migrated:
     """Carry a store of an older version over into a new one.
 
     The old store is only read. Originals, releases and the key of pseudonyms are copied byte by
     byte. Each table is written again as it is written today, so its ratings have today's digest.
-    Entries keep their times. The last entry says that the store was migrated, and from what.
+    Entries keep their times. The last entry says that the store was migrated, from what, and `by`
+    whom.
 
     It may be stopped at any time. Until it is done, nobody can use the new store. Run again, it
     checks what was carried over, and goes on.
@@ -200,11 +188,16 @@ def migrate(old: Folder | str, new: Folder | str) -> Migrated:
     terms = older.terms(entries)
     made = Store(new, project=next((project for project, _ in terms.values()), None))
     made.log.carrying = True
-    n_before = _carry_entries(older, made, entries, terms)
-    _copy_files(older, made.storage)
+    n_before = carry_entries(old, made, entries, lambda entry: _as_today(older, entry, terms))
+    _copy_files(older.storage, made.storage)
     if n_before <= len(lines):
         versions = sorted({each["code_version"] for each in entries if "code_version" in each})
-        told = {"entries": len(lines), "head": lines[-1].digest, "from_versions": versions}
+        told = {
+            "entries": len(lines),
+            "head": lines[-1].digest,
+            "from_versions": versions,
+            "by": by,
+        }
         made.record("migrated", HERE, **told)
     waived = {
         (each["round"], each["ratings_digest"], older.digests[each["ratings_digest"]])
@@ -214,11 +207,19 @@ def migrate(old: Folder | str, new: Folder | str) -> Migrated:
     return Migrated(len(lines), tuple(sorted(waived)))
 
 
-def _carry_entries(older: Older, made: Store, entries: Sequence[Entry], terms: Terms) -> int:
-    """Add the entries that are not there yet. How many there were."""
+def carry_entries(
+    old: Folder | str,
+    made: Store,
+    entries: Sequence[Entry],
+    carried: Callable[[Entry], tuple[Entry, dict[str, Content]]],
+) -> int:
+    """Add the entries that are not in the new store yet. How many there were.
+
+    `carried` gives an entry as the new log says it, and the tables that it names.
+    """
     before = made.history()
     for number, entry in enumerate(entries, 1):
-        said, tables = _as_today(older, entry, terms)
+        said, tables = carried(entry)
         if number > len(before):
             with made.locked():
                 for name, table in tables.items():
@@ -226,22 +227,32 @@ def _carry_entries(older: Older, made: Store, entries: Sequence[Entry], terms: T
                 made.log.carry(number, said)
         elif {name: before[number - 1].get(name) for name in said} != said:
             raise StoreError(
-                f"{made.root}: found entry {number}, which does not come from "
-                f"{older.storage.root}; expected no store, or one that an earlier migration began. "
-                "Name another place."
+                f"{made.root}: found entry {number}, which does not come from {old}; "
+                "expected no store, or one that an earlier attempt began. Name another place."
             )
     return len(before)
 
 
-def _copy_files(older: Older, to: Storage) -> None:
+def copy_file(name: str, of: Storage, to: Storage) -> None:
+    """Copy a file of a storage to another one, byte by byte, unless it is there."""
+    content = of.copied(name)
+    with to.locked():
+        if content is None or not to.keep(name, content, secret=name == SALT):
+            raise StoreError(
+                f"{to.root / name}: found other bytes than in {of.root}, or nothing there; "
+                "expected the same. Name another place for the new store."
+            )
+
+
+def _copy_files(older: Storage, to: Storage) -> None:
     """Copy the originals, the key of pseudonyms and the releases."""
-    for name in older.storage.names(ORIGINALS):
-        older.copy(f"{ORIGINALS}/{name}", to)
-    if older.storage.read(SALT) is not None:
-        older.copy(SALT, to)
+    for name in older.names(ORIGINALS):
+        copy_file(f"{ORIGINALS}/{name}", older, to)
+    if older.read(SALT) is not None:
+        copy_file(SALT, older, to)
     # A manifest comes last, so no release can be opened before the notices of withdrawals.
-    for name in sorted(older.storage.names(RELEASES), key=lambda name: name.endswith(MANIFEST)):
-        older.copy(f"{RELEASES}/{name}", to)
+    for name in sorted(older.names(RELEASES), key=lambda name: name.endswith(MANIFEST)):
+        copy_file(f"{RELEASES}/{name}", older, to)
 
 
 def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str, Content]]:

@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import urandom
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from agreement_pipeline.ratings import (
     ratings_of,
     stored_cells,
 )
+from agreement_pipeline.store.entries import HERE
 from agreement_pipeline.store.local import LocalStorage
 from agreement_pipeline.store.log import Log
 from agreement_pipeline.store.objects import ObjectStorage
@@ -147,6 +148,7 @@ class Store:
                 f"round {round_name!r}: found a name that the store needs itself; expected another "
                 f"than {', '.join(RESERVED)} and names that end in {DATASET}. Rename the round."
             )
+        self._refuse_erased(ratings, original)
         table = table_of(ratings)
         source = Path(os.path.abspath(original))
         if not source.exists():
@@ -247,9 +249,8 @@ class Store:
     def record(self, event: str, round_name: str, **facts: Any) -> None:
         """Add an entry to the log, unless the last entry on the same subject says the same.
 
-        `event` is ingested, decided, released, withdrawn, drawn or certified. `round_name` may be
-        that of a release of several rounds, of a population, or of a classifier's identity.
-        `facts` are plain data.
+        `event` is one of those in `entries.SUBJECTS`. `round_name` may be that of a release of
+        several rounds, of a population, or of a classifier's identity. `facts` are plain data.
         """
         check_round_name(round_name)
         with self.locked():
@@ -314,6 +315,10 @@ class Store:
         StoreError
             The key is empty, or it is gone while the log has a release.
         """
+        return {name: self.pseudonym("rater", name) for name in ratings.raters}
+
+    def pseudonym(self, what: str, name: str) -> str:
+        """The pseudonym of a rater or an item, from its name and the key of the store."""
         key = self._salt or self.storage.read(SALT)
         if key is None:
             with self.locked():
@@ -324,10 +329,7 @@ class Store:
                 "Restore it from a backup."
             )
         self._salt = key
-        return {
-            name: f"rater-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
-            for name in ratings.raters
-        }
+        return f"{what}-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
 
     def _drawn_key(self) -> bytes:
         """The key that another writer kept meanwhile, or a new one."""
@@ -347,6 +349,19 @@ class Store:
     def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
         arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
         return tuple(map(RoundVersion.logged, arrived))
+
+    def _refuse_erased(self, ratings: Ratings, original: Path) -> None:
+        """Refuse ratings with a rater or an item that was erased from the store."""
+        subjects = {each["subject"] for each in self.log.about(HERE) if each["event"] == "erased"}
+        for what in {each.partition("-")[0] for each in subjects}:
+            names = ratings.everyone if what == "rater" else ratings.rated().to_pylist()
+            found = (self.pseudonym(what, name) for name in names)
+            if back := next((each for each in found if each in subjects), None):
+                raise StoreError(
+                    f"{original}: found {back}, which was erased from {self.root} on request; "
+                    f"expected no such {what}. Export the round again without it. The entry "
+                    "`erased` in the log says who asked for that, and why."
+                )
 
     def _keep_original(self, version: RoundVersion, source: Path) -> None:
         name = f"originals/{version.original_digest}/{version.source}"
@@ -419,14 +434,25 @@ def table_of(ratings: Ratings) -> Content:
     return parquet_of(RatingsRows(ratings), said)
 
 
-def table_ratings(table: Content, source: str) -> Ratings:
-    """The ratings that `table_of` wrote, checked again."""
+def table_ratings(
+    table: Content, source: str, *, without: tuple[str, str] | None = None
+) -> Ratings:
+    """The ratings that `table_of` wrote, checked again.
+
+    They may be `without` a subject: the rows with a name in the column `rater` or `item`.
+    """
     try:
         rows = ParquetRows(table)
         said = rows.schema.metadata
         scale = Scale.from_mapping(json.loads(said[SCALE]))
         origin = Origin.from_mapping(json.loads(said[ORIGIN])) if ORIGIN in said else None
-        return ratings_of(stored_cells(rows, source), scale, origin)
+        cells = stored_cells(rows, source)
+        if without is not None:
+            column, name = without
+            test = f"{column} IS DISTINCT FROM {cells.relation.session.literal(name)}"
+            kept = cells.relation.view(f"SELECT * FROM {cells.relation} WHERE {test}")
+            cells = replace(cells, relation=kept)
+        return ratings_of(cells, scale, origin)
     except (RatingsError, KeyError, TypeError, ValueError) as cause:
         raise StoreError(
             f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"

@@ -145,6 +145,9 @@ OF_COMMANDS = {
     ("disputed", "--by"): "disagreement",
     ("history", "--store"): "(the one store in .agreement/store)",
     ("report", "--output"): "(text in the terminal)",
+    ("store", "--rater"): None,
+    ("store", "--item"): None,
+    ("store", "--by"): "(the account)",
 }
 REQUIRED = {
     ("plan", "--policy"),

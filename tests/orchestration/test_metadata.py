@@ -12,6 +12,7 @@ from agreement_pipeline.orchestration.metadata import (
     rendered,
 )
 from agreement_pipeline.ratings import TEXT
+from tests.orchestration.conftest import POLICY, ratings_frame
 
 
 def test_a_long_table_says_how_many_of_its_rows_are_shown():
@@ -83,3 +84,40 @@ def test_a_long_table_that_opens_by_a_click_says_how_many_rows_are_left_out():
     text = opened_table("t", pd.DataFrame({"n": range(MAX_ROWS + 7)}))["t"].md_str
     assert text.rstrip().endswith("and 7 more rows")
     assert text.count("\n| ") == MAX_ROWS
+
+
+def test_decisions_and_estimates_are_told_to_opentelemetry(line, monkeypatch):
+    """Numbers are those of the log. None is about a rater."""
+    metrics = pytest.importorskip("opentelemetry.metrics")
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+    reader = InMemoryMetricReader()
+    monkeypatch.setattr(metrics, "get_meter", MeterProvider([reader]).get_meter)
+    rule = {"measure": "krippendorff_alpha", "min_items": 20}
+    rules = [{**rule, "scope": "round"}, {**rule, "scope": "without", "effect": "warn"}]
+    line.write_policy({**POLICY, "rules": rules})
+    for name, agreement in (("good", 0.97), ("poor", 0.7)):
+        line.deliver(name, ratings_frame(agreement))
+        line.run(name, "annotations", "acceptability")
+    found = {
+        (metric.name, point.attributes["round"], point.attributes.get("scope")): point
+        for of_resource in reader.get_metrics_data().resource_metrics
+        for of_scope in of_resource.scope_metrics
+        for metric in of_scope.metrics
+        for point in metric.data.data_points
+    }
+    assert {key[2] for key in found} == {None, "round"}
+    decided = {name: found["agreement.decisions", name, None] for name in ("good", "poor")}
+    assert {name: point.attributes["decision"] for name, point in decided.items()} == {
+        "good": "admitted",
+        "poor": "held",
+    }
+    assert {point.value for point in decided.values()} == {1}
+    for name in ("good", "poor"):
+        (logged,) = [e for e in line.project.store.history(name) if e["event"] == "decided"]
+        (verdict,) = [each for each in logged["verdicts"] if each["scope"] == "round"]
+        for what in ("value", "low", "high"):
+            point = found[f"agreement.{what}", name, "round"]
+            assert point.value == verdict[what]
+            assert point.attributes["measure"] == "krippendorff_alpha"

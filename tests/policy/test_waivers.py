@@ -359,6 +359,19 @@ def test_p4_a_waiver_holds_for_a_year_at_most_or_as_long_as_the_policy_says():
     assert strict.digest != POLICY.digest == replace(POLICY, waiver_days=366).digest
 
 
+def test_p4_only_those_may_waive_whom_the_policy_names():
+    of_others = replace(POLICY, waived_by=("Kim Lee", "Lou Ray"))
+    decision = decided(WAIVER, policy=of_others)
+    assert not decision.admitted
+    assert decision.reasons[-1].endswith("policy p lets only ['Kim Lee', 'Lou Ray'] waive")
+    theirs = replace(POLICY, waived_by=("Kim Lee", WAIVER.who))
+    assert decided(WAIVER, policy=theirs).admitted
+    assert theirs.digest != POLICY.digest == replace(POLICY, waived_by=()).digest
+    assert Policy.from_mapping(theirs.to_mapping()) == theirs
+    with pytest.raises(PolicyError, match="waived_by: found"):
+        Policy.from_mapping({**theirs.to_mapping(), "waived_by": [""]})
+
+
 def test_p5_a_waiver_of_somebody_who_is_not_in_the_round_is_refused_aloud():
     torn = estimate("self_agreement_unbiased", Scope("rater", "ben"), 0.3, 0.9)
     of_bne = replace(WAIVER, measure="self_agreement_unbiased", scope="rater bne")

@@ -26,14 +26,14 @@ def test_another_code_location_is_refused_until_the_store_is_adopted(tmp_path, c
     record(at(tmp_path, "one"), "decided", "r1")
     with pytest.raises(StoreError, match="code location 'one' decides for; expected 'two', since"):
         record(at(tmp_path, "two"), "ingested", "r2")
-    assert main(["store", "adopt", str(tmp_path), "two"]) == 0
+    assert main(["store", "adopt", str(tmp_path), "two", "--by", "Kim Lee"]) == 0
     assert "adopted: code location two decides for" in capsys.readouterr().out
     record(at(tmp_path, "two"), "ingested", "r2")
     with pytest.raises(StoreError, match="agreement-pipeline store adopt STORE LOCATION"):
         record(at(tmp_path, "one"), "ingested", "r3")
     assert locations(tmp_path) == ["one", "one", "two", "two"]
     assert main(["history", "--store", str(tmp_path)]) == 0
-    assert "by code location two" in capsys.readouterr().out
+    assert "by code location two, as Kim Lee asked" in capsys.readouterr().out
 
 
 def test_the_same_code_location_and_those_without_a_name_may_write(tmp_path):

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from functools import partial
+from getpass import getuser
 from pathlib import Path
 from random import Random
 from shutil import copytree
@@ -59,7 +60,8 @@ def test_what_happened_is_in_the_new_log_at_its_own_time(commit, name, carried, 
     assert last["from_versions"] == [then["version"]]
     assert store.rounds() == tuple(sorted(then["rounds"]))
     assert main(["history", "--store", f"{store.root}"]) == 0
-    assert f"{len(happened)} entries of version {then['version']}" in capsys.readouterr().out
+    said_of_it = f"{len(happened)} entries of version {then['version']}, as {getuser()} asked"
+    assert said_of_it in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("commit", "name"), EACH)
@@ -140,7 +142,7 @@ def test_a_migration_that_is_killed_is_finished_by_the_next(tmp_path):
         assert killed(partial(migrate, old, new), n, PRIMITIVES)
         for log in list(new.glob("log/*.json"))[:1]:
             assert log
-            with pytest.raises(StoreError, match="found a store whose migration was stopped"):
+            with pytest.raises(StoreError, match="found a store whose making was stopped"):
                 Store(new).in_force()
         assert migrate(old, new).n_entries == 6
         assert files_of(new) == files_of(whole)

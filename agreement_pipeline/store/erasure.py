@@ -1,0 +1,200 @@
+"""A store made again without a rater or an item, because somebody asked for that.
+
+Bytes of a store never change, so the rest is carried over into a new one::
+
+    rounds with the subject     a table without it, under another digest; no original
+    releases of these rounds    a notice that they were withdrawn, and no other file
+    their certificates          none: the classifier has to be certified again
+    sentences on these rounds   none that has the name
+
+All else stays as it is, and the new log proves it. No decision was taken on the new tables, so
+each of these rounds waits for one.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from agreement_pipeline.errors import StoreError
+from agreement_pipeline.large_files import Content
+from agreement_pipeline.store.entries import HERE, Entry
+from agreement_pipeline.store.migration import (
+    ORIGINALS,
+    RELEASES,
+    WITHDRAWN,
+    carry_entries,
+    copy_file,
+)
+from agreement_pipeline.store.storage import Folder, digest_of
+from agreement_pipeline.store.store import (
+    SALT,
+    RoundVersion,
+    Store,
+    table_of,
+    table_ratings,
+)
+
+CERTIFICATES = "certificates"
+TEXTS = frozenset({"source", "reasons", "reason", "description", "scope", "items"})
+"""The facts whose texts may have the name of a rater or an item."""
+OF_A_LOG = ("number", "previous", "index", "carried")
+
+
+class Erased(NamedTuple):
+    """The pseudonym of the subject, the rounds that had it, and the releases that ended."""
+
+    subject: str
+    rounds: tuple[str, ...]
+    releases: tuple[str, ...]
+
+
+@dataclass
+class Erasure:
+    """A subject in a store: the rater or the item (`what`) of this name."""
+
+    store: Store
+    what: str
+    name: str
+    subject: str
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The log of the store."""
+        return self.store.history()
+
+    @cached_property
+    def versions(self) -> dict[str, RoundVersion]:
+        """The versions of rounds with the subject, by the digest of their table."""
+        arrived = map(RoundVersion.logged, self._of("ingested"))
+        return {each.table_digest: each for each in dict.fromkeys(arrived) if self._is_in(each)}
+
+    @cached_property
+    def rounds(self) -> frozenset[str]:
+        """The rounds that have such a version."""
+        return frozenset(each.round for each in self.versions.values())
+
+    @cached_property
+    def releases(self) -> dict[str, str]:
+        """The releases with such a version, each with the first of its rounds that has one."""
+        digests = {(each.round, each.ratings_digest) for each in self.versions.values()}
+        return {
+            entry["release"]: next(name for name, _ in had)
+            for entry in self._of("released")
+            if (had := [each for each in entry["rounds"].items() if each in digests])
+        }
+
+    def without(self, entry: Entry) -> tuple[Entry, dict[str, Content]]:
+        """An entry of the log without the subject, and the table that it names, if any."""
+        said = {name: value for name, value in entry.items() if name not in OF_A_LOG}
+        if said["event"] == "drawn" or self.rounds & {said["round"], *said.get("rounds", ())}:
+            said = {name: self._unsaid(name, value) for name, value in said.items()}
+        if said["event"] != "ingested":
+            return said, {}
+        version = RoundVersion.logged(entry)
+        table = self.store.kept_table(version)
+        if version.table_digest in self.versions:
+            place = f"{self.store.root}, round {version.round}, without {self.subject}"
+            ratings = table_ratings(table, place, without=(self.what, self.name))
+            table = table_of(ratings)
+            said |= {"ratings_digest": ratings.digest, "table_digest": digest_of(table)}
+        return said, {f"rounds/{said['ratings_digest']}/{said['table_digest']}.parquet": table}
+
+    def copy_files(self, to: Store, reason: str) -> None:
+        """Copy the files without the subject, and put a notice into each release that had it."""
+        for called, name in self.releases.items():
+            notice = {"round": name, "reasons": [reason], "time": datetime.now(UTC).isoformat()}
+            place = f"{RELEASES}/{called}/{WITHDRAWN}"
+            with to.locked():
+                if to.storage.read(place) is None:
+                    to.storage.keep(place, (json.dumps(notice, indent=2) + "\n").encode())
+        of = self.store.storage
+        gone = {each["original_digest"] for each in self._of("ingested") if self._is_about(each)}
+        certificates = {
+            f"{CERTIFICATES}/{each['certificate']}.json"
+            for each in self._of("certified")
+            if not self._is_about(each)
+        }
+        for name in of.names():
+            folder, _, below = name.partition("/")
+            if (
+                (folder == ORIGINALS and below.partition("/")[0] not in gone)
+                or (folder == RELEASES and "/".join(below.split("/")[:2]) not in self.releases)
+                or name in certificates
+            ):
+                copy_file(name, of, to.storage)
+
+    def _of(self, event: str) -> Iterator[Entry]:
+        return (entry for entry in self.entries if entry["event"] == event)
+
+    def _is_about(self, entry: Entry) -> bool:
+        return not self.rounds.isdisjoint({entry["round"], *entry.get("rounds", ())})
+
+    def _is_in(self, version: RoundVersion) -> bool:
+        ratings = self.store.ratings_of(version)
+        names = ratings.everyone if self.what == "rater" else ratings.rated().to_pylist()
+        return self.name in names
+
+    def _unsaid(self, fact: str, value: Any) -> Any:
+        """A fact in which texts do not have the name. What has it as a word is left out."""
+        if isinstance(value, dict):
+            return {name: self._unsaid(name, each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [self._unsaid(fact, each) for each in value]
+        if fact not in TEXTS or not isinstance(value, str):
+            return value
+        if value == self.name:
+            return self.subject
+        named = re.search(rf"(?<!\w){re.escape(self.name)}(?!\w)", value)
+        return f"left out, since it may name {self.subject}" if named else value
+
+
+def erase(old: Folder | str, new: Folder | str, what: str, name: str, by: str, why: str) -> Erased:
+    """Make a store again without a rater or an item.
+
+    The old store is only read. It may be stopped at any time: until it is done, nobody can use the
+    new store, and run again, it goes on. The last entries say what was erased, under a pseudonym,
+    and which releases were withdrawn for that. Ratings with the subject are refused from then on.
+
+    Parameters
+    ----------
+    old, new
+        The store, and the place of the new one.
+    what, name
+        `rater` or `item`, and its name.
+    by, why
+        Who had it erased, and why. The log says so.
+
+    Raises
+    ------
+    StoreError
+        No round has the subject, a round has nothing else, the old store is not whole, or the new
+        one holds something else.
+    """
+    of, made = Store(old), Store(new)
+    made.log.carrying = True
+    with of.reading():
+        entries, head = of.history(), of.log.head
+    if of.storage.read(SALT) is not None:
+        copy_file(SALT, of.storage, made.storage)
+    found = Erasure(of, what, name, made.pseudonym(what, name))
+    if not found.versions:
+        raise StoreError(
+            f"{old}: found no {what} {name!r} in any round; expected one with ratings. "
+            "Correct the name: `agreement-pipeline history` lists the rounds."
+        )
+    n_before = carry_entries(old, made, entries, found.without)
+    reason = f"{found.subject} was erased, as {by} asked: {why}"
+    found.copy_files(made, reason)
+    if n_before <= len(entries):
+        digests = sorted({each.ratings_digest for each in found.versions.values()})
+        told = {"versions": digests, "entries": len(entries), "head": head, "by": by, "why": why}
+        made.record("erased", HERE, subject=found.subject, **told)
+    withdrawn = made.withdrawn()
+    for called, round_name in found.releases.items():
+        if called not in withdrawn:
+            made.record("withdrawn", round_name, releases=[called], reasons=[reason])
+    return Erased(found.subject, tuple(sorted(found.rounds)), tuple(found.releases))
