@@ -211,7 +211,7 @@ def metered(found: Round) -> None:
     from opentelemetry.metrics import get_meter
 
     meter, decision = get_meter("agreement_pipeline", __version__), found.decision
-    of = {"project": found.project, "round": found.name}
+    of: dict[str, str | int] = {"project": found.project, "round": found.name}
     decided = {
         "decision": "admitted" if decision.admitted else "held",
         "policy": found.policy.policy,
