@@ -227,8 +227,8 @@ def metered(found: Round) -> None:
         for verdict in decision.verdicts:
             number = verdict.to_mapping()[name]
             if number is not None and verdict.scope.kind in IMPERSONAL:
-                about = {"measure": verdict.rule.measure, "scope": str(verdict.scope)}
-                gauge.set(number, of | about)
+                judged = {"measure": verdict.rule.measure, "scope": str(verdict.scope)}
+                gauge.set(number, {**of, **judged})
 
 
 def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
