@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from agreement_pipeline.cli.options import FOLDER, INPUT, command, option
+from agreement_pipeline.cli.options import FILE, FOLDER, INPUT, command, option
 from agreement_pipeline.cli.output import say, terminal_width
 
 
 @command(
     "agreement-pipeline demo",
+    "agreement-pipeline demo --export posts.json",
 )
 @option(
     "--root",
@@ -16,9 +17,22 @@ from agreement_pipeline.cli.output import say, terminal_width
     default=Path(),
     help="The folder that holds configs/.",
 )
-def demo(root: Path) -> int:
+@option(
+    "--export",
+    group="Output",
+    type=FILE,
+    metavar="FILE",
+    help="Only write an export of Label Studio here, of a simulated round.",
+)
+@option(
+    "--worse", group="Output", is_flag=True, help="One in which a rater reads a rule otherwise."
+)
+def demo(root: Path, export: Path | None, worse: bool) -> int:
     """Run the projects of a folder through Dagster and print what became of their rounds."""
-    from agreement_pipeline.demo import run_demo
+    from agreement_pipeline.demo import run_demo, write_export
 
+    if export is not None:
+        say(f"wrote {write_export(export, worse=worse)}")
+        return 0
     say(run_demo(root, terminal_width()))
     return 0

@@ -1,5 +1,6 @@
 """Simulated rounds, and a run of every project."""
 
+from agreement_pipeline.demo.rounds import write_export
 from agreement_pipeline.demo.run import run_demo
 
-__all__ = ["run_demo"]
+__all__ = ["run_demo", "write_export"]

@@ -3,7 +3,9 @@
 All random numbers are uniform draws, so a seed gives the same bytes on every machine.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +151,45 @@ def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
         for name, settings in rounds.items()
         for frame in [simulate_round(name, seed=SEED, **settings)]
     )
+
+
+def write_export(path: Path, *, worse: bool = False) -> Path:
+    """Write a simulated round of 200 posts and three raters, as Label Studio exports it.
+
+    In a worse one, the second rater takes offensive posts for safe.
+    """
+    raters, start = RATERS[:3], datetime(2026, 1, 5, 9, tzinfo=UTC)
+    ratings = simulate_round(
+        "post",
+        seed=SEED,
+        n_items=200,
+        raters=raters,
+        split=raters[1:2] if worse else (),
+        missing=0,
+        replicated=0,
+        classifiers={},
+    )
+    tasks = []
+    for number, (item, of) in enumerate(ratings.groupby("item"), 1):
+        annotations = []
+        for rater, label in zip(of["rater"], of["label"], strict=True):
+            minutes = number + 480 * raters.index(rater)
+            given = (start + timedelta(minutes=minutes)).isoformat().replace("+00:00", "Z")
+            choice = {"type": "choices", "from_name": "label", "value": {"choices": [label]}}
+            annotations.append(
+                {
+                    "id": number * 10 + raters.index(rater),
+                    "completed_by": {"email": rater},
+                    "created_at": given,
+                    "updated_at": given,
+                    "was_cancelled": False,
+                    "ground_truth": False,
+                    "result": [choice],
+                }
+            )
+        data = {"post": item, "text": of["text"].iloc[0]}
+        tasks.append({"id": number, "data": data, "annotations": annotations})
+    return write_whole(path, (json.dumps(tasks, indent=1) + "\n").encode())
 
 
 def _stream(seed: int, *names: str) -> np.random.Generator:

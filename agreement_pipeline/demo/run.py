@@ -100,4 +100,7 @@ def _where(root: Path, projects: dict[str, Project]) -> str:
         f"  {project.store.root / 'releases'}".replace(f"{root.resolve()}/", "")
         for project in projects.values()
     )
-    return f"Releases:\n{folders}\nSee it all in the Dagster UI: make ui"
+    return (
+        f"Releases:\n{folders}\nSee it all in the Dagster UI: `make ui` in a checkout, or: "
+        "agreement-pipeline guide in-dagster"
+    )
