@@ -185,7 +185,10 @@ def agreement_history(project: Project) -> Result:
     project.standings.keep(replace(standing, chart=chart))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),
-        check_results=list(checks.history_results(rounds, project.policy, unused, why, chart)),
+        check_results=[
+            *checks.history_results(rounds, project.policy, unused, why, chart),
+            *checks.certificates(project),
+        ],
         metadata={
             **rendered(history(rounds, project.policy, chart, why)),
             **link(project, INDEX),

@@ -353,29 +353,36 @@ class Project:
     def _read(self, delivery: Delivery) -> Ratings:
         said = self.settings
         refuse_as_round(delivery.here)
-        ratings = read(
-            delivery.here,
-            said.columns,
-            layout=said.layout,
-            scale=said.scale,
-            classifiers=partial(
-                classifiers_among,
-                named=said.classifiers,
-                project=self.name,
-                optional=said.optional_classifiers,
-            ),
-            round_name=delivery.round if said.columns.round else None,
-            limits=said.limits,
-            rules=said.rules,
-            engine=said.engine,
-            memory_limit=said.memory_limit,
-        )
+        ratings = self._as_settings_say(delivery.here, delivery.round, said.classifiers)
         if ratings.origin is not None:
             n_left_out = len(self._columns_left_out(delivery))
             ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
         if said.replicates == "across":
             return with_earlier_rounds(ratings, delivery.round, self.store)
         return ratings
+
+    def anchors(self, file: Path) -> Ratings:
+        """Labels that a classifier gave again, in a file that is no round."""
+        return self._as_settings_say(file, file.stem, (), usable=False)
+
+    def _as_settings_say(
+        self, file: Path, round_name: str, named: Collection[str], *, usable: bool = True
+    ) -> Ratings:
+        said = self.settings
+        every = (*said.classifiers, *said.optional_classifiers)
+        return read(
+            file,
+            said.columns,
+            layout=said.layout,
+            scale=said.scale,
+            classifiers=partial(classifiers_among, named=named, project=self.name, optional=every),
+            round_name=round_name if said.columns.round else None,
+            limits=said.limits,
+            rules=said.rules,
+            engine=said.engine,
+            memory_limit=said.memory_limit,
+            usable=usable,
+        )
 
 
 def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Ratings:

@@ -197,6 +197,7 @@ WHAT: Mapping[str, Callable[[Any], str]] = {
     "certified": lambda entry: (
         f"{entry['classifier']}: {entry['decision']}, until {entry['expires']}"
     ),
+    "anchored": lambda entry: f"{entry['classifier']}: anchors labelled again",
     "adopted": lambda entry: f"by code location {entry['by']}",
     "migrated": lambda entry: (
         f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"

@@ -16,7 +16,7 @@ from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.host import released
 from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.release import decisions, lock, verify_release
-from tests.release.silver import items, ratings_of, rows_of
+from tests.release.silver import items, ratings_of, rows_of, said_of
 
 pytestmark = pytest.mark.slow
 
@@ -174,6 +174,21 @@ def expired(silver: Silver, monkeypatch) -> None:
     monkeypatch.setattr(import_module("agreement_pipeline.cli.judge"), "datetime", later)
 
 
+def drifted(silver: Silver, monkeypatch) -> None:
+    as_it_should_be(silver, monkeypatch)
+    label_anchors_again(silver)
+
+
+def label_anchors_again(silver: Silver) -> None:
+    said = {"no": "yes", "yes": "no"}
+    rows = rows_of(items(90), "judge", lambda item: said[said_of(item)])
+    again = silver.root / "again.csv"
+    pd.DataFrame(rows)[["item", "rater", "label"]].to_csv(again, index=False)
+    identity = str(silver.root / "configs/classifiers/judge.yaml")
+    project = str(silver.root / "configs/projects/people.yaml")
+    assert main(["certify", project, identity, "--anchors", str(again)]) == 1
+
+
 def not_certified(silver: Silver, monkeypatch) -> None:
     as_it_should_be(silver, monkeypatch)
     path = silver.root / "configs/projects/silver.yaml"
@@ -194,6 +209,7 @@ HELD = {
     best_of_100_draws: "draw_again",
     panel_of_models: "certificate_panel_models",
     expired: "certificate_expired",
+    drifted: "certificate_drifted",
 }
 
 
@@ -212,6 +228,26 @@ def test_nothing_leaves_on_any_way(silver, monkeypatch, attempt):
     assert not any(silver.ways_out())
     assert silver.codes() == [HELD[attempt]]
     assert silver.in_force() == []
+
+
+def test_the_history_of_both_projects_warns_of_a_certificate_that_has_ended(silver, monkeypatch):
+    as_it_should_be(silver, monkeypatch)
+
+    def answers(project):
+        result = silver.run(project, None, "agreement_history", job="history")
+        (found,) = (
+            each
+            for each in result.get_asset_check_evaluations()
+            if each.check_name == "certificates_answer"
+        )
+        return found.passed, found.description
+
+    assert all(answers(each)[0] for each in ("people", "silver"))
+    label_anchors_again(silver)
+    for each in ("people", "silver"):
+        passed, said = answers(each)
+        assert not passed
+        assert "certificate_drifted" in said
 
 
 def test_the_check_of_the_labels_shows_its_numbers(silver, monkeypatch):
