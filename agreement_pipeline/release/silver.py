@@ -97,6 +97,12 @@ class Audit:
             return _held(error.code, str(error))
         except RatingsError as error:
             return _held("silver_undefined", str(error))
+        if self.draw.design == "clustered":
+            words = (
+                "found a draw of whole clusters; expected one of items, since nobody studied how "
+                "often few wrong clusters hide many wrong labels. Draw items from fresh ones."
+            )
+            return _held("silver_undefined", words)
         if self.draw.earlier:
             words = (
                 f"draw of {self.draw.in_words}; expected one draw, since the best of several is "

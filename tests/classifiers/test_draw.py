@@ -117,8 +117,37 @@ def test_expected_shares_are_for_labels_in_strata(store, population):
 
 
 def test_another_design_is_refused(store, population):
-    with pytest.raises(DrawError, match="expected one of simple, stratified"):
-        draw(store, "march", population, 50, design="clustered")
+    with pytest.raises(DrawError, match="expected one of simple, stratified, clustered"):
+        draw(store, "march", population, 50, design="systematic")
+
+
+def test_whole_clusters_are_drawn_and_labels_of_others_are_refused(store, rows):
+    cluster = {item: f"d{int(item[1:]) // 5:02}" for item, *_ in rows}
+    population = ratings_of(rows, cluster=cluster)
+    found = draw(store, "march", population, 30, design="clustered")
+    drawn = {cluster[item] for item in found.items}
+    assert (len(drawn), len(found.items)) == (30, 150)
+    assert {*found.items} == {item for item, of in cluster.items() if of in drawn}
+    assert found.in_words == "150 of 400 items of march, clustered (30 clusters)"
+    found.refuse_others(labels_of(found.items), population)
+    with pytest.raises(DrawError, match="1 item without a label"):
+        found.refuse_others(labels_of(found.items[1:]), population)
+    panel = [(item, "ana", label) for item, _, label in rows if item in {*found.items}]
+    numbers = correct(ratings_of(panel, classifiers=()), population, design=found.design)
+    assert {each.n_labels for each in numbers} == {150}
+    renamed = ratings_of(rows, cluster={item: name + "x" for item, name in cluster.items()})
+    found.refuse_others(labels_of(found.items), renamed)
+    others = ratings_of(rows, cluster=dict.fromkeys(cluster, "one") | {rows[0][0]: "two"})
+    with pytest.raises(DrawError, match="found a population with other clusters or items"):
+        found.refuse_others(labels_of(found.items), others)
+
+
+def test_clusters_that_are_drawn_are_known_and_enough(store, rows, population):
+    with pytest.raises(DrawError, match="found no clusters"):
+        draw(store, "march", population, 30, design="clustered")
+    cluster = {item: f"d{int(item[1:]) // 5:02}" for item, *_ in rows}
+    with pytest.raises(DrawError, match="found 81 clusters to draw; expected from 2 to 80"):
+        draw(store, "march", ratings_of(rows, cluster=cluster), 81, design="clustered")
 
 
 # Whoever wants another draw

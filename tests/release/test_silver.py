@@ -242,6 +242,13 @@ def test_a_stratified_draw_is_bound_to_the_labels(store, people, original):
     held(store, people, "draw_other_population")
 
 
+def test_a_draw_of_whole_clusters_is_no_audit(store, people, original):
+    of = {"cluster": lambda frame: frame["item"].str[1:].astype(int) // 4}
+    names = draw(store, "s1", ratings_of(**of), 80, design="clustered").items
+    store.ingest("s1", ratings_of(names, **of), original)
+    assert "whole clusters" in held(store, people, "silver_undefined")
+
+
 def test_a_draw_is_bound_to_the_labels_of_the_classifier(store, people, original):
     """Where people looked, its wrong labels were corrected before the round was delivered."""
     found = drawn(store)
