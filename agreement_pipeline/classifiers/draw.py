@@ -4,14 +4,16 @@ The items of each stratum are ordered by SHA-256 of the seed and their names, an
 drawn. Whole clusters are drawn by the names of their first items. So everybody can draw again, in
 any language. The seed is SHA-256 of the log's last entry and the population, so nobody picks it.
 Whoever can choose what is written into the log before, or what the population is, can try several.
-That is why earlier draws stay in the log, and a further one from a population that has an item of
-theirs states its reason.
+That is why earlier draws stay in the log, and lists of what they were drawn from in the store. A
+further one states its reason if an item of its population was drawn, or if more than a tenth of its
+items could have been drawn, such as the rest of a population.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from itertools import chain
 from math import sqrt
 from types import MappingProxyType
 from typing import Any
@@ -25,12 +27,14 @@ from agreement_pipeline.classifiers.correction import (
 )
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.store import Store
+from agreement_pipeline.store import Store, digest_of
 from agreement_pipeline.text import called, counted, listed
 
 FEWEST_OF_STRATUM = 2
 RIGHT = 0.9
 """How often a classifier is expected to be right, where nobody says."""
+IN_COMMON = 0.1
+"""The most of a population that may have been in another one."""
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
@@ -52,8 +56,10 @@ class Draw:
     seed, items
         What the draw follows from, and the drawn items, sorted.
     earlier, reasons
-        The seeds of earlier draws that have items of this population, and why there were more: the
+        The seeds of earlier draws from this population or much of it, and why there were more: the
         reasons of these draws, and its own.
+    listed
+        True if the store has the list of the population's items. Older versions kept none.
     """
 
     population: str
@@ -67,6 +73,7 @@ class Draw:
     items: tuple[str, ...]
     earlier: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    listed: bool = False
 
     @property
     def in_words(self) -> str:
@@ -84,7 +91,8 @@ class Draw:
     def to_mapping(self) -> dict[str, Any]:
         """The draw as plain data."""
         of_texts = {name: [*getattr(self, name)] for name in ("items", "earlier", "reasons")}
-        return {**vars(self), "strata": dict(self.strata), **of_texts}
+        said = {**vars(self), "strata": dict(self.strata), **of_texts}
+        return said if said.pop("listed") is False else {**said, "listed": True}
 
     @classmethod
     def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
@@ -92,6 +100,7 @@ class Draw:
         facts: dict[str, Any] = {
             name: tuple(said[name]) if isinstance(said[name], list) else said[name]
             for name in cls.__dataclass_fields__
+            if name != "listed" or name in said
         }
         facts["strata"] = dict(facts["strata"])
         return cls(**facts)
@@ -230,7 +239,7 @@ def draw(
         How often the panel is expected to give the classifier's label, by label. 0.9 where nothing
         is said.
     reason
-        Why there is one more draw from items of which some were in an earlier one.
+        Why there is one more draw from a population, or from much of one.
 
     Raises
     ------
@@ -264,13 +273,14 @@ def draw(
     shares = _neyman(sizes, n, right)
     digest, everyone = _digest(strata), {item for items in strata.values() for item in items}
     with store.locked():
-        earlier = [each for each in draws(store) if not everyone.isdisjoint(each.items)]
+        earlier = [each for each in draws(store) if _shares(store, each, everyone)]
         if earlier and not reason.strip():
             drawn = counted(len(earlier[-1].items), "item")
             raise DrawError(
-                f"draw of {name}: found an earlier draw of {drawn}, of {earlier[-1].population}; "
-                "expected one draw of a population, since the best of several is no random sample. "
-                "Label the items that are drawn, or say why there must be another (--reason).",
+                f"draw of {name}: found an earlier draw of {drawn}, of {earlier[-1].population}, "
+                "from some of these items; expected one draw of a population, since the best of "
+                "several is no random sample. Label the drawn items, or say why there must be "
+                "another (--reason).",
                 "draw_open",
             )
         seed = _seed(store.log.head, digest)
@@ -287,7 +297,9 @@ def draw(
             _drawn(strata, shares, seed, design),
             tuple(each.seed for each in earlier),
             tuple(dict.fromkeys(reasons)) if earlier else (),
+            listed=True,
         )
+        store.storage.keep(_file(digest), _written(strata))
         facts = found.to_mapping()
         store.record("drawn", facts.pop("population"), **facts)
     return found
@@ -354,9 +366,40 @@ def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, l
     return dict(sorted(strata.items()))
 
 
+def _shares(store: Store, drawn: Draw, population: Set[str]) -> bool:
+    """Whether an item of a population was drawn before, or much of it could have been.
+
+    Raises
+    ------
+    DrawError
+        The list of what was drawn from is gone, or has other bytes.
+    """
+    if not population.isdisjoint(drawn.items):
+        return True
+    if not drawn.listed:
+        return False
+    content = store.storage.read(_file(drawn.population_digest)) or b""
+    if digest_of(content) != drawn.population_digest:
+        raise DrawError(
+            f"{store.root / _file(drawn.population_digest)}: found no list of the items of "
+            f"{drawn.population}, or another one; expected that of its draw. Restore it.",
+            "draw_edited",
+        )
+    items = chain.from_iterable(json.loads(content).values())
+    return len(population & {*items}) > IN_COMMON * len(population)
+
+
+def _file(population_digest: str) -> str:
+    return f"populations/{population_digest}.json"
+
+
+def _written(strata: Mapping[str, list[str]]) -> bytes:
+    return json.dumps(strata, ensure_ascii=True).encode()
+
+
 def _digest(strata: Mapping[str, list[str]]) -> str:
     """SHA-256 of the items by stratum, as JSON."""
-    return hashlib.sha256(json.dumps(strata, ensure_ascii=True).encode()).hexdigest()
+    return digest_of(_written(strata))
 
 
 def _labels_digest(population: Ratings, classifier: str) -> str:

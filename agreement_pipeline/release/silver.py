@@ -106,7 +106,7 @@ class Audit:
         if self.draw.earlier:
             words = (
                 f"draw of {self.draw.in_words}; expected one draw, since the best of several is "
-                "no random sample. Leave the items of all draws out of the round, and draw again."
+                "no random sample. Deliver fresh items, and draw from these."
             )
             return _held("draw_again", words)
         return self._judged(found, policy.silver.most_wrong)

@@ -149,7 +149,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "classifiers": ("a list of classifiers", partial(_are_each, {"name": is_text})),
     "project": ("a text", is_text),
     "location": ("a text", is_text),
-    **dict.fromkeys(("tentative", "drifted"), ("true or false", _is_flag)),
+    **dict.fromkeys(("tentative", "drifted", "listed"), ("true or false", _is_flag)),
     "version": COUNT,
     "verdicts": ("a list of verdicts", partial(_are_each, VERDICT)),
     "findings": ("a list of findings", partial(_are_each, FINDING)),

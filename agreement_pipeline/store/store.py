@@ -5,6 +5,7 @@
     log/, segments/, index/                         the events, in order
     releases/<name>/<version>/                      the training data
     certificates/<digest>.json                      what classifiers were certified for
+    populations/<digest>.json                       the items that draws were from
     anchors/<digest>.json                           labels that they gave to anchors again
 
 Nothing is ever overwritten. Bytes are written first and their log entry last, so a killed writer

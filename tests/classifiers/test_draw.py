@@ -194,6 +194,51 @@ def test_neither_another_name_nor_a_few_other_items_make_another_population(stor
     assert error.value.code == "draw_open"
 
 
+@pytest.mark.parametrize("design", ["simple", "stratified"])
+def test_the_rest_of_a_population_is_no_other_population(store, rows, design):
+    first = draw(store, "march", ratings_of(rows), 50, design=design)
+    rest = ratings_of([each for each in rows if each[0] not in first.items])
+    with pytest.raises(DrawError) as error:
+        draw(store, "the-rest", rest, 50)
+    assert error.value.code == "draw_open"
+    second = draw(store, "the-rest", rest, 50, reason="looks bad")
+    assert (second.earlier, second.reasons) == ((first.seed,), ("looks bad",))
+
+
+@pytest.mark.parametrize(("n_of_rest", "earlier"), [(40, 0), (41, 1)])
+def test_a_tenth_of_another_population_makes_no_second_draw(store, rows, n_of_rest, earlier):
+    first = draw(store, "march", ratings_of(rows), 50)
+    rest = [each for each in rows if each[0] not in first.items][:n_of_rest]
+    fresh = [(f"fresh-{n:03}", "model", "yes") for n in range(400 - n_of_rest)]
+    found = draw(store, "april", ratings_of(rest + fresh), 50, reason="some came again")
+    assert len(found.earlier) == earlier
+
+
+def test_a_list_of_a_population_that_is_gone_or_edited_is_refused(store, rows, population):
+    draw(store, "march", population, 50)
+    other = ratings_of([(f"other-{item}", rater, label) for item, rater, label in rows])
+    (path,) = (store.root / "populations").iterdir()
+    path.write_bytes(path.read_bytes().replace(b"i0001", b"x0001"))
+    for _ in range(2):
+        with pytest.raises(DrawError) as error:
+            draw(store, "april", other, 50)
+        assert error.value.code == "draw_edited"
+        path.unlink(missing_ok=True)
+
+
+def test_of_a_draw_of_an_older_version_only_the_drawn_items_are_known(store, rows, population):
+    first = draw(store, "march", population, 50)
+    sealed(store, lambda entry: entry.pop("listed"))
+    (older,) = draws(store)
+    assert older == replace(first, listed=False)
+    assert Draw.from_mapping(older.to_mapping()) == older
+    assert "listed" not in older.to_mapping()
+    rest = ratings_of([each for each in rows if each[0] not in first.items])
+    assert draw(store, "the-rest", rest, 50).earlier == ()
+    with pytest.raises(DrawError, match="found an earlier draw"):
+        draw(store, "march", population, 50)
+
+
 def test_other_items_are_another_population(store, rows):
     draw(store, "march", ratings_of(rows), 50)
     other = ratings_of([(f"other-{item}", rater, label) for item, rater, label in rows])

@@ -321,6 +321,14 @@ def test_the_best_of_100_draws_is_held_and_the_first_is_not(store, people, origi
     assert released(alone, people)
 
 
+def test_a_draw_from_the_rest_of_a_population_is_a_second_one(store, people, original):
+    first = drawn(store)
+    rest = [item for item in items() if item not in first.items]
+    second = draw(store, "rest", ratings_of(names=rest), 80, reason="the first looked bad")
+    store.ingest("s1", ratings_of(second.items, names=rest), original)
+    assert "after 1 earlier draw: the first looked bad" in held(store, people, "draw_again")
+
+
 def test_a_later_draw_from_other_items_does_not_hold_a_round(store, people, audited):
     """Some of the items came again in the next round, and were drawn there."""
     assert released(store, people)
