@@ -293,6 +293,7 @@ def certify(
         refuse_reused(store, rules, contract)
         _refuse_again(store, _earlier(store.history(), identity, rounds), identity, reason)
         _refuse_before_drift(store.history(), identity, rounds)
+        _refuse_silver(store.history(), rounds)
         judged, _ = decide(store, list(dict.fromkeys(rounds)), terms)
     found = _certificate(project, identity, expires, rules, terms, judged, reason.strip())
     with store.locked():
@@ -575,6 +576,17 @@ def _record(store: Store, found: Certificate) -> None:
     store.storage.keep(f"certificates/{digest}.json", written)
     reasons = list(found.reasons)
     store.record("certified", _name(found.identity), certificate=digest, reasons=reasons, **facts)
+
+
+def _refuse_silver(history: Sequence[Entry], rounds: Collection[str]) -> None:
+    """Refuse rounds whose labels a classifier gave: a certificate comes before these."""
+    judged = (each for each in history if each["event"] == "decided" and "silver" in each)
+    if silver := sorted({each["round"] for each in judged} & {*rounds}):
+        raise CertificateError(
+            f"rounds {listed(silver)}: found that a classifier gave their labels; expected rounds "
+            "of people, which certify it first. Name the store of these.",
+            "certificate_round_silver",
+        )
 
 
 def _name(identity: Identity) -> str:

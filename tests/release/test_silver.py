@@ -9,7 +9,7 @@ import pytest
 
 from agreement_pipeline.classifiers import Draw, draw
 from agreement_pipeline.contract import Finding
-from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.errors import CertificateError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver, Waivers, assess, judge
 from agreement_pipeline.policy.policy import Silver
 from agreement_pipeline.ratings import Adjudicated
@@ -413,6 +413,15 @@ def test_a_release_is_withdrawn_if_nobody_says_any_more_that_it_is_silver(store,
     (found,) = reassess(store, SILVER, CONTRACT)
     assert (found.judged.decision.codes, found.withdrawn) == (("silver_not_audited",), True)
     assert in_force(store) == []
+
+
+def test_silver_rounds_certify_nobody_in_python_either(store, people, audited):
+    path = released(store, people).path
+    how = {"policy": POLICY, "contract": CONTRACT, "project": "silver", "expires": SOON}
+    with pytest.raises(CertificateError) as error:
+        certify(store, ["s1"], JUDGE, RULES, **how)
+    assert error.value.code == "certificate_round_silver"
+    assert open_release(path, store=store)
 
 
 def test_a_trainer_may_ask_for_fewer_wrong_labels_and_for_no_labels_of_classifiers(
