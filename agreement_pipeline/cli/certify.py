@@ -126,7 +126,7 @@ def certify(
     load_lightly()
     try:
         if anchors:
-            look_again(of.store, who, of.anchors(anchors))
+            look_again(of.store, who, of.labels_of_classifiers(anchors))
         found = (
             open_certificate(of.store, who)
             if expires is None

@@ -1,7 +1,7 @@
 """An annotation project: the steps from its inbox to its store."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
@@ -9,7 +9,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agreement_pipeline.classifiers import Identity, identified, load_identity
+from agreement_pipeline.classifiers import (
+    Draw,
+    Identity,
+    draw,
+    draws,
+    identified,
+    load_identity,
+)
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import (
     AgreementError,
@@ -33,6 +40,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.release import CertifiedBy, Checked
+from agreement_pipeline.report import blind_tasks, written_tasks
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
 from agreement_pipeline.text import called, listed, meant, natural
 from agreement_pipeline.version import __version__
@@ -361,8 +369,43 @@ class Project:
             return with_earlier_rounds(ratings, delivery.round, self.store)
         return ratings
 
-    def anchors(self, file: Path) -> Ratings:
-        """Labels that a classifier gave again, in a file that is no round."""
+    def draws(self) -> Iterator[tuple[Path, Draw | str]]:
+        """Each population, and the draw from it, with tasks in a file; or why there is none.
+
+        A population has one draw. Only `draw` with a reason makes another one, which then counts.
+
+        Raises
+        ------
+        ProjectError
+            There is no folder of populations.
+        """
+        folder = self.root / (self.settings.populations or "")
+        if not folder.is_dir():
+            raise ProjectError(
+                f"{folder}: found no such folder; expected the populations of {self.name}. "
+                "Make the folder, or correct populations in the project."
+            )
+        for file in sorted(each for each in folder.iterdir() if each.is_file()):
+            try:
+                yield file, self._drawn(file)
+            except AgreementError as error:
+                yield file, str(error)
+
+    def _drawn(self, file: Path) -> Draw:
+        labels, columns = self.labels_of_classifiers(file), self.settings.columns
+        known = [each for each in draws(self.store) if each.is_from(labels)]
+        found = known[-1] if known else draw(self.store, file.stem, labels, self.settings.draw)
+        tasks = file.parent / "tasks" / f"{file.stem}-{found.seed[:12]}.csv"
+        if not tasks.exists():
+            names = {each: getattr(columns, each) or each for each in ("item", "rater", "label")}
+            blind = blind_tasks(labels, found.items, found.seed)
+            tasks.parent.mkdir(exist_ok=True)
+            written = written_tasks(blind, labels.scale.names, "csv", names)
+            tasks.write_text(written, encoding="utf-8")
+        return found
+
+    def labels_of_classifiers(self, file: Path) -> Ratings:
+        """What classifiers said in a file that is no round."""
         return self._as_settings_say(file, file.stem, (), usable=False)
 
     def _as_settings_say(

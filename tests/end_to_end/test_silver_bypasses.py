@@ -61,6 +61,11 @@ class Silver:
     def rules(self) -> str:
         return str(self.root / "configs/policies/rules.yaml")
 
+    @property
+    def with_populations(self) -> str:
+        text = (self.root / "configs/projects/silver.yaml").read_text()
+        return f"{text}populations: populations\ndraw: 80\n"
+
     def write(self, name: str, text: str) -> None:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -248,6 +253,36 @@ def test_the_history_of_both_projects_warns_of_a_certificate_that_has_ended(silv
         passed, said = answers(each)
         assert not passed
         assert "certificate_drifted" in said
+
+
+def test_dagster_draws_once_from_each_population_before_people_label(silver):
+    silver.write("configs/projects/silver.yaml", silver.with_populations)
+    rows = pd.DataFrame(rows_of(items(), "judge"))[["item", "rater", "label"]]
+    silver.write("populations/s1.csv", rows.to_csv(index=False))
+    silver.write("populations/rest.csv", rows[100:].to_csv(index=False))
+
+    def drawn():
+        result = silver.run("silver", None, "drawn_items", job="draw")
+        (event,) = result.asset_materializations_for_node("silver__drawn_items")
+        return event.metadata
+
+    shown = drawn()
+    assert shown["items"].value == 80
+    (refused,) = shown["populations_refused"].records
+    assert refused.data["file"] == "s1.csv"
+    assert "expected one draw of a population" in refused.data["why"]
+    (tasks,) = (silver.root / "populations/tasks").iterdir()
+    named = pd.read_csv(tasks)
+    assert named.columns.tolist() == ["item", "text", "rater", "label", "draw"]
+    assert drawn()["draws"].records == shown["draws"].records
+    (entry,) = [each for each in silver.project().store.history() if each["event"] == "drawn"]
+    assert [*named["item"]] == entry["items"]
+
+
+def test_a_folder_of_populations_that_is_not_there_is_refused(silver):
+    silver.write("configs/projects/silver.yaml", silver.with_populations)
+    with pytest.raises(ProjectError, match="expected the populations of silver"):
+        next(silver.project().draws())
 
 
 def test_the_check_of_the_labels_shows_its_numbers(silver, monkeypatch):
