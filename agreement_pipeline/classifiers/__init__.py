@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from agreement_pipeline.classifiers.identity import (
         Identity as Identity,
         identified as identified,
+        known_in as known_in,
+        told_of as told_of,
         load_identity as load_identity,
     )
 else:

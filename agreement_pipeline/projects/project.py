@@ -15,6 +15,7 @@ from agreement_pipeline.classifiers import (
     draw,
     draws,
     identified,
+    known_in,
     load_identity,
 )
 from agreement_pipeline.contract import Contract, Finding
@@ -165,7 +166,7 @@ class Project:
 
     def of_classifiers(self, round_name: str, ratings: Ratings, on: date) -> list[Finding]:
         """What the gate finds of the classifiers of a round, which need not be in the store."""
-        found = [identified(each) for each in self.identities if each.name in ratings.classifiers]
+        found = [identified(*each) for each in known_in(ratings, self.identities)]
         if by := self.certified_by:
             found.append(by.judged(self.store, round_name, ratings, self.policy, on)[0])
         return found

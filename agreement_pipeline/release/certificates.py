@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.classifiers import FEWEST_ANCHORS, Anchored, Identity, anchored
+from agreement_pipeline.classifiers import FEWEST_ANCHORS, Anchored, Identity, anchored, told_of
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import AgreementError, CertificateError
@@ -501,7 +501,7 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
             "them. Correct the name, or let it label the round.",
             "certificate_classifier_absent",
         )
-    refuse_models(ratings.raters, identity, where)
+    refuse_models(ratings, identity, where)
     rated = _values_of(ratings, "item", ratings.raters)
     if missing := sorted(rated - labelled):
         raise CertificateError(
@@ -512,8 +512,12 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
         )
 
 
-def refuse_models(raters: Collection[str], identity: Identity, where: str) -> None:
-    """Refuse a panel with the name of a model, or of the classifier itself."""
+def refuse_models(ratings: Ratings, identity: Identity, where: str) -> None:
+    """Refuse another classifier than the export tells, and a panel with the name of a model."""
+    for told in told_of(ratings):
+        if told.name == identity.name:
+            told.beside(identity).refuse_other(identity)
+    raters = ratings.raters
     selves = [each for each in (identity.name, identity.model) if each]
     models = {
         *like_models(raters),

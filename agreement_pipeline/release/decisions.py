@@ -13,7 +13,7 @@ from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from agreement_pipeline.classifiers import Identity, identified
+from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
 from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
@@ -244,8 +244,10 @@ def judge_version(
         )
         also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
     also += _given_again(store, version, None if renamed else ratings)
-    known = [each for each in terms.identities if each.name in ratings.classifiers]
-    also += [identified(each, _namesakes(store, each)) for each in known]
+    known = list[Identity]()
+    for each, others in known_in(ratings, terms.identities):
+        known.append(each)
+        also.append(identified(each, {*_namesakes(store, each), *others}))
     silver = None
     if terms.certified_by is not None:
         silver = terms.certified_by.judged(store, version.round, ratings, terms.policy, terms.on)
@@ -618,6 +620,7 @@ def _stands(
         and all(
             said in [each.to_mapping() for each in terms.identities]
             for said in decided.get("classifiers", ())
+            if said["name"] in {each.name for each in terms.identities}
         )
         and ("read_otherwise" in checks) == terms.read_otherwise(present)
         and released <= admitted

@@ -198,7 +198,7 @@ class CertifiedBy:
                 "which is certified. Correct the name, or let it label the round.",
                 "certificate_classifier_absent",
             )
-        refuse_models(ratings.raters, self.identity, where)
+        refuse_models(ratings, self.identity, where)
         certificate = self._certificate
         refuse_expiry(certificate.expires, on)
         certificate.refuse_others(ratings)
