@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from agreement_pipeline.release.contents import EACH, Paths, as_json
 from agreement_pipeline.release.decisions import (
     Judged,
     Terms,
+    Under,
     decide,
     is_last_decision,
     judge_version,
@@ -237,10 +238,8 @@ def certify(
     contract: Contract,
     project: str,
     expires: date,
-    waivers: Sequence[Waiver] = (),
-    settings_digest: str | None = None,
-    identities: Sequence[Identity] = (),
     reason: str = "",
+    **under: Unpack[Under],
 ) -> Certificate:
     """Judge a classifier beside the panels of admitted rounds, and record what was found.
 
@@ -252,7 +251,7 @@ def certify(
         Which classifier it is.
     rules
         The policy whose rules for classifiers judge it.
-    policy, contract, project, waivers, settings_digest, identities
+    policy, contract, project, under
         What the panels are admitted by, as for `release_round`.
     expires
         The last day on which the certificate answers, at most 366 days from today.
@@ -286,8 +285,7 @@ def certify(
             f"classifier {identity.name}: found no rules for classifiers; expected at least one. "
             "Name a policy with rules under classifiers, as classifier-standard."
         )
-    by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, identities=identities)
+    terms = Terms.today(policy, contract, **under)
     with store.reading():
         store.log.give_to(project)
         refuse_reused(store, rules, contract)
@@ -770,8 +768,8 @@ def _derived(
         terms = Terms(
             Policy.from_mapping(panel["policy"]),
             Contract.from_mapping(panel["contract"]),
-            tuple(map(Waiver.from_mapping, panel["waivers"])),
             today(),
+            tuple(map(Waiver.from_mapping, panel["waivers"])),
         )
         rules = Policy.from_mapping(said["policy"])
         expires, reason = _last_day(said), str(said["reason"])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
@@ -46,24 +46,48 @@ if TYPE_CHECKING:
 IN_THE_LOG = "the store's log has the reasons"
 
 
+class Under(TypedDict, total=False):
+    """What rounds are judged under, beside policy and contract.
+
+    Attributes
+    ----------
+    waivers
+        Those of all rounds.
+    settings_digest
+        A round is held if it was read under other settings. None: under any.
+    adjudicated
+        Labels that stand instead of the panel's. They change no decision.
+    certified_by
+        Which classifier gave the labels, and who certifies it. The round is held without its
+        certificate and a drawn audit.
+    identities
+        Which classifiers labelled beside raters, as far as that is known.
+    """
+
+    waivers: Sequence[Waiver]
+    settings_digest: str | None
+    adjudicated: Mapping[str, Adjudicated]
+    certified_by: "CertifiedBy | None"
+    identities: Sequence[Identity]
+
+
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What rounds are judged by.
-
-    Waivers are those of all rounds, and must hold `on` this day. Rounds must have been read under
-    the settings, if any are given. No decision reads the `adjudicated` labels. If a classifier gave
-    the labels, `certified_by` says which, and who certifies it. `identities` say which classifiers
-    labelled beside raters, as far as that is known.
-    """
+    """What rounds are judged by. Waivers must hold `on` this day. The rest is as in `Under`."""
 
     policy: Policy
     contract: Contract
-    waivers: tuple[Waiver, ...]
     on: date
+    waivers: Sequence[Waiver] = ()
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
     certified_by: "CertifiedBy | None" = None
     identities: Sequence[Identity] = ()
+
+    @classmethod
+    def today(cls, policy: Policy, contract: Contract, **under: Unpack[Under]) -> "Terms":
+        """What rounds are judged by today."""
+        return cls(policy, contract, today(), **under)
 
     def of(self, round_name: str) -> Waivers:
         """The waivers of one round."""
@@ -270,11 +294,7 @@ def judge_delivered(
     ratings: Ratings,
     policy: Policy,
     contract: Contract,
-    *,
-    waivers: Sequence[Waiver] = (),
-    settings_digest: str = UNKNOWN_SETTINGS,
-    certified_by: "CertifiedBy | None" = None,
-    identities: Sequence[Identity] = (),
+    **under: Unpack[Under],
 ) -> Judged:
     """The decision that `judge_round` would take if the round came with these ratings now.
 
@@ -285,8 +305,8 @@ def judge_delivered(
     StoreError
         The log was edited, or it has another policy of the same name and version.
     """
-    by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, certified_by=certified_by, identities=identities)
+    terms = Terms.today(policy, contract, **under)
+    settings_digest = terms.settings_digest or UNKNOWN_SETTINGS
     version = RoundVersion(round_name, ratings.digest, "", "", "", settings_digest)
     kept = Checked(version, ratings, contract.digest, tuple(contract.check(ratings)))
     with store.reading():
@@ -524,11 +544,7 @@ def reassess(
     store: Store,
     policy: Policy,
     contract: Contract,
-    *,
-    waivers: Sequence[Waiver] = (),
-    settings_digest: str | None = None,
-    certified_by: "CertifiedBy | None" = None,
-    identities: Sequence[Identity] = (),
+    **under: Unpack[Under],
 ) -> Iterator[Reassessed]:
     """Look at every round of a store again, and judge it as `judge_round` does where that is due.
 
@@ -539,8 +555,7 @@ def reassess(
     StoreError
         The log was edited, or it has another policy of the same name and version.
     """
-    by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, certified_by=certified_by, identities=identities)
+    terms = Terms.today(policy, contract, **under)
     said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
         refuse_reused(store, policy, contract)

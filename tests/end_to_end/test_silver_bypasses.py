@@ -15,7 +15,7 @@ from agreement_pipeline.errors import CertificateError, ProjectError, ReleaseHel
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.host import released
 from agreement_pipeline.projects import Project, load_project
-from agreement_pipeline.release import decisions, lock, verify_release
+from agreement_pipeline.release import decisions, verify_release
 from tests.release.silver import items, ratings_of, rows_of, said_of
 
 pytestmark = pytest.mark.slow
@@ -173,8 +173,7 @@ def panel_of_models(silver: Silver, monkeypatch) -> None:
 
 def expired(silver: Silver, monkeypatch) -> None:
     as_it_should_be(silver, monkeypatch)
-    for module in (lock, decisions):
-        monkeypatch.setattr(module, "today", lambda: SOON + timedelta(days=1))
+    monkeypatch.setattr(decisions, "today", lambda: SOON + timedelta(days=1))
     later = type("Later", (), {"now": lambda _: datetime(SOON.year + 1, 1, 1, tzinfo=UTC)})
     monkeypatch.setattr(import_module("agreement_pipeline.cli.judge"), "datetime", later)
 

@@ -18,7 +18,6 @@ from agreement_pipeline.release import (
     certify,
     decisions,
     judge_round,
-    lock,
     open_release,
     opening,
     reassess,
@@ -76,7 +75,7 @@ def in_force(store):
 
 
 def on_day(monkeypatch, day):
-    for module in (lock, decisions, opening):
+    for module in (decisions, opening):
         monkeypatch.setattr(module, "today", lambda: day)
 
 
