@@ -52,6 +52,13 @@ FACTS = {
         "policy": {"policy": "p", "version": 1},
         "policy_digest": "c",
     },
+    "anchored": {
+        "certificate": "a",
+        "classifier": "model",
+        "labels": "b",
+        "day": "2027-01-31",
+        "drifted": False,
+    },
 }
 
 

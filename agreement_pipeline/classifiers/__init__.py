@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
+    from agreement_pipeline.classifiers.anchors import (
+        FEWEST_ANCHORS as FEWEST_ANCHORS,
+        Anchored as Anchored,
+        anchored as anchored,
+    )
     from agreement_pipeline.classifiers.correction import (
         Corrected as Corrected,
         Design as Design,
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
     from agreement_pipeline.classifiers.identity import (
         Identity as Identity,
         identified as identified,
+        known_in as known_in,
+        told_of as told_of,
         load_identity as load_identity,
     )
 else:

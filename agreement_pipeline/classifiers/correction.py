@@ -308,7 +308,9 @@ class _Evidence:
             )
         self.drawn, self.of = np.unique(places, return_inverse=True)
         self.n_given = np.bincount(self.of, minlength=len(self.drawn))
-        self.unit = self._clusters(items) if design == "clustered" else np.arange(len(items))
+        self.unit = (
+            clusters_of(population, items) if design == "clustered" else np.arange(len(items))
+        )
         self.sizes = np.bincount(self.unit)
         self.n_labelled = np.bincount(self.unit[self.drawn], minlength=len(self.sizes))
         of_units = self.predicted if design == "stratified" else np.zeros(len(self.sizes))
@@ -354,11 +356,6 @@ class _Evidence:
             return found, numbers_in(found[said])
         places = np.array([self.names.index(name) for name in ratings.scale.names])
         return found, places[whole(found[said])].astype(float)
-
-    def _clusters(self, items: "pa.ChunkedArray") -> Codes:
-        known = self.population.items(["cluster_at"])
-        at = whole(known["cluster_at"])[places_among(items, known["item"])]
-        return np.asarray(np.unique(at, return_inverse=True)[1])
 
     def each(
         self, majority_of: int | None, raters: Population, confidence_level: float
@@ -509,6 +506,13 @@ def the_classifier(population: Ratings, name: str | None) -> str:
             "Name the classifier that labelled the population (--classifier), and leave others out."
         )
     return str(name)
+
+
+def clusters_of(population: Ratings, items: "pa.ChunkedArray") -> Codes:
+    """The place of each item's cluster among theirs."""
+    known = population.items(["cluster_at"])
+    at = whole(known["cluster_at"])[places_among(items, known["item"])]
+    return np.asarray(np.unique(at, return_inverse=True)[1])
 
 
 def places_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:

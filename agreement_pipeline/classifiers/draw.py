@@ -1,30 +1,40 @@
 """Recorded draws: the items of a population that a panel labels, drawn before labels exist.
 
 The items of each stratum are ordered by SHA-256 of the seed and their names, and the first are
-drawn. So everybody can draw again, in any language. The seed is SHA-256 of the log's last entry and
-the population, so nobody picks it. Whoever can choose what is written into the log before, or what
-the population is, can try several. That is why earlier draws stay in the log, and a further one
-from a population that has an item of theirs states its reason.
+drawn. Whole clusters are drawn by the names of their first items. So everybody can draw again, in
+any language. The seed is SHA-256 of the log's last entry and the population, so nobody picks it.
+Whoever can choose what is written into the log before, or what the population is, can try several.
+That is why earlier draws stay in the log, and lists of what they were drawn from in the store. A
+further one states its reason if an item of its population was drawn, or if more than a tenth of its
+items could have been drawn, such as the rest of a population.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from itertools import chain
 from math import sqrt
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any
 
-from agreement_pipeline.classifiers.correction import MOST_DRAWN, the_classifier
+from agreement_pipeline.classifiers.correction import (
+    DESIGNS,
+    MOST_DRAWN,
+    Design,
+    clusters_of,
+    the_classifier,
+)
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.store import Store
+from agreement_pipeline.store import Store, digest_of
 from agreement_pipeline.text import called, counted, listed
 
-Design = Literal["simple", "stratified"]
 FEWEST_OF_STRATUM = 2
 RIGHT = 0.9
 """How often a classifier is expected to be right, where nobody says."""
+IN_COMMON = 0.1
+"""The most of a population that may have been in another one."""
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
@@ -36,18 +46,20 @@ class Draw:
     ----------
     population, population_digest, population_items
         The name of the population, its digest and its number of items. The digest depends on the
-        items, and in a stratified draw on the classifier's labels.
+        items, and on the classifier's labels or the clusters by which they were drawn.
     classifier, labels_digest
         Whose labels are the strata, or who labelled the population when it was drawn from; and the
         digest of these labels. It is empty if they are numbers without categories.
     design, strata
-        How items were drawn, and how many of each of the classifier's labels. In a simple draw,
-        the one stratum has the name "".
+        How items were drawn, and how many of each of the classifier's labels. Otherwise, the one
+        stratum has the name "": how many items, or clusters.
     seed, items
         What the draw follows from, and the drawn items, sorted.
     earlier, reasons
-        The seeds of earlier draws that have items of this population, and why there were more: the
+        The seeds of earlier draws from this population or much of it, and why there were more: the
         reasons of these draws, and its own.
+    listed
+        True if the store has the list of the population's items. Older versions kept none.
     """
 
     population: str
@@ -61,12 +73,15 @@ class Draw:
     items: tuple[str, ...]
     earlier: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    listed: bool = False
 
     @property
     def in_words(self) -> str:
         """The draw in a line, with what came before it."""
         of = f"{self.population_items:,} items of {self.population}"
         said = f"{len(self.items):,} of {of}, {self.design}"
+        if self.design == "clustered":
+            said += f" ({counted(self.strata[''], 'cluster')})"
         if not self.earlier:
             return said
         return (
@@ -76,7 +91,8 @@ class Draw:
     def to_mapping(self) -> dict[str, Any]:
         """The draw as plain data."""
         of_texts = {name: [*getattr(self, name)] for name in ("items", "earlier", "reasons")}
-        return {**vars(self), "strata": dict(self.strata), **of_texts}
+        said = {**vars(self), "strata": dict(self.strata), **of_texts}
+        return said if said.pop("listed") is False else {**said, "listed": True}
 
     @classmethod
     def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
@@ -84,6 +100,7 @@ class Draw:
         facts: dict[str, Any] = {
             name: tuple(said[name]) if isinstance(said[name], list) else said[name]
             for name in cls.__dataclass_fields__
+            if name != "listed" or name in said
         }
         facts["strata"] = dict(facts["strata"])
         return cls(**facts)
@@ -149,13 +166,14 @@ class Draw:
         """
         strata = _strata(population, the_classifier(population, classifier), self.design)
         if _digest(strata) != self.population_digest:
-            what = "labels or items" if self.design == "stratified" else "items"
+            other = {"stratified": "labels or items", "clustered": "clusters or items"}
+            what = other.get(self.design, "items")
             raise DrawError(
                 f"draw of {self.population}: found a population with other {what}; expected the "
                 f"{self.population_items:,} that were drawn from. Give the same population.",
                 "draw_other_population",
             )
-        if self.items != _drawn(strata, self.strata, self.seed):
+        if self.items != _drawn(strata, self.strata, self.seed, self.design):
             raise DrawError(
                 f"draw of {self.population}: found items that do not follow from the seed; "
                 "expected those that nobody chose. Draw again, and say why.",
@@ -212,16 +230,16 @@ def draw(
     population
         The classifier's labels of all items.
     n
-        How many items are drawn, from 2 to 10,000.
+        How many items, or clusters, are drawn: from 2 to 10,000.
     design
-        *simple*, or *stratified* by the classifier's labels.
+        *simple*; *stratified* by the classifier's labels; or *clustered*, whole clusters.
     classifier
         Who labelled the population. None: its only classifier.
     right
         How often the panel is expected to give the classifier's label, by label. 0.9 where nothing
         is said.
     reason
-        Why there is one more draw from items of which some were in an earlier one.
+        Why there is one more draw from a population, or from much of one.
 
     Raises
     ------
@@ -231,35 +249,38 @@ def draw(
         The name is not allowed.
     """
     called_by = the_classifier(population, classifier)
-    if design not in get_args(Design):
+    if design not in DESIGNS:
         raise DrawError(
-            f"draw of {name}: found design {design!r}; expected one of "
-            f"{', '.join(get_args(Design))}. Correct the design."
+            f"draw of {name}: found design {design!r}; expected one of {', '.join(DESIGNS)}. "
+            "Correct the design."
         )
-    if population.raters or (right and design == "simple"):
+    if population.raters or (right and design != "stratified"):
         what = "shares of labels" if right else f"labels of {listed(population.raters)}"
         raise DrawError(
             f"draw of {name}: found {what}; expected items that nobody labelled but classifiers, "
             "and shares of labels in a stratified draw alone. Leave them out."
         )
     strata = _strata(population, called_by, design)
-    n_items = sum(map(len, strata.values()))
-    fewest = sum(min(FEWEST_OF_STRATUM, len(items)) for items in strata.values())
-    if not fewest <= n <= min(n_items, MOST_DRAWN):
+    n_items, clustered = sum(map(len, strata.values())), design == "clustered"
+    sizes = {label: len(items) for label, items in strata.items()}
+    sizes, unit = ({"": len(strata)}, "cluster") if clustered else (sizes, "item")
+    n_units, fewest = sum(sizes.values()), sum(min(FEWEST_OF_STRATUM, n) for n in sizes.values())
+    if not fewest <= n <= min(n_units, MOST_DRAWN):
         raise DrawError(
-            f"draw of {name}: found {counted(n, 'item')} to draw; expected from {fewest} to "
-            f"{min(n_items, MOST_DRAWN):,} of a population of {n_items:,}. Draw another number."
+            f"draw of {name}: found {counted(n, unit)} to draw; expected from {fewest} to "
+            f"{min(n_units, MOST_DRAWN):,} of a population of {n_units:,}. Draw another number."
         )
-    shares = _neyman({label: len(items) for label, items in strata.items()}, n, right)
+    shares = _neyman(sizes, n, right)
     digest, everyone = _digest(strata), {item for items in strata.values() for item in items}
     with store.locked():
-        earlier = [each for each in draws(store) if not everyone.isdisjoint(each.items)]
+        earlier = [each for each in draws(store) if _shares(store, each, everyone)]
         if earlier and not reason.strip():
             drawn = counted(len(earlier[-1].items), "item")
             raise DrawError(
-                f"draw of {name}: found an earlier draw of {drawn}, of {earlier[-1].population}; "
-                "expected one draw of a population, since the best of several is no random sample. "
-                "Label the items that are drawn, or say why there must be another (--reason).",
+                f"draw of {name}: found an earlier draw of {drawn}, of {earlier[-1].population}, "
+                "from some of these items; expected one draw of a population, since the best of "
+                "several is no random sample. Label the drawn items, or say why there must be "
+                "another (--reason).",
                 "draw_open",
             )
         seed = _seed(store.log.head, digest)
@@ -273,10 +294,12 @@ def draw(
             design,
             shares,
             seed,
-            _drawn(strata, shares, seed),
+            _drawn(strata, shares, seed, design),
             tuple(each.seed for each in earlier),
             tuple(dict.fromkeys(reasons)) if earlier else (),
+            listed=True,
         )
+        store.storage.keep(_file(digest), _written(strata))
         facts = found.to_mapping()
         store.record("drawn", facts.pop("population"), **facts)
     return found
@@ -313,12 +336,25 @@ def _seed(head: str, digest: str) -> str:
 
 
 def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, list[str]]:
-    """The items of each of the classifier's labels, sorted. A simple draw has one stratum, ""."""
+    """The items of each of the classifier's labels, sorted. A simple draw has one stratum, "".
+
+    A draw of clusters has the items of each, by the first of them.
+    """
     columns = ["item", "label"] if design == "stratified" else ["item"]
     found = population.first(columns, raters=[classifier])
     items = found["item"].to_pylist()
     if design == "simple":
         return {"": items}
+    if design == "clustered":
+        if "cluster" not in population.has:
+            raise DrawError(
+                "population: found no clusters; expected the cluster of each item, since clusters "
+                "are drawn. Name their column (--cluster)."
+            )
+        members: dict[int, list[str]] = {}
+        for item, at in zip(items, clusters_of(population, found["item"]).tolist(), strict=True):
+            members.setdefault(at, []).append(item)
+        return {each[0]: each for each in sorted(members.values())}
     if population.scale.continuous:
         raise DrawError(
             "population: found numbers without categories; expected categories, since strata are "
@@ -330,9 +366,40 @@ def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, l
     return dict(sorted(strata.items()))
 
 
+def _shares(store: Store, drawn: Draw, population: Set[str]) -> bool:
+    """Whether an item of a population was drawn before, or much of it could have been.
+
+    Raises
+    ------
+    DrawError
+        The list of what was drawn from is gone, or has other bytes.
+    """
+    if not population.isdisjoint(drawn.items):
+        return True
+    if not drawn.listed:
+        return False
+    content = store.storage.read(_file(drawn.population_digest)) or b""
+    if digest_of(content) != drawn.population_digest:
+        raise DrawError(
+            f"{store.root / _file(drawn.population_digest)}: found no list of the items of "
+            f"{drawn.population}, or another one; expected that of its draw. Restore it.",
+            "draw_edited",
+        )
+    items = chain.from_iterable(json.loads(content).values())
+    return len(population & {*items}) > IN_COMMON * len(population)
+
+
+def _file(population_digest: str) -> str:
+    return f"populations/{population_digest}.json"
+
+
+def _written(strata: Mapping[str, list[str]]) -> bytes:
+    return json.dumps(strata, ensure_ascii=True).encode()
+
+
 def _digest(strata: Mapping[str, list[str]]) -> str:
     """SHA-256 of the items by stratum, as JSON."""
-    return hashlib.sha256(json.dumps(strata, ensure_ascii=True).encode()).hexdigest()
+    return digest_of(_written(strata))
 
 
 def _labels_digest(population: Ratings, classifier: str) -> str:
@@ -344,13 +411,16 @@ def _labels_digest(population: Ratings, classifier: str) -> str:
 
 
 def _drawn(
-    strata: Mapping[str, list[str]], shares: Mapping[str, int], seed: str
+    strata: Mapping[str, list[str]], shares: Mapping[str, int], seed: str, design: Design
 ) -> tuple[str, ...]:
-    """The items of each stratum whose digests with the seed are lowest, all sorted."""
+    """The items, or clusters, of each stratum whose digests with the seed are lowest, sorted."""
 
     def place(item: str) -> bytes:
         return hashlib.sha256(f"{seed}\n{item}".encode()).digest()
 
+    if design == "clustered":
+        drawn = sorted(strata, key=place)[: shares.get("", 0)]
+        return tuple(sorted(item for each in drawn for item in strata[each]))
     return tuple(
         sorted(
             item

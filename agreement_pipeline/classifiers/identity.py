@@ -3,8 +3,8 @@
 import datetime
 import hashlib
 import json
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.mistakes import CLOSED, Value, is_text, refuse_mistakes, shown
 from agreement_pipeline.policy import DIGEST, OF_THE_GATE
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import digest_at
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
@@ -125,6 +126,12 @@ class Identity:
             f"{self.digest[:12]}{absent}"
         )
 
+    def beside(self, other: "Identity") -> "Identity":
+        """The identity, with the other's parts where only one of both is known."""
+        mine, theirs = vars(self), vars(other)
+        unknown = [part for part in mine if mine[part] is None or theirs[part] is None]
+        return replace(self, **{part: theirs[part] for part in unknown})
+
     def refuse_other(self, certified: "Identity") -> None:
         """Refuse to be taken for a classifier that was certified, if a part is another.
 
@@ -146,16 +153,37 @@ class Identity:
                 )
 
 
+def told_of(ratings: Ratings) -> tuple[Identity, ...]:
+    """Which classifiers gave the labels, as far as the export said. Two may have one name."""
+    told = ratings.origin.classifiers if ratings.origin else ()
+    return tuple(map(Identity.from_mapping, told))
+
+
+def known_in(
+    ratings: Ratings, named: Iterable[Identity]
+) -> Iterator[tuple[Identity, Collection[str]]]:
+    """Each classifier of ratings that is named, or else that their export tells.
+
+    With it are the digests of others of its name that the export tells, in short.
+    """
+    told = told_of(ratings)
+    known = {each.name: each for each in (*told[::-1], *named) if each.name in ratings.classifiers}
+    for name, identity in known.items():
+        mine = {each.beside(identity).digest[:12] for each in told if each.name == name}
+        yield identity, mine - {identity.digest[:12]}
+
+
 def identified(identity: Identity, others: Collection[str] = ()) -> Finding:
     """What the gate finds of a classifier in a round: which it is, and `others` with its name.
 
-    These are digests. Others are a warning, since another digest is another classifier.
+    These are digests, of rounds before or of the export. Others are a warning, since another digest
+    is another classifier.
     """
     words = f"labels of {identity.in_words}"
     if others:
         words = (
             f"found {words}; expected one classifier of a name, and {listed(sorted(others))} had "
-            "it in rounds before. Do not compare their numbers, or give each a name of its own."
+            "it too. Do not compare their numbers, or give each a name of its own."
         )
     return Finding("classifier_known", OF_THE_GATE, not others, "warning", words)
 

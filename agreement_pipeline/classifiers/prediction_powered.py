@@ -236,10 +236,11 @@ def prediction_powered(
 def lowest_mean(strata: Sequence[Stratum], confidence_level: float) -> float:
     """The lower limit of the classical mean over all strata.
 
-    Labels of 0 and 1 in one stratum have that of Clopper and Pearson, without random draws.
+    Labels of 0 and 1 of single items in one stratum have that of Clopper and Pearson, without
+    random draws.
     """
-    labels = strata[0].labels
-    if len(strata) == 1 and np.isin(labels, (0, 1)).all():
+    labels, sizes = strata[0].labels, strata[0].sizes
+    if len(strata) == 1 and np.isin(labels, (0, 1)).all() and (sizes == 1).all():
         return share_interval(int(labels.sum()), len(labels), confidence_level).low
     return prediction_powered(strata, confidence_level).classical.interval.low
 

@@ -37,6 +37,7 @@ def _day(text: str) -> date:
 @command(
     "agreement-pipeline certify configs/projects/moderation.yaml model_a.yaml --expires 2027-01-31",
     "agreement-pipeline certify configs/projects/moderation.yaml model_a.yaml --check",
+    "agreement-pipeline certify configs/projects/moderation.yaml model_a.yaml --anchors again.csv",
 )
 @click.argument("project", type=FILE, help="A project's YAML file.")
 @click.argument("identity", type=FILE, help="YAML file that says which classifier it is.")
@@ -76,6 +77,12 @@ def _day(text: str) -> date:
     is_flag=True,
     help="Certify nothing. Derive the certificate that is in force again.",
 )
+@option(
+    "--anchors",
+    group=POLICY,
+    type=FILE,
+    help="Certify nothing. Record new labels of the classifier on items that it was certified on.",
+)
 @output_option
 def certify(
     project: Path,
@@ -85,6 +92,7 @@ def certify(
     reason: str,
     policy: Path,
     check: bool,
+    anchors: Path | None,
     output: str,
 ) -> int:
     """Certify that a classifier agrees with a project's panel on items like these until a day.
@@ -99,14 +107,14 @@ def certify(
     from agreement_pipeline.policy import load_policy
     from agreement_pipeline.projects import Project, load_project
     from agreement_pipeline.release import certify as certified
-    from agreement_pipeline.release import open_certificate
+    from agreement_pipeline.release import look_again, open_certificate
 
-    if check == (expires is not None):
-        raise click.UsageError("found --check and --expires together, or none; expected one.")
+    if check + (expires is not None) + (anchors is not None) != 1:
+        raise click.UsageError("expected one of --expires, --check and --anchors, and no other.")
     source = click.get_current_context().get_parameter_source("policy")
-    if check and (rounds or reason or source is not ParameterSource.DEFAULT):
+    if expires is None and (rounds or reason or source is not ParameterSource.DEFAULT):
         raise click.UsageError(
-            "found --round, --reason or --policy with --check; expected none, since the "
+            "found --round, --reason or --policy without --expires; expected none, since the "
             "certificate has its own. Leave them out."
         )
     of, who = Project(load_project(project)), load_identity(identity)
@@ -117,6 +125,8 @@ def certify(
         )
     load_lightly()
     try:
+        if anchors:
+            look_again(of.store, who, of.labels_of_classifiers(anchors))
         found = (
             open_certificate(of.store, who)
             if expires is None
@@ -149,4 +159,6 @@ def _in_words(found: "Certificate") -> Iterator[str]:
     yield printable(f"{'certified' if found.certified else 'held'}: {found.statement}")
     yield printable(f"by the policy {found.policy.policy}, version {found.policy.version}")
     yield from map(printable, found.reasons)
+    if found.anchored:
+        yield found.anchored.in_words
     yield from (printable(f"warning: {each}") for each in found.warnings)

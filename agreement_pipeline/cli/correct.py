@@ -24,6 +24,7 @@ from agreement_pipeline.cli.options import (
 from agreement_pipeline.cli.output import as_json, say, say_aside, terminal_width
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.readers import Columns
 
 REFUSED = 1
 
@@ -71,9 +72,9 @@ def correct(
     """Print the share of each category in a population, corrected for a classifier's errors.
 
     The last draw from the population in the log says which items were to be labelled. The exit
-    status is 1 if the labels are of other items, or if there is no draw. --where chooses rows of
-    the population alone. All other options say how to read both tables; the tasks of `draw` have
-    the names that they need.
+    status is 1 if the labels are of other items, or if there is no draw. --where and
+    --cluster are for the population alone. All other options say how to read both tables; the tasks
+    of `draw` have the names that they need.
     """
     from agreement_pipeline.classifiers import correct as corrected
     from agreement_pipeline.classifiers import draw_of
@@ -83,7 +84,7 @@ def correct(
     items = read_population(population, reading, predicted)
     named = set(items.classifiers)
     of_panel = {"classifiers": lambda raters, _: named & {*raters}, "usable": False, "where": ()}
-    how = {**reading, **of_panel}
+    how = {**reading, **of_panel, "cluster": Columns.cluster}
     panel = read_table(labels, how)
     try:
         drawn = draw_of(Store(store or only_store()), items)

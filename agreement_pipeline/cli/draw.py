@@ -39,6 +39,7 @@ def _label_and_share(text: str) -> tuple[str, float]:
 @command(
     "agreement-pipeline draw predictions.csv --n 200 --output tasks.csv",
     "agreement-pipeline draw predictions.csv --predicted label --n 200 --stratified",
+    "agreement-pipeline draw predictions.csv --cluster thread --n 40 --clusters",
 )
 @click.argument("population", type=SOURCE, help=TABLES_HELP)
 @option(
@@ -46,7 +47,7 @@ def _label_and_share(text: str) -> tuple[str, float]:
     group=INPUT,
     type=number_of("n", "a whole number", float.is_integer, int),
     required=True,
-    help="How many items to draw.",
+    help="How many items to draw. With --clusters, how many of these.",
 )
 @option(
     "--name",
@@ -60,6 +61,12 @@ def _label_and_share(text: str) -> tuple[str, float]:
     group=INPUT,
     is_flag=True,
     help="Draw from each of the classifier's labels, more where it may err more.",
+)
+@option(
+    "--clusters",
+    group=INPUT,
+    is_flag=True,
+    help="Draw whole clusters, as threads or documents, whose column --cluster names.",
 )
 @option(
     "--right",
@@ -92,6 +99,7 @@ def draw(
     n: int,
     name: str | None,
     stratified: bool,
+    clusters: bool,
     right: Sequence[tuple[str, float]],
     reason: str,
     predicted: str | None,
@@ -109,13 +117,15 @@ def draw(
     from agreement_pipeline.report import blind_tasks, written_tasks
     from agreement_pipeline.store import Store
 
+    if stratified and clusters:
+        raise click.UsageError("found --stratified and --clusters; expected one of them or none.")
     items = read_population(population, reading, predicted)
     found = drawn_from(
         Store(store or only_store()),
         name or Path(population).stem,
         items,
         n,
-        design="stratified" if stratified else "simple",
+        design="stratified" if stratified else "clustered" if clusters else "simple",
         right=dict(right),
         reason=reason,
     )

@@ -15,6 +15,7 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 
+from agreement_pipeline.classifiers import Draw
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
@@ -82,6 +83,7 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
         release,
         reassessment,
         round_page,
+        drawn_items,
     )
     return [_asset(host, step) for step in steps if step.__name__ in host.assets]
 
@@ -186,7 +188,10 @@ def agreement_history(project: Project) -> Result:
     project.standings.keep(replace(standing, chart=chart))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),
-        check_results=list(checks.history_results(rounds, project.policy, unused, why, chart)),
+        check_results=[
+            *checks.history_results(rounds, project.policy, unused, why, chart),
+            *checks.certificates(project),
+        ],
         metadata={
             **rendered(history(rounds, project.policy, chart, why)),
             **link(project, INDEX),
@@ -194,6 +199,20 @@ def agreement_history(project: Project) -> Result:
             **refused("waivers_unused", unused, "file"),
         },
     )
+
+
+def drawn_items(project: Project) -> Result:
+    """Which items must people label, of those that a classifier labelled? One draw a population."""
+    found = [(file.name, each) for file, each in project.draws()]
+    drawn = {name: each for name, each in found if isinstance(each, Draw)}
+    rows = pd.DataFrame(
+        {"file": name, "draw": each.in_words, "seed": each.seed[:12]}
+        for name, each in drawn.items()
+    )
+    why = {name: each for name, each in found if isinstance(each, str)}
+    items = {"items": sum(len(each.items) for each in drawn.values())}
+    shown = {**items, **table("draws", rows), **refused("populations_refused", why, "file")}
+    return dg.MaterializeResult(metadata=shown)
 
 
 def release(project: Project) -> Result:
@@ -327,7 +346,11 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
     """A step as an asset. Its name is the function's, and its description the docstring."""
     name, days = step.__name__, timedelta(days=host.project.settings.overdue_after_days)
     spec, asset, asked = host.spec(name, getdoc(step)), ASSETS[name], checks.specs(host, name)
-    overdue_after = dg.FreshnessPolicy.time_window(fail_window=days, warn_window=days * 7 / 8)
+    overdue_after = (
+        None
+        if asset.after or not asset.by_round
+        else dg.FreshnessPolicy.time_window(fail_window=days, warn_window=days * 7 / 8)
+    )
 
     @dg.asset(
         key=spec.key,
@@ -343,7 +366,7 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
         pool=str(host.partitions.name),
         partitions_def=host.partitions if asset.by_round else None,
         op_tags={"dagster/priority": "1"} if asset.first else None,
-        freshness_policy=None if asset.after else overdue_after,
+        freshness_policy=overdue_after,
     )
     def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
         of_round = [context.partition_key] if asset.by_round else []

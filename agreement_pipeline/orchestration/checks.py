@@ -10,6 +10,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.contract import Finding
+from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.estimates import Charted
 from agreement_pipeline.orchestration.compat import check_spec
 from agreement_pipeline.orchestration.host import ASSETS, Host
@@ -21,6 +22,8 @@ from agreement_pipeline.orchestration.metadata import (
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
+from agreement_pipeline.projects import Project
+from agreement_pipeline.release import open_certificate
 from agreement_pipeline.report import (
     fallen_out,
     health,
@@ -34,7 +37,7 @@ from agreement_pipeline.text import counted
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE, SAME_POLICY = "in_time", "like_before", "by_todays_policy"
-EVERY_ROUND_JUDGED = "every_round_judged"
+EVERY_ROUND_JUDGED, CERTIFICATES = "every_round_judged", "certificates_answer"
 WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
 KEPT, ADVICE, SILVER = "contract_kept", "contract_advice", "silver_labels"
 MOST_RULES = 16
@@ -51,6 +54,7 @@ ASKS = {
     IN_TIME: ("agreement_history", "Did a round come in the last {days}?"),
     LIKE_BEFORE: ("agreement_history", "Is the latest round like those before?"),
     SAME_POLICY: ("agreement_history", "Is every admitted round admitted by today's policy?"),
+    CERTIFICATES: ("agreement_history", "Does every certificate of its classifiers answer today?"),
     EVERY_ROUND_JUDGED: (
         "reassessment",
         "Was every stored round judged again, and released if it is admitted now?",
@@ -68,6 +72,8 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
     if IN_TIME in asks:
         days = counted(host.project.settings.overdue_after_days, "day")
         asks[IN_TIME] = asks[IN_TIME].format(days=days)
+        if not _has_classifiers(host.project):
+            del asks[CERTIFICATES]
     if asset == "acceptability":
         policy = host.project.policy
         asks[ADMITTED] = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
@@ -158,6 +164,26 @@ def history_results(
     yield like_before(chart)
     changed = policy_changed(rounds, policy)
     yield _result(SAME_POLICY, not changed, _answer(not changed, [changed] if changed else []))
+
+
+def certificates(project: Project) -> Iterator[dg.AssetCheckResult]:
+    """A warning if a certificate of the project's classifiers has ended, by its day or by drift."""
+    if not _has_classifiers(project):
+        return
+    by, said, ended = project.certified_by, list[str](), list[str]()
+    for identity in project.identities:
+        try:
+            found = open_certificate(by.store if by else project.store, identity)
+            said += [found.statement, *([found.anchored.in_words] if found.anchored else [])]
+        except CertificateError as error:
+            if error.code != "certificate_absent":
+                ended.append(f"{error.code}: {error}")
+    words = printable("; ".join((*ended, *said))) or "no classifier is certified"
+    yield _result(CERTIFICATES, not ended, words)
+
+
+def _has_classifiers(project: Project) -> bool:
+    return bool(project.settings.classifiers or project.settings.optional_classifiers)
 
 
 def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:

@@ -55,8 +55,9 @@ ASSETS = {
     "release": Asset("parquet", "training-data", "training_data", by_round=False),
     "reassessment": Asset("python", "decision", "annotations", by_round=False),
     "round_page": Asset("dashboard", "decision", "annotations"),
+    "drawn_items": Asset("table", "evidence", by_round=False),
 }
-"""The assets of a project. It has the last one only if it keeps pages."""
+"""The assets of a project. It has the last ones only if it keeps pages, or has populations."""
 
 FIXED = ("deps", "skippable", "partitions_def", "freshness_policy", "automation_condition")
 
@@ -118,7 +119,9 @@ class Host:
     @property
     def assets(self) -> list[str]:
         """The names of the assets that the project has."""
-        return [name for name in ASSETS if name != "round_page" or self.project.settings.pages]
+        said = self.project.settings
+        asked = {"round_page": said.pages, "drawn_items": said.populations}
+        return [name for name in ASSETS if asked.get(name, "always")]
 
 
 def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:

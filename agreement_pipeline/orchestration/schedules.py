@@ -28,6 +28,8 @@ def build_jobs(host: Host) -> dict[str, AssetJob]:
             "Every round of the store judged again where something changed since.",
         ),
     }
+    if "drawn_items" in host.assets:
+        jobs["draw"] = ["drawn_items"], "One draw from each population that a classifier labelled."
     return {
         name: dg.define_asset_job(
             f"{host.project.name}_{name}",

@@ -20,6 +20,7 @@ from agreement_pipeline.mistakes import (
     is_text,
     one_of,
     refuse_mistakes,
+    shown,
     whole,
 )
 from agreement_pipeline.policy.reasons import Kind
@@ -49,6 +50,8 @@ LATER: dict[str, Any] = {
     "classifiers": [],
     "silver": None,
     "waived_by": [],
+    "cut": None,
+    "most_lost": 0.05,
 }
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
@@ -83,8 +86,12 @@ AT_ANY_TIME = Value(
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 PEOPLE = Value("a list of names", lambda names: all(map(is_text, names)), nested=True)
 VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
-MOST_WRONG = Value(
+UNDER_HALF = Value(
     "a share over 0 and under 0.5", lambda share: is_number(share) and 0 < share < 0.5
+)
+CUT = Value(
+    "a category, as text or a number",
+    lambda cut: cut is None or is_number(cut) or (isinstance(cut, str) and bool(cut.strip())),
 )
 ODD = Value("an odd number from 3 to 99", lambda n: whole(3, 99)(n) and n % 2 == 1)
 SEEING = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
@@ -108,7 +115,7 @@ class Silver:
 
     __pydantic_config__ = CLOSED
 
-    most_wrong: Annotated[float, MOST_WRONG]
+    most_wrong: Annotated[float, UNDER_HALF]
     majority_of: Annotated[int, ODD] = 3
 
     def __post_init__(self) -> None:
@@ -164,6 +171,12 @@ class Policy:
     classifiers
         The rules for a certificate of a classifier, all on the scope classifier. At least one can
         hold it, if there are any.
+    cut
+        None: a classifier is judged on the scale. A category of an ordered scale: it is judged on
+        two sides, labels under it and those from it on, since a good scale can be a bad flag.
+    most_lost
+        How much agreement with the panel a certified classifier may lose on anchors that it labels
+        again. Then its certificate ends.
     silver
         What is asked of a round whose labels a classifier gave. None: it is held.
     first_labels
@@ -199,6 +212,8 @@ class Policy:
     first_labels: Annotated[OfFirstLabels, one_of(get_args(OfFirstLabels))] = "not_asked"
     silver: Silver | None = None
     waived_by: Annotated[tuple[str, ...], PEOPLE] = ()
+    cut: Annotated[str | float | None, CUT] = None
+    most_lost: Annotated[float, UNDER_HALF] = 0.05
 
     def __post_init__(self) -> None:
         needs = chain(self._needs_of_rules(), self._needs_of_looks())
@@ -211,6 +226,8 @@ class Policy:
             yield from self._needs_of(
                 "classifiers", self.classifiers, "every classifier would be certified"
             )
+        asks = self.cut is None or bool(self.classifiers)
+        yield Need(("cut",), asks, "none without rules for classifiers", found=shown(self.cut))
         for place, rule in enumerate(self.classifiers):
             alone = rule.scope == "classifier" and not rule.requires
             only = "a rule on the scope classifier, without requires"
@@ -316,9 +333,8 @@ class Policy:
         PolicyError
             It has none.
         """
-        return replace(
-            self, rules=self.classifiers, classifiers=(), looks=None, requires=(), silver=None
-        )
+        rules = replace(self, rules=self.classifiers, classifiers=(), cut=None)
+        return replace(rules, looks=None, requires=(), silver=None)
 
     @property
     def measures(self) -> tuple[str, ...]:

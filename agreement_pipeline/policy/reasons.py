@@ -74,7 +74,7 @@ HELPS = {
     "silver_labels_given_again": (
         "a draw from fresh items; settled labels go in as adjudicated ones, which train"
     ),
-    "draw_again": "a round without the items of any draw, and one draw from it",
+    "draw_again": "fresh items, and one draw from them",
     "draw_after_labels": "fresh items, and a draw before anybody labels them",
     "disputed_items_dropped": (
         "the items and labels that are gone, delivered again; or a waiver that says why they went"

@@ -1,7 +1,7 @@
 """An annotation project: the steps from its inbox to its store."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
@@ -9,7 +9,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agreement_pipeline.classifiers import Identity, identified, load_identity
+from agreement_pipeline.classifiers import (
+    Draw,
+    Identity,
+    draw,
+    draws,
+    identified,
+    known_in,
+    load_identity,
+)
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import (
     AgreementError,
@@ -33,6 +41,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.release import CertifiedBy, Checked
+from agreement_pipeline.report import blind_tasks, written_tasks
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
 from agreement_pipeline.text import called, listed, meant, natural
 from agreement_pipeline.version import __version__
@@ -157,7 +166,7 @@ class Project:
 
     def of_classifiers(self, round_name: str, ratings: Ratings, on: date) -> list[Finding]:
         """What the gate finds of the classifiers of a round, which need not be in the store."""
-        found = [identified(each) for each in self.identities if each.name in ratings.classifiers]
+        found = [identified(*each) for each in known_in(ratings, self.identities)]
         if by := self.certified_by:
             found.append(by.judged(self.store, round_name, ratings, self.policy, on)[0])
         return found
@@ -353,29 +362,71 @@ class Project:
     def _read(self, delivery: Delivery) -> Ratings:
         said = self.settings
         refuse_as_round(delivery.here)
-        ratings = read(
-            delivery.here,
-            said.columns,
-            layout=said.layout,
-            scale=said.scale,
-            classifiers=partial(
-                classifiers_among,
-                named=said.classifiers,
-                project=self.name,
-                optional=said.optional_classifiers,
-            ),
-            round_name=delivery.round if said.columns.round else None,
-            limits=said.limits,
-            rules=said.rules,
-            engine=said.engine,
-            memory_limit=said.memory_limit,
-        )
+        ratings = self._as_settings_say(delivery.here, delivery.round, said.classifiers)
         if ratings.origin is not None:
             n_left_out = len(self._columns_left_out(delivery))
             ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
         if said.replicates == "across":
             return with_earlier_rounds(ratings, delivery.round, self.store)
         return ratings
+
+    def draws(self) -> Iterator[tuple[Path, Draw | str]]:
+        """Each population, and the draw from it, with tasks in a file; or why there is none.
+
+        A population has one draw. Only `draw` with a reason makes another one, which then counts.
+
+        Raises
+        ------
+        ProjectError
+            There is no folder of populations.
+        """
+        folder = self.root / (self.settings.populations or "")
+        if not folder.is_dir():
+            raise ProjectError(
+                f"{folder}: found no such folder; expected the populations of {self.name}. "
+                "Make the folder, or correct populations in the project."
+            )
+        for file in sorted(each for each in folder.iterdir() if each.is_file()):
+            try:
+                yield file, self._drawn(file)
+            except AgreementError as error:
+                yield file, str(error)
+
+    def _drawn(self, file: Path) -> Draw:
+        labels, columns = self.labels_of_classifiers(file), self.settings.columns
+        known = [each for each in draws(self.store) if each.is_from(labels)]
+        found = known[-1] if known else draw(self.store, file.stem, labels, self.settings.draw)
+        tasks = file.parent / "tasks" / f"{file.stem}-{found.seed[:12]}.csv"
+        if not tasks.exists():
+            names = {each: getattr(columns, each) or each for each in ("item", "rater", "label")}
+            blind = blind_tasks(labels, found.items, found.seed)
+            tasks.parent.mkdir(exist_ok=True)
+            written = written_tasks(blind, labels.scale.names, "csv", names)
+            tasks.write_text(written, encoding="utf-8")
+        return found
+
+    def labels_of_classifiers(self, file: Path) -> Ratings:
+        """What classifiers said in a file that is no round."""
+        return self._as_settings_say(file, file.stem, (), usable=False)
+
+    def _as_settings_say(
+        self, file: Path, round_name: str, named: Collection[str], *, usable: bool = True
+    ) -> Ratings:
+        said = self.settings
+        every = (*said.classifiers, *said.optional_classifiers)
+        return read(
+            file,
+            said.columns,
+            layout=said.layout,
+            scale=said.scale,
+            classifiers=partial(classifiers_among, named=named, project=self.name, optional=every),
+            round_name=round_name if said.columns.round else None,
+            limits=said.limits,
+            rules=said.rules,
+            engine=said.engine,
+            memory_limit=said.memory_limit,
+            usable=usable,
+        )
 
 
 def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Ratings:

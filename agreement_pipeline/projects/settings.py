@@ -101,6 +101,8 @@ NOT_OF_READING = {
     "pages",
     "pages_url",
     "images",
+    "populations",
+    "draw",
     "alerts_url_from",
     "alerts_form",
     "settle_seconds",
@@ -113,7 +115,7 @@ NOT_OF_READING = {
 """The settings that do not change what is read of a file. All others do, also later ones."""
 
 SIZE = re.compile(r"\d{1,9}(\.\d{1,3})? ?[KMGT]i?B")
-PLACES = ("inbox", "store", "root", "adjudicated", "pages", "images")
+PLACES = ("inbox", "store", "root", "adjudicated", "pages", "images", "populations")
 
 FORMS: tuple[tuple[tuple[str, ...], Callable[[Any], object], str], ...] = (
     (
@@ -176,6 +178,7 @@ FORMS: tuple[tuple[tuple[str, ...], Callable[[Any], object], str], ...] = (
         SERVED.fullmatch,
         "a URL that begins with http:// or https://, without spaces. Correct the URL.",
     ),
+    (("draw",), lambda n: 2 <= n <= 10_000, "a number from 2 to 10000. Correct the value."),
     (("memory_limit",), SIZE.fullmatch, "a size such as 500MB or 4GB. Correct the size."),
 )
 """What the value of a setting must be, and the words for it."""
@@ -257,6 +260,9 @@ class ProjectSettings(BaseModel):
         Where that folder is served. Assets then link to the pages.
     images
         A folder with the images that raters marked. Pages show small pictures of some.
+    populations, draw
+        A folder with tables that a classifier labelled, and how many items of each are drawn for
+        the panel. Their tasks are written into its folder tasks.
     alerts_url_from
         The environment variable that holds the URL of a webhook. It gets a message when a round is
         held or broken, or is overdue. No messages if omitted.
@@ -308,6 +314,8 @@ class ProjectSettings(BaseModel):
     pages: str | None = None
     pages_url: str | None = None
     images: str | None = None
+    populations: str | None = None
+    draw: int = 200
     alerts_url_from: str | None = None
     alerts_form: Literal["plain", "slack"] = "plain"
     settle_seconds: float = 2.0

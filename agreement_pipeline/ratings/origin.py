@@ -45,6 +45,9 @@ class Origin:
         How many of its rows are no ratings, by reason, or how many columns were not read.
     part
         *marking* or *naming*, if the ratings answer this question about marked objects alone.
+    classifiers
+        What it says of models among the raters, as plain data with the `name` of the rater. Two
+        with one name are two models.
 
     Examples
     --------
@@ -56,10 +59,16 @@ class Origin:
     shows: tuple[str, ...]
     left_out: Mapping[str, int] = field(default_factory=lambda: Nothing)
     part: Part = ""
+    classifiers: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def of(
-        cls, reader: str, shows: Iterable[str], left_out: Mapping[str, int], part: Part = ""
+        cls,
+        reader: str,
+        shows: Iterable[str],
+        left_out: Mapping[str, int],
+        part: Part = "",
+        classifiers: Iterable[Mapping[str, Any]] = (),
     ) -> "Origin":
         """The origin with what it shows, and what was left out, in one order."""
         there = frozenset(shows)
@@ -68,6 +77,7 @@ class Origin:
             tuple(name for name in CAPABILITIES if name in there),
             dict(sorted(left_out.items())),
             part,
+            tuple(classifiers),
         )
 
     @classmethod
@@ -81,20 +91,23 @@ class Origin:
         """
         try:
             part = data.get("part", "")
-            found = cls.of(str(data["reader"]), data["shows"], data["left_out"], part)
+            told = data.get("classifiers", ())
+            found = cls.of(str(data["reader"]), data["shows"], data["left_out"], part, told)
+            named = all(isinstance(each["name"], str) for each in told)
             counts = [type(count) is int and count > 0 for count in found.left_out.values()]
             same = found.to_mapping() == dict(data)
         except (AttributeError, KeyError, TypeError) as cause:
             raise _no_origin(data) from cause
-        if not (same and all(counts) and part in get_args(Part)):
+        if not (same and named and all(counts) and part in get_args(Part)):
             raise _no_origin(data)
         return found
 
     def to_mapping(self) -> dict[str, Any]:
         """The origin as plain data."""
         part = {"part": self.part} if self.part else {}
-        left_out = {**self.left_out}
-        return {"reader": self.reader, "shows": list(self.shows), "left_out": left_out, **part}
+        told = {"classifiers": list(self.classifiers)} if self.classifiers else {}
+        known = {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}
+        return {**known, **part, **told}
 
     def without_columns(self, n_columns: int) -> "Origin":
         """The origin that also says how many columns of labels were not read.
@@ -103,7 +116,8 @@ class Origin:
         'columns of labels not read 2'
         """
         counts = {COLUMNS_NOT_READ: n_columns} if n_columns else {}
-        return Origin.of(self.reader, self.shows, {**self.left_out, **counts}, self.part)
+        left_out = {**self.left_out, **counts}
+        return Origin.of(self.reader, self.shows, left_out, self.part, self.classifiers)
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
         """What of the required it cannot show."""

@@ -27,7 +27,15 @@ from agreement_pipeline.ratings.birth import (
 )
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
 from agreement_pipeline.ratings.origin import Origin
-from agreement_pipeline.ratings.scale import MISSING, Codes, Level, Scale, without_categories
+from agreement_pipeline.ratings.scale import (
+    MISSING,
+    Category,
+    Codes,
+    Level,
+    Scale,
+    category_text,
+    without_categories,
+)
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -846,6 +854,43 @@ class Ratings:
         part = self._only(test, known=known)
         kept = tuple(name for name in self.classifiers if name in part.everyone)
         return replace(part, classifiers=kept)
+
+    def at_cut(self, cut: Category) -> "Ratings":
+        """The ratings on two categories: labels under a cut, and those from it on.
+
+        Raises
+        ------
+        RatingsError
+            The scale has no order, or the cut is none of its categories but the lowest.
+
+        >>> import pandas as pd
+        >>> said = pd.DataFrame({"item": list("ab"), "rater": "ana", "label": ["2", "4"]})
+        >>> ratings = Ratings.from_frame(said, Scale(("1", "2", "3", "4"), "ordinal"))
+        >>> ratings.at_cut(4).first(["label"])["label"].to_pylist()
+        ['under 4', '4 or more']
+        """
+        scale, name = self.scale, category_text(cut)
+        if scale.level == "nominal" or scale.dimensions > 1:
+            raise RatingsError(
+                f"cut at {name}: found a scale that is {scale.in_words}; expected one from low to "
+                "high. Leave the cut out, or name the level (ordinal)."
+            )
+        if scale.continuous or self.coded.categories is None:
+            code = f"CASE WHEN d0 >= {scale.number(cut)!r} THEN 2 ELSE 1 END"
+        else:
+            least = scale.scores[scale.index(cut)]
+            if least == scale.scores.min():
+                raise RatingsError(
+                    f"cut at {name}: found the lowest category; expected one that has another "
+                    "under it. Name a higher one."
+                )
+            scores = [scale.scores[scale.index(each)] for each in self.coded.names]
+            sides = ((at, 1 + int(score >= least)) for at, score in enumerate(scores, 1))
+            code = f"CASE code {_cases(sides)} END"
+        two = Scale((f"under {name}", f"{name} or more"))
+        has = self.has - {*CHANGES, "gold_label"}
+        table = self._made({"code": f"CAST({code} AS BIGINT)"})
+        return replace(self, table=table, scale=two, coded=two, has=has)
 
     def after(self, earlier: Sequence["Ratings"]) -> "Ratings":
         """The ratings, preceded by what the same raters gave the same items in earlier rounds.

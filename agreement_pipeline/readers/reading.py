@@ -122,6 +122,9 @@ def read(
         ratings = _units_in(rows, units, scale, classifiers, session)
     if usable:
         _refuse_unusable(ratings, rows.source)
+    if (origin := ratings.origin) and origin.classifiers:
+        told = [each for each in origin.classifiers if each["name"] in ratings.classifiers]
+        return ratings.from_origin(replace(origin, classifiers=tuple(told)))
     return ratings
 
 

@@ -124,6 +124,8 @@ class Rows(Cells):
         The name of the reader, and what the source can show. Empty if it is not known.
     drawn
         The label objects of the source, if labels are their numbers.
+    told
+        What the source says of models, each with the `name` of its rater.
     """
 
     classifiers: tuple[str, ...] = ()
@@ -131,6 +133,7 @@ class Rows(Cells):
     reader: str = ""
     shows: frozenset[str] = frozenset()
     drawn: "Sequence[Drawn]" = ()
+    told: tuple[Mapping[str, object], ...] = ()
 
     def __str__(self) -> str:
         return self.relation.name
@@ -143,7 +146,7 @@ class Rows(Cells):
         left_out: Counter[str] = Counter()
         for (_, reason), count in self.left_out.items():
             left_out[reason] += count
-        return Origin.of(self.reader, self.shows, left_out)
+        return Origin.of(self.reader, self.shows, left_out, classifiers=self.told)
 
     def text(self, name: str) -> str:
         """A cell as text in SQL. Whole numbers have no decimal point."""

@@ -7,6 +7,8 @@ Missing, skipped and "none of them" are three things:
 - none of them: the rater ticked nothing. The value is an empty set.
 """
 
+import hashlib
+import json
 import math
 import re
 from collections import Counter
@@ -62,6 +64,18 @@ HERE = "duckdb"
 """The engine that sees the files of this machine."""
 IN_MEMORY = 4_000_000
 """The bytes of submissions that stay in memory. If there are more, all go to a file."""
+CALLED_WITH = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "reasoning_effort",
+    "frequency_penalty",
+    "presence_penalty",
+)
+"""What a model is called with, and may be told of it."""
 NONE = "|"
 """The label of a rater who ticked nothing: the empty set."""
 SAVING = 60
@@ -116,6 +130,8 @@ class Submission:
         changed if that is later than `created` by over `SAVING` seconds.
     fields
         What is known of the item: its text, its round, its other names.
+    judge
+        What the export says of the model that answered, as `judge_of` gives it.
     """
 
     item: object
@@ -132,6 +148,7 @@ class Submission:
     first: Data | None = None
     changed: object = None
     fields: Data = field(default_factory=lambda: Nothing)
+    judge: Data = field(default_factory=lambda: Nothing)
 
 
 @dataclass(frozen=True)
@@ -190,6 +207,29 @@ def drawn(
     """The objects in the parts of a record. Each is made of a part and its place, for errors."""
     objects = (made(part, f"{where}, object {n}") for n, part in enumerate(parts, 1))
     return Drawn(tuple(objects), extent)
+
+
+def judge_of(
+    model: object = None, prompt: object = None, rubric: object = None, called_with: object = None
+) -> dict[str, Any]:
+    """What is known of a model that answered: its texts as digests, and how it is called.
+
+    Of the latter only what tells answers apart, since there may be secrets beside it.
+
+    >>> judge_of("gpt", called_with={"temperature": 0, "apiKey": "secret"})
+    {'model': 'gpt', 'parameters': {'temperature': 0}}
+    """
+    texts = {"prompt_digest": prompt, "rubric_digest": rubric}
+    digests = {
+        name: hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        for name, text in texts.items()
+        if isinstance(text, str) and text
+    }
+    given = called_with if isinstance(called_with, Mapping) else {}
+    asked = {name: given.get(name) for name in CALLED_WITH}
+    told = {name: value for name, value in asked.items() if isinstance(value, str | int | float)}
+    named = {"model": model} if isinstance(model, str) and model else {}
+    return {**named, **digests, **({"parameters": told} if told else {})}
 
 
 def span(part: Data, where: str) -> Span:
@@ -283,6 +323,7 @@ class Gathered:
         self.columns = {name: f"field{number}" for number, name in enumerate(dict.fromkeys(wanted))}
         self.fields, self._questions = dict[str, None](), dict[str, None]()
         self._question, self._source = question, source
+        self._judges = dict[str, Data]()
         self._sets, self._odd = False, ""
         self.tells_changes = True
         names = [*CANONICAL, "ticked", *self.columns.values()]
@@ -298,6 +339,20 @@ class Gathered:
             anew = {"first_label": f"NULLIF(first_label, '{NONE}')"}
         kept = [name for name in rows.names if name != "ticked"]
         self.rows = rows.view(f"SELECT {rows.with_columns(anew, kept)} FROM {rows}")
+
+    @property
+    def judges(self) -> tuple[Data, ...]:
+        """What the export says of each model. Rubrics that differ by item are left out."""
+        rubrics: dict[str, set[Any]] = {}
+        for each in self._judges.values():
+            rubrics.setdefault(each["name"], set()).add(each.get("rubric_digest"))
+        found: dict[str, Data] = {}
+        for each in self._judges.values():
+            several = len(rubrics[each["name"]]) > 1
+            said = {part: each[part] for part in each if not (several and part == "rubric_digest")}
+            if len(said) > 1:
+                found[json.dumps(said, sort_keys=True)] = said
+        return tuple(found[key] for key in sorted(found))
 
     def told(self, name: str) -> str | None:
         """A field in SQL, else what is known of a submission, as text. None if nothing is."""
@@ -320,10 +375,14 @@ class Gathered:
             created, changed = utc(each.created, where), utc(each.changed, where)
             if each.kind == "human" and each.status == "submitted" and changed is None:
                 self.tells_changes = False
+            rater = _text(each.rater) or f"{UNKNOWN}{each.record})"
+            if each.judge:
+                said = {"name": rater, **each.judge}
+                self._judges.setdefault(json.dumps(said, sort_keys=True), said)
             item = each.fields["item"] if _of_a_draw(each.fields) else each.item
             yield (
                 None if item is None else category_text(item),
-                _text(each.rater) or f"{UNKNOWN}{each.record})",
+                rater,
                 label,
                 each.status,
                 each.kind,
@@ -519,7 +578,8 @@ class Tool(Reader):
         names = [name for name in rated.names if name in own or name.startswith(STRATUM)]
         told = {"timestamp": "created", **named, "label": columns.label}
         read = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
-        return replace(read, columns={name: told.get(name, name) for name in names}, drawn=objects)
+        called = {name: told.get(name, name) for name in names}
+        return replace(read, columns=called, drawn=objects, told=found.judges)
 
     def _numbered(
         self, kind: str, text: str, objects: list[Drawn], export: Export

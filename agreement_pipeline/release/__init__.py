@@ -1,6 +1,11 @@
 """Training data are let out here, and releases are verified here."""
 
-from agreement_pipeline.release.certificates import Certificate, certify, open_certificate
+from agreement_pipeline.release.certificates import (
+    Certificate,
+    certify,
+    look_again,
+    open_certificate,
+)
 from agreement_pipeline.release.contents import Release
 from agreement_pipeline.release.decisions import (
     Checked,
@@ -33,6 +38,7 @@ __all__ = [
     "counts",
     "judge_delivered",
     "judge_round",
+    "look_again",
     "open_certificate",
     "open_release",
     "reassess",

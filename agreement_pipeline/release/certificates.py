@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Unpack
 
-from agreement_pipeline.classifiers import Identity
+import numpy as np
+
+from agreement_pipeline.classifiers import FEWEST_ANCHORS, Anchored, Identity, anchored, told_of
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import AgreementError, CertificateError
@@ -25,6 +27,7 @@ from agreement_pipeline.release.contents import EACH, Paths, as_json
 from agreement_pipeline.release.decisions import (
     Judged,
     Terms,
+    Under,
     decide,
     is_last_decision,
     judge_version,
@@ -77,6 +80,8 @@ class Certificate:
         Other rounds that the store had then.
     again
         Its rounds that had come before with other ratings. Only the last ones count.
+    anchored
+        What it gave to anchors since. None if it labelled none again. Not in the document.
     """
 
     project: str
@@ -90,6 +95,7 @@ class Certificate:
     reason: str
     left_out: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
+    anchored: Anchored | None = None
 
     @property
     def certified(self) -> bool:
@@ -111,11 +117,16 @@ class Certificate:
         """What the certificate says, and no more."""
         name, rounds = self.identity.name, listed(self.rounds)
         if not self.certified:
-            return f"{name} is not shown to agree with the panel of rounds {rounds}"
+            return f"{name} is not shown to agree with the panel of rounds {rounds}{self._cut}"
         return (
-            f"{name} agrees with the panel of rounds {rounds} on items like these until "
+            f"{name} agrees with the panel of rounds {rounds}{self._cut} on items like these until "
             f"{self.expires}; this does not say that it is right, unbiased or fair"
         )
+
+    @property
+    def _cut(self) -> str:
+        cut = self.policy.cut
+        return "" if cut is None else f" on the cut at {cut}, and not on the scale,"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -192,8 +203,8 @@ class Certificate:
         domains = [each["domain"] for each in self.rounds.values()]
         if ratings.scale != self.scale:
             raise CertificateError(
-                f"classifier {name}: found another scale; expected the one that it was certified "
-                "on. Certify it on this scale.",
+                f"classifier {name}: found another scale, {ratings.scale.in_words}; expected the "
+                f"one that it was certified on, {self.scale.in_words}. Certify it on this scale.",
                 "certificate_other_labels",
             )
         for column in sorted({*here}.union(*domains)):
@@ -227,10 +238,8 @@ def certify(
     contract: Contract,
     project: str,
     expires: date,
-    waivers: Sequence[Waiver] = (),
-    settings_digest: str | None = None,
-    identities: Sequence[Identity] = (),
     reason: str = "",
+    **under: Unpack[Under],
 ) -> Certificate:
     """Judge a classifier beside the panels of admitted rounds, and record what was found.
 
@@ -242,7 +251,7 @@ def certify(
         Which classifier it is.
     rules
         The policy whose rules for classifiers judge it.
-    policy, contract, project, waivers, settings_digest, identities
+    policy, contract, project, under
         What the panels are admitted by, as for `release_round`.
     expires
         The last day on which the certificate answers, at most 366 days from today.
@@ -276,12 +285,13 @@ def certify(
             f"classifier {identity.name}: found no rules for classifiers; expected at least one. "
             "Name a policy with rules under classifiers, as classifier-standard."
         )
-    by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, identities=identities)
+    terms = Terms.today(policy, contract, **under)
     with store.reading():
         store.log.give_to(project)
         refuse_reused(store, rules, contract)
         _refuse_again(store, _earlier(store.history(), identity, rounds), identity, reason)
+        _refuse_before_drift(store.history(), identity, rounds)
+        _refuse_silver(store.history(), rounds)
         judged, _ = decide(store, list(dict.fromkeys(rounds)), terms)
     found = _certificate(project, identity, expires, rules, terms, judged, reason.strip())
     with store.locked():
@@ -309,22 +319,77 @@ def open_certificate(
     StoreError
         The log or a round was edited.
     """
-    history = store.history()
-    place, entry = _entry_of(store, history, identity)
-    if entry["decision"] != "certified":
+    found = _in_force(store, identity, on or today())[0]
+    if (seen := found.anchored) and seen.drifted:
         raise CertificateError(
-            f"classifier {identity.name}: found that it was held ({'; '.join(entry['reasons'])}); "
-            "expected a certificate. Improve the classifier, and certify it again.",
-            "certificate_held",
+            f"classifier {identity.name}: found that it drifted ({seen.in_words}); expected "
+            "agreement that stays. Find out what changed, and certify it on fresh rounds.",
+            "certificate_drifted",
         )
-    said = _document(store, entry)
-    refuse_expiry(_last_day(entry), on or today(), LONGEST)
-    for name, digest in entry["rounds"].items():
-        _refuse_withdrawn(store, name, digest, history[place:])
-    found = _derived(store, said, entry, history[:place], identity)
     if ratings is not None:
         found.refuse_others(ratings)
     return found
+
+
+def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
+    """Record what a certified classifier says now on items that it was certified on: its anchors.
+
+    The items of the first look are the anchors of all later ones. The same labels on the same day
+    are one look.
+
+    Parameters
+    ----------
+    store, identity
+        The store with its certificate, and which classifier it is.
+    ratings
+        Its new labels of some items of the certified rounds. Those of others are left aside.
+
+    Returns
+    -------
+    Anchored
+        Agreement with the panel on the anchors, over all looks. If it drifted, its certificate
+        answers nothing.
+
+    Raises
+    ------
+    CertificateError
+        No certificate is in force, the scale is another one, or the items are not its anchors
+        (`certificate_other_anchors`).
+    """
+    name, day = identity.name, today()
+    with store.locked():
+        found, entry, judged = _in_force(store, identity, day)
+        panel = _Panel(found, judged)
+        sides = _at_cut(ratings, found.policy)
+        if sides.scale != found.scale or found.scale.continuous:
+            raise CertificateError(
+                f"classifier {name}: found labels that are {sides.scale.in_words}; expected "
+                f"categories as certified, {found.scale.in_words}. Read them on that scale.",
+                "certificate_other_labels",
+            )
+        said = sides.first(["item", "label"], raters=[name]).to_pydict()
+        labels = dict(zip(said["item"], said["label"], strict=True))
+        looks = _anchored(store.history(), entry)
+        earlier = [_document(store, "anchors", each) for each in looks]
+        known = {*(earlier[0] if earlier else panel.given)}
+        strange, missing = sorted({*labels} - known), sorted(known - {*labels}) if earlier else []
+        if strange or missing or len(labels) < FEWEST_ANCHORS:
+            raise CertificateError(
+                f"classifier {name}: found {counted(len(labels), 'anchor')}, without "
+                f"{listed(missing)} and with the others {listed(strange)}; expected "
+                f"{'those of the first look' if earlier else 'items of its certified rounds'}, "
+                f"{FEWEST_ANCHORS} or more. Give its labels of these.",
+                "certificate_other_anchors",
+            )
+        content = as_json(labels)
+        facts = {"labels": digest_of(content), "day": day.isoformat()}
+        if looks and facts.items() <= looks[-1].items():
+            return panel.seen(earlier)
+        store.storage.keep(f"anchors/{facts['labels']}.json", content)
+        seen = panel.seen([*earlier, labels])
+        facts |= {"certificate": entry["certificate"], "classifier": name}
+        store.record("anchored", entry["round"], **facts, drifted=seen.drifted)
+    return seen
 
 
 def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
@@ -383,6 +448,7 @@ def _certificate(
     for each in judged:
         if not each.decision.admitted:
             raise _not_admitted(each.version.round, "; ".join(each.decision.reasons))
+    judged = [replace(each, ratings=_at_cut(each.ratings, rules)) for each in judged]
     scales = {each.ratings.scale for each in judged}
     if len(scales) > 1:
         raise CertificateError(
@@ -394,6 +460,10 @@ def _certificate(
     found = {each.version.round: _evidence(each, identity, rules) for each in judged}
     scale = next(iter(scales))
     return Certificate(project, identity, expires, rules, about, found, scale, (), reason)
+
+
+def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
+    return ratings if rules.cut is None else ratings.at_cut(rules.cut)
 
 
 def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
@@ -429,7 +499,7 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
             "them. Correct the name, or let it label the round.",
             "certificate_classifier_absent",
         )
-    refuse_models(ratings.raters, identity, where)
+    refuse_models(ratings, identity, where)
     rated = _values_of(ratings, "item", ratings.raters)
     if missing := sorted(rated - labelled):
         raise CertificateError(
@@ -440,8 +510,12 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
         )
 
 
-def refuse_models(raters: Collection[str], identity: Identity, where: str) -> None:
-    """Refuse a panel with the name of a model, or of the classifier itself."""
+def refuse_models(ratings: Ratings, identity: Identity, where: str) -> None:
+    """Refuse another classifier than the export tells, and a panel with the name of a model."""
+    for told in told_of(ratings):
+        if told.name == identity.name:
+            told.beside(identity).refuse_other(identity)
+    raters = ratings.raters
     selves = [each for each in (identity.name, identity.model) if each]
     models = {
         *like_models(raters),
@@ -501,10 +575,25 @@ def _record(store: Store, found: Certificate) -> None:
     """Keep the document, and then write its entry. Call only while the store is locked."""
     written, facts = as_json(found.to_mapping()), _facts(found)
     digest = digest_of(written)
-    store.storage.keep(_file(digest), written)
-    called = f"classifier-{found.identity.digest[:12]}"
+    store.storage.keep(f"certificates/{digest}.json", written)
     reasons = list(found.reasons)
-    store.record("certified", called, certificate=digest, reasons=reasons, **facts)
+    store.record("certified", _name(found.identity), certificate=digest, reasons=reasons, **facts)
+
+
+def _refuse_silver(history: Sequence[Entry], rounds: Collection[str]) -> None:
+    """Refuse rounds whose labels a classifier gave: a certificate comes before these."""
+    judged = (each for each in history if each["event"] == "decided" and "silver" in each)
+    if silver := sorted({each["round"] for each in judged} & {*rounds}):
+        raise CertificateError(
+            f"rounds {listed(silver)}: found that a classifier gave their labels; expected rounds "
+            "of people, which certify it first. Name the store of these.",
+            "certificate_round_silver",
+        )
+
+
+def _name(identity: Identity) -> str:
+    """The name under which the log has a classifier."""
+    return f"classifier-{identity.digest[:12]}"
 
 
 def _facts(found: Certificate) -> dict[str, Any]:
@@ -520,10 +609,6 @@ def _facts(found: Certificate) -> dict[str, Any]:
     }
 
 
-def _file(digest: str) -> str:
-    return f"certificates/{digest}.json"
-
-
 def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> tuple[int, Entry]:
     """The last attempt with an identity, and its place in the log."""
     attempts = [
@@ -536,7 +621,7 @@ def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> tup
         return mine[-1]
     for _, entry in reversed(attempts):
         if entry["decision"] == "certified":
-            identity.refuse_other(_identity_in(_document(store, entry)))
+            identity.refuse_other(_identity_in(_document(store, "certificates", entry)))
     raise CertificateError(
         f"classifier {identity.name}: found no certificate of {identity.digest[:12]} in the log; "
         "expected one. Certify it: agreement-pipeline certify.",
@@ -558,13 +643,15 @@ def _identity_in(said: Mapping[str, Any]) -> Identity:
         raise _not_derived(f"a classifier that cannot be used ({cause})") from None
 
 
-def _document(store: Store, entry: Entry) -> dict[str, Any]:
+def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
     """The document of an entry, whose bytes must be those that the log has."""
-    content = store.storage.read(_file(entry["certificate"]))
-    if content is None or digest_of(content) != entry["certificate"]:
+    digest = entry["certificate" if kind == "certificates" else "labels"]
+    file = f"{kind}/{digest}.json"
+    content = store.storage.read(file)
+    if content is None or digest_of(content) != digest:
         what = "no such file" if content is None else "other bytes than those in the log"
         raise CertificateError(
-            f"{store.root / _file(entry['certificate'])}: found {what}; expected the certificate. "
+            f"{store.root / file}: found {what}; expected what was written for the certificate. "
             "Restore it, or certify the classifier again.",
             "certificate_edited",
         )
@@ -591,17 +678,98 @@ def _refuse_withdrawn(store: Store, name: str, digest: str, since: Sequence[Entr
         )
 
 
+def _in_force(
+    store: Store, identity: Identity, on: date
+) -> tuple[Certificate, Entry, list[Judged]]:
+    """The certificate in force, derived again, with its entry and the rounds that it rests on."""
+    history = store.history()
+    place, entry = _entry_of(store, history, identity)
+    if entry["decision"] != "certified":
+        raise CertificateError(
+            f"classifier {identity.name}: found that it was held ({'; '.join(entry['reasons'])}); "
+            "expected a certificate. Improve the classifier, and certify it again.",
+            "certificate_held",
+        )
+    said = _document(store, "certificates", entry)
+    refuse_expiry(_last_day(entry), on, LONGEST)
+    for name, digest in entry["rounds"].items():
+        _refuse_withdrawn(store, name, digest, history[place:])
+    found, judged = _derived(store, said, entry, history[:place], identity)
+    _refuse_before_drift(history[:place], identity, entry["rounds"])
+    if looks := [_document(store, "anchors", each) for each in _anchored(history, entry)]:
+        found = replace(found, anchored=_Panel(found, judged).seen(looks))
+    return found, entry, judged
+
+
+class _Panel:
+    """The labels of the panel of each certified item, and the first one of the classifier."""
+
+    def __init__(self, certified: Certificate, judged: Sequence[Judged]) -> None:
+        self.rules = certified.policy
+        self.first, self.given = dict[str, str](), dict[str, Counter[str]]()
+        for each in judged:
+            ratings = _at_cut(each.ratings, self.rules).unassisted
+            columns = ratings.first(["item", "rater", "label"]).to_pydict()
+            for item, rater, label in zip(*columns.values(), strict=True):
+                if rater == certified.identity.name:
+                    self.first[item] = label
+                elif rater in ratings.raters:
+                    self.given.setdefault(item, Counter())[label] += 1
+
+    def seen(self, looks: Sequence[Mapping[str, str]]) -> Anchored:
+        """What looks at anchors say."""
+        items = sorted(looks[0])
+        if any({*each} != {*items} for each in looks) or not {*items} <= self.given.keys():
+            raise _not_derived("other anchors than the first, or none of its items")
+        first, *again = (
+            [self.given[item][labels[item]] / self.given[item].total() for item in items]
+            for labels in (self.first, *looks)
+        )
+        lost, tail = self.rules.most_lost, self.rules.inference.tail
+        return anchored(np.array(first), np.array(again), lost, tail)
+
+
+def _anchored(history: Sequence[Entry], certified: Entry) -> list[Entry]:
+    """The looks at the anchors of a certificate."""
+    named = certified["certificate"]
+    return [
+        each for each in history if each["event"] == "anchored" and each["certificate"] == named
+    ]
+
+
+def _refuse_before_drift(
+    history: Sequence[Entry], identity: Identity, rounds: Collection[str]
+) -> None:
+    """Refuse rounds that came before the classifier was seen to drift: it was another one then."""
+    places = [
+        place
+        for place, entry in enumerate(history)
+        if (entry["event"] == "anchored" and entry["drifted"] and entry["round"] == _name(identity))
+    ]
+    came = {
+        entry["round"]
+        for entry in history[places[-1] if places else 0 :]
+        if entry["event"] == "ingested"
+    }
+    if places and (old := sorted({*rounds} - came)):
+        raise CertificateError(
+            f"classifier {identity.name}: found that it drifted since rounds {listed(old)} came; "
+            "expected rounds that it labelled after that. Deliver fresh rounds with its labels.",
+            "certificate_drifted",
+        )
+
+
 def _derived(
     store: Store, said: Mapping[str, Any], entry: Entry, before: Sequence[Entry], identity: Identity
-) -> Certificate:
+) -> tuple[Certificate, list[Judged]]:
     """The certificate as the store's bytes give it, if it is the one that is written."""
     try:
         panel = said["panel"]
         terms = Terms(
             Policy.from_mapping(panel["policy"]),
             Contract.from_mapping(panel["contract"]),
-            tuple(map(Waiver.from_mapping, panel["waivers"])),
             today(),
+            tuple(map(Waiver.from_mapping, panel["waivers"])),
         )
         rules = Policy.from_mapping(said["policy"])
         expires, reason = _last_day(said), str(said["reason"])
@@ -623,7 +791,7 @@ def _derived(
         raise _not_derived(other or "facts that the log has otherwise")
     for each in judged:
         _refuse_otherwise_admitted(each, before)
-    return found
+    return found, judged
 
 
 def _refuse_otherwise_admitted(judged: Judged, before: Sequence[Entry]) -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from agreement_pipeline.classifiers import Identity, identified
+from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
 from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
@@ -46,24 +46,48 @@ if TYPE_CHECKING:
 IN_THE_LOG = "the store's log has the reasons"
 
 
+class Under(TypedDict, total=False):
+    """What rounds are judged under, beside policy and contract.
+
+    Attributes
+    ----------
+    waivers
+        Those of all rounds.
+    settings_digest
+        A round is held if it was read under other settings. None: under any.
+    adjudicated
+        Labels that stand instead of the panel's. They change no decision.
+    certified_by
+        Which classifier gave the labels, and who certifies it. The round is held without its
+        certificate and a drawn audit.
+    identities
+        Which classifiers labelled beside raters, as far as that is known.
+    """
+
+    waivers: Sequence[Waiver]
+    settings_digest: str | None
+    adjudicated: Mapping[str, Adjudicated]
+    certified_by: "CertifiedBy | None"
+    identities: Sequence[Identity]
+
+
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What rounds are judged by.
-
-    Waivers are those of all rounds, and must hold `on` this day. Rounds must have been read under
-    the settings, if any are given. No decision reads the `adjudicated` labels. If a classifier gave
-    the labels, `certified_by` says which, and who certifies it. `identities` say which classifiers
-    labelled beside raters, as far as that is known.
-    """
+    """What rounds are judged by. Waivers must hold `on` this day. The rest is as in `Under`."""
 
     policy: Policy
     contract: Contract
-    waivers: tuple[Waiver, ...]
     on: date
+    waivers: Sequence[Waiver] = ()
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
     certified_by: "CertifiedBy | None" = None
     identities: Sequence[Identity] = ()
+
+    @classmethod
+    def today(cls, policy: Policy, contract: Contract, **under: Unpack[Under]) -> "Terms":
+        """What rounds are judged by today."""
+        return cls(policy, contract, today(), **under)
 
     def of(self, round_name: str) -> Waivers:
         """The waivers of one round."""
@@ -244,8 +268,10 @@ def judge_version(
         )
         also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
     also += _given_again(store, version, None if renamed else ratings)
-    known = [each for each in terms.identities if each.name in ratings.classifiers]
-    also += [identified(each, _namesakes(store, each)) for each in known]
+    known = list[Identity]()
+    for each, others in known_in(ratings, terms.identities):
+        known.append(each)
+        also.append(identified(each, {*_namesakes(store, each), *others}))
     silver = None
     if terms.certified_by is not None:
         silver = terms.certified_by.judged(store, version.round, ratings, terms.policy, terms.on)
@@ -268,11 +294,7 @@ def judge_delivered(
     ratings: Ratings,
     policy: Policy,
     contract: Contract,
-    *,
-    waivers: Sequence[Waiver] = (),
-    settings_digest: str = UNKNOWN_SETTINGS,
-    certified_by: "CertifiedBy | None" = None,
-    identities: Sequence[Identity] = (),
+    **under: Unpack[Under],
 ) -> Judged:
     """The decision that `judge_round` would take if the round came with these ratings now.
 
@@ -283,8 +305,8 @@ def judge_delivered(
     StoreError
         The log was edited, or it has another policy of the same name and version.
     """
-    by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, certified_by=certified_by, identities=identities)
+    terms = Terms.today(policy, contract, **under)
+    settings_digest = terms.settings_digest or UNKNOWN_SETTINGS
     version = RoundVersion(round_name, ratings.digest, "", "", "", settings_digest)
     kept = Checked(version, ratings, contract.digest, tuple(contract.check(ratings)))
     with store.reading():
@@ -522,11 +544,7 @@ def reassess(
     store: Store,
     policy: Policy,
     contract: Contract,
-    *,
-    waivers: Sequence[Waiver] = (),
-    settings_digest: str | None = None,
-    certified_by: "CertifiedBy | None" = None,
-    identities: Sequence[Identity] = (),
+    **under: Unpack[Under],
 ) -> Iterator[Reassessed]:
     """Look at every round of a store again, and judge it as `judge_round` does where that is due.
 
@@ -537,8 +555,7 @@ def reassess(
     StoreError
         The log was edited, or it has another policy of the same name and version.
     """
-    by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, certified_by=certified_by, identities=identities)
+    terms = Terms.today(policy, contract, **under)
     said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
         refuse_reused(store, policy, contract)
@@ -618,6 +635,7 @@ def _stands(
         and all(
             said in [each.to_mapping() for each in terms.identities]
             for said in decided.get("classifiers", ())
+            if said["name"] in {each.name for each in terms.identities}
         )
         and ("read_otherwise" in checks) == terms.read_otherwise(present)
         and released <= admitted

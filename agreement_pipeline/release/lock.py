@@ -7,14 +7,12 @@ import json
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import count
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
-from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import Policy, Waiver, Waivers
+from agreement_pipeline.policy import Policy, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated, PanelLabels
 from agreement_pipeline.release.contents import (
     MANIFEST,
@@ -28,13 +26,12 @@ from agreement_pipeline.release.decisions import (
     Checked,
     Judged,
     Terms,
+    Under,
     decide,
     is_last_decision,
     refuse_replaced,
-    today,
 )
 from agreement_pipeline.release.opening import verify_release
-from agreement_pipeline.release.silver import CertifiedBy
 from agreement_pipeline.release.tables import Member, gold_in, labels_of, rounds_of
 from agreement_pipeline.store import RoundVersion, Store, check_round_name, digest_of
 from agreement_pipeline.text import listed
@@ -47,19 +44,12 @@ def release_round(
     contract: Contract,
     *,
     project: str,
-    waivers: Sequence[Waiver] = (),
-    settings_digest: str | None = None,
-    adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
-    certified_by: CertifiedBy | None = None,
-    identities: Sequence[Identity] = (),
+    **under: Unpack[Under],
 ) -> Release:
     """Release the training data of a round, if the policy admits it.
 
-    The decision is always recorded. If the round is held, every release that contains it is
-    withdrawn. It is held if it was read under other settings than `settings_digest`. `adjudicated`
-    labels stand instead of the panel's, and change no decision. `certified_by` says that a
-    classifier gave the labels: the round is then held without its certificate and a drawn audit.
-    `identities` say which classifiers labelled beside raters.
+    The decision is always recorded, as it is taken `under` more (`Under`). If the round is held,
+    every release that contains it is withdrawn.
 
     Returns
     -------
@@ -77,8 +67,7 @@ def release_round(
     StoreError
         The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
-    by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, adjudicated, certified_by, identities)
+    terms = Terms.today(policy, contract, **under)
     return _release(store, round_name, [round_name], terms, project)
 
 
@@ -89,11 +78,7 @@ def release_dataset(
     contract: Contract,
     *,
     project: str,
-    waivers: Sequence[Waiver] = (),
-    settings_digest: str | None = None,
-    adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
-    certified_by: CertifiedBy | None = None,
-    identities: Sequence[Identity] = (),
+    **under: Unpack[Under],
 ) -> Release:
     """Release the training data of several rounds together, as `<project>.dataset`.
 
@@ -106,8 +91,7 @@ def release_dataset(
     ReleaseHeldError
         No round was given, a round is not admitted, or the rounds do not fit together.
     """
-    by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, adjudicated, certified_by, identities)
+    terms = Terms.today(policy, contract, **under)
     return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), terms, project)
 
 
@@ -117,11 +101,8 @@ def judge_round(
     policy: Policy,
     contract: Contract,
     *,
-    waivers: Sequence[Waiver] = (),
-    settings_digest: str | None = None,
-    certified_by: CertifiedBy | None = None,
-    identities: Sequence[Identity] = (),
     kept: Checked | None = None,
+    **under: Unpack[Under],
 ) -> tuple[Judged, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
@@ -138,8 +119,7 @@ def judge_round(
     StoreError
         The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
-    by = policy, contract, tuple(waivers), today(), settings_digest
-    terms = Terms(*by, certified_by=certified_by, identities=identities)
+    terms = Terms.today(policy, contract, **under)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
     return judged[0], withdrawn
 

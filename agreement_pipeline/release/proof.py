@@ -229,8 +229,8 @@ def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Ter
         terms = Terms(
             Policy.from_mapping(found["policy"]),
             Contract.from_mapping(found["contract"]),
-            tuple(map(Waiver.from_mapping, chain.from_iterable(found["waivers"].values()))),
             on,
+            tuple(map(Waiver.from_mapping, chain.from_iterable(found["waivers"].values()))),
         )
     except (
         AgreementError,

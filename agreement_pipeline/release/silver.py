@@ -97,10 +97,16 @@ class Audit:
             return _held(error.code, str(error))
         except RatingsError as error:
             return _held("silver_undefined", str(error))
+        if self.draw.design == "clustered":
+            words = (
+                "found a draw of whole clusters; expected one of items, since nobody studied how "
+                "often few wrong clusters hide many wrong labels. Draw items from fresh ones."
+            )
+            return _held("silver_undefined", words)
         if self.draw.earlier:
             words = (
                 f"draw of {self.draw.in_words}; expected one draw, since the best of several is "
-                "no random sample. Leave the items of all draws out of the round, and draw again."
+                "no random sample. Deliver fresh items, and draw from these."
             )
             return _held("draw_again", words)
         return self._judged(found, policy.silver.most_wrong)
@@ -192,7 +198,7 @@ class CertifiedBy:
                 "which is certified. Correct the name, or let it label the round.",
                 "certificate_classifier_absent",
             )
-        refuse_models(ratings.raters, self.identity, where)
+        refuse_models(ratings, self.identity, where)
         certificate = self._certificate
         refuse_expiry(certificate.expires, on)
         certificate.refuse_others(ratings)

@@ -202,6 +202,7 @@ WHAT: Mapping[str, Callable[[Any], str]] = {
         f"{entry['subject']}, from {counted(len(entry['versions']), 'version')} of rounds, "
         f"as {entry['by']} asked: {entry['why']}"
     ),
+    "anchored": lambda entry: f"{entry['classifier']}: anchors labelled again",
     "migrated": lambda entry: (
         f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
         + _asked_by(entry.get("by"))

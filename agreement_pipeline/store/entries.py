@@ -20,6 +20,7 @@ SUBJECTS = {
     "migrated": "store",
     "drawn": "draw",
     "certified": "certificate",
+    "anchored": "anchors",
     "adopted": "store",
     "erased": "store",
 }
@@ -73,6 +74,7 @@ FACTS = {
         "policy",
         "policy_digest",
     ),
+    "anchored": ("certificate", "classifier", "labels", "day", "drifted"),
     "adopted": ("by",),
     "erased": ("subject", "versions", "entries", "head", "by", "why"),
 }
@@ -100,6 +102,10 @@ def _is_count(value: object) -> bool:
     return _is_number(value) and isinstance(value, int) and value > 0
 
 
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 def _are_each(said: Mapping[str, Callable[[Any], bool]], values: object) -> bool:
     """True for a list in which every entry has these keys, with values of these kinds."""
     return isinstance(values, list) and all(
@@ -120,7 +126,7 @@ VERDICT = dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | d
 FINDING = {
     "description": is_text,
     "severity": is_text,
-    "passed": lambda value: isinstance(value, bool),
+    "passed": _is_flag,
 }
 TEXTS, COUNT = ("a list of texts", are_texts), ("a whole number from 1", _is_count)
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -148,7 +154,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "classifiers": ("a list of classifiers", partial(_are_each, {"name": is_text})),
     "project": ("a text", is_text),
     "location": ("a text", is_text),
-    "tentative": ("true or false", lambda value: isinstance(value, bool)),
+    **dict.fromkeys(("tentative", "drifted", "listed"), ("true or false", _is_flag)),
     "version": COUNT,
     "verdicts": ("a list of verdicts", partial(_are_each, VERDICT)),
     "findings": ("a list of findings", partial(_are_each, FINDING)),

@@ -5,6 +5,8 @@
     log/, segments/, index/                         the events, in order
     releases/<name>/<version>/                      the training data
     certificates/<digest>.json                      what classifiers were certified for
+    populations/<digest>.json                       the items that draws were from
+    anchors/<digest>.json                           labels that they gave to anchors again
 
 Nothing is ever overwritten. Bytes are written first and their log entry last, so a killed writer
 has changed everything or nothing. Of training data the log entry is written first.

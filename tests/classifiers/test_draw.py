@@ -117,8 +117,37 @@ def test_expected_shares_are_for_labels_in_strata(store, population):
 
 
 def test_another_design_is_refused(store, population):
-    with pytest.raises(DrawError, match="expected one of simple, stratified"):
-        draw(store, "march", population, 50, design="clustered")
+    with pytest.raises(DrawError, match="expected one of simple, stratified, clustered"):
+        draw(store, "march", population, 50, design="systematic")
+
+
+def test_whole_clusters_are_drawn_and_labels_of_others_are_refused(store, rows):
+    cluster = {item: f"d{int(item[1:]) // 5:02}" for item, *_ in rows}
+    population = ratings_of(rows, cluster=cluster)
+    found = draw(store, "march", population, 30, design="clustered")
+    drawn = {cluster[item] for item in found.items}
+    assert (len(drawn), len(found.items)) == (30, 150)
+    assert {*found.items} == {item for item, of in cluster.items() if of in drawn}
+    assert found.in_words == "150 of 400 items of march, clustered (30 clusters)"
+    found.refuse_others(labels_of(found.items), population)
+    with pytest.raises(DrawError, match="1 item without a label"):
+        found.refuse_others(labels_of(found.items[1:]), population)
+    panel = [(item, "ana", label) for item, _, label in rows if item in {*found.items}]
+    numbers = correct(ratings_of(panel, classifiers=()), population, design=found.design)
+    assert {each.n_labels for each in numbers} == {150}
+    renamed = ratings_of(rows, cluster={item: name + "x" for item, name in cluster.items()})
+    found.refuse_others(labels_of(found.items), renamed)
+    others = ratings_of(rows, cluster=dict.fromkeys(cluster, "one") | {rows[0][0]: "two"})
+    with pytest.raises(DrawError, match="found a population with other clusters or items"):
+        found.refuse_others(labels_of(found.items), others)
+
+
+def test_clusters_that_are_drawn_are_known_and_enough(store, rows, population):
+    with pytest.raises(DrawError, match="found no clusters"):
+        draw(store, "march", population, 30, design="clustered")
+    cluster = {item: f"d{int(item[1:]) // 5:02}" for item, *_ in rows}
+    with pytest.raises(DrawError, match="found 81 clusters to draw; expected from 2 to 80"):
+        draw(store, "march", ratings_of(rows, cluster=cluster), 81, design="clustered")
 
 
 # Whoever wants another draw
@@ -163,6 +192,51 @@ def test_neither_another_name_nor_a_few_other_items_make_another_population(stor
     with pytest.raises(DrawError) as error:
         draw(store, "april", ratings_of(changed(rows)), 50)
     assert error.value.code == "draw_open"
+
+
+@pytest.mark.parametrize("design", ["simple", "stratified"])
+def test_the_rest_of_a_population_is_no_other_population(store, rows, design):
+    first = draw(store, "march", ratings_of(rows), 50, design=design)
+    rest = ratings_of([each for each in rows if each[0] not in first.items])
+    with pytest.raises(DrawError) as error:
+        draw(store, "the-rest", rest, 50)
+    assert error.value.code == "draw_open"
+    second = draw(store, "the-rest", rest, 50, reason="looks bad")
+    assert (second.earlier, second.reasons) == ((first.seed,), ("looks bad",))
+
+
+@pytest.mark.parametrize(("n_of_rest", "earlier"), [(40, 0), (41, 1)])
+def test_a_tenth_of_another_population_makes_no_second_draw(store, rows, n_of_rest, earlier):
+    first = draw(store, "march", ratings_of(rows), 50)
+    rest = [each for each in rows if each[0] not in first.items][:n_of_rest]
+    fresh = [(f"fresh-{n:03}", "model", "yes") for n in range(400 - n_of_rest)]
+    found = draw(store, "april", ratings_of(rest + fresh), 50, reason="some came again")
+    assert len(found.earlier) == earlier
+
+
+def test_a_list_of_a_population_that_is_gone_or_edited_is_refused(store, rows, population):
+    draw(store, "march", population, 50)
+    other = ratings_of([(f"other-{item}", rater, label) for item, rater, label in rows])
+    (path,) = (store.root / "populations").iterdir()
+    path.write_bytes(path.read_bytes().replace(b"i0001", b"x0001"))
+    for _ in range(2):
+        with pytest.raises(DrawError) as error:
+            draw(store, "april", other, 50)
+        assert error.value.code == "draw_edited"
+        path.unlink(missing_ok=True)
+
+
+def test_of_a_draw_of_an_older_version_only_the_drawn_items_are_known(store, rows, population):
+    first = draw(store, "march", population, 50)
+    sealed(store, lambda entry: entry.pop("listed"))
+    (older,) = draws(store)
+    assert older == replace(first, listed=False)
+    assert Draw.from_mapping(older.to_mapping()) == older
+    assert "listed" not in older.to_mapping()
+    rest = ratings_of([each for each in rows if each[0] not in first.items])
+    assert draw(store, "the-rest", rest, 50).earlier == ()
+    with pytest.raises(DrawError, match="found an earlier draw"):
+        draw(store, "march", population, 50)
 
 
 def test_other_items_are_another_population(store, rows):

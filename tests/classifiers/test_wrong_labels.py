@@ -101,3 +101,16 @@ def test_without_enough_ratings_there_is_no_share(raters, why):
     assert found.value is None
     assert found.upper is None
     assert why in found.undefined
+
+
+def test_one_right_label_a_cluster_is_not_all_that_a_cluster_has():
+    said = [(f"i{n:03}", "model", "a") for n in range(200)]
+    panel = [
+        (f"i{n:03}", f"r{rater}", "b" if n % 5 else "a") for n in range(100) for rater in range(3)
+    ]
+    frame = pd.DataFrame([*said, *panel], columns=["item", "rater", "label"])
+    frame["cluster"] = frame["item"].str[1:].astype(int) // 5
+    ratings = Ratings.from_frame(frame, SCALE, classifiers=["model"])
+    found = wrong_labels(ratings, 3, design="clustered")
+    assert found.value == pytest.approx(0.8)
+    assert found.upper > 0.8

@@ -79,3 +79,22 @@ def test_a_check_takes_nothing_that_it_would_not_heed(project, given, capsys):
     assert "\n  by the policy classifier-standard, version 1\n" in capsys.readouterr().out
     assert main(["certify", str(project), judge, "--check", *given]) == 2
     assert "expected none, since the certificate has its own" in capsys.readouterr().err
+
+
+def test_anchors_that_are_labelled_again_end_the_certificate_of_a_classifier_that_drifted(
+    project, tmp_path, capsys
+):
+    judge = str(project.with_name("judge.yaml"))
+    main(["certify", str(project), judge, "--expires", SOON])
+    again = tmp_path / "again.csv"
+    for wrong, status, words in [
+        (1, 0, "in 1 look; it may not fall under 0.943"),
+        (40, 1, "refused (certificate_drifted)"),
+    ]:
+        labels = make_ratings(wrong=wrong).to_pandas()
+        labels[labels["rater"] == "judge"].to_csv(again, index=False)
+        capsys.readouterr()
+        assert main(["certify", str(project), judge, "--anchors", str(again)]) == status
+        assert words in "".join(capsys.readouterr())
+    assert main(["certify", str(project), judge, "--check"]) == 1
+    assert "refused (certificate_drifted)" in capsys.readouterr().err

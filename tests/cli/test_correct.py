@@ -259,3 +259,18 @@ def test_only_the_panels_table_has_raters_where_a_row_is_an_item(place, capsys):
     panel.rename(columns={"rater": "who", "label": "answer"}).to_csv("labels.csv", index=False)
     status, _, err = run(capsys, "correct", "items.csv", "labels.csv", *how)
     assert status == 0, err
+
+
+def test_whole_clusters_are_drawn_and_corrected(place, capsys):
+    frame = pd.read_csv("march.csv")
+    frame["thread"] = frame["item"].str[1:].astype(int) // 4
+    frame.to_csv("threads.csv", index=False)
+    by = ["--cluster", "thread"]
+    status, out, err = run(capsys, "draw", "threads.csv", "--n", "40", "--clusters", *by)
+    assert status == 0
+    assert err == "drawn: 160 of 600 items of threads, clustered (40 clusters)\n"
+    label(csv.DictReader(out.splitlines()))
+    status, out, err = run(capsys, "correct", "threads.csv", "labels.csv", *by)
+    assert status == 0, err
+    assert "clustered (40 clusters)" in out
+    assert run(capsys, "draw", "threads.csv", "--n", "9", "--clusters", "--stratified")[0] == 2

@@ -15,8 +15,8 @@ from agreement_pipeline.errors import CertificateError, ProjectError, ReleaseHel
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.host import released
 from agreement_pipeline.projects import Project, load_project
-from agreement_pipeline.release import decisions, lock, verify_release
-from tests.release.silver import items, ratings_of, rows_of
+from agreement_pipeline.release import decisions, verify_release
+from tests.release.silver import items, ratings_of, rows_of, said_of
 
 pytestmark = pytest.mark.slow
 
@@ -60,6 +60,11 @@ class Silver:
     @property
     def rules(self) -> str:
         return str(self.root / "configs/policies/rules.yaml")
+
+    @property
+    def with_populations(self) -> str:
+        text = (self.root / "configs/projects/silver.yaml").read_text()
+        return f"{text}populations: populations\ndraw: 80\n"
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -168,10 +173,24 @@ def panel_of_models(silver: Silver, monkeypatch) -> None:
 
 def expired(silver: Silver, monkeypatch) -> None:
     as_it_should_be(silver, monkeypatch)
-    for module in (lock, decisions):
-        monkeypatch.setattr(module, "today", lambda: SOON + timedelta(days=1))
+    monkeypatch.setattr(decisions, "today", lambda: SOON + timedelta(days=1))
     later = type("Later", (), {"now": lambda _: datetime(SOON.year + 1, 1, 1, tzinfo=UTC)})
     monkeypatch.setattr(import_module("agreement_pipeline.cli.judge"), "datetime", later)
+
+
+def drifted(silver: Silver, monkeypatch) -> None:
+    as_it_should_be(silver, monkeypatch)
+    label_anchors_again(silver)
+
+
+def label_anchors_again(silver: Silver) -> None:
+    said = {"no": "yes", "yes": "no"}
+    rows = rows_of(items(90), "judge", lambda item: said[said_of(item)])
+    again = silver.root / "again.csv"
+    pd.DataFrame(rows)[["item", "rater", "label"]].to_csv(again, index=False)
+    identity = str(silver.root / "configs/classifiers/judge.yaml")
+    project = str(silver.root / "configs/projects/people.yaml")
+    assert main(["certify", project, identity, "--anchors", str(again)]) == 1
 
 
 def not_certified(silver: Silver, monkeypatch) -> None:
@@ -194,6 +213,7 @@ HELD = {
     best_of_100_draws: "draw_again",
     panel_of_models: "certificate_panel_models",
     expired: "certificate_expired",
+    drifted: "certificate_drifted",
 }
 
 
@@ -212,6 +232,56 @@ def test_nothing_leaves_on_any_way(silver, monkeypatch, attempt):
     assert not any(silver.ways_out())
     assert silver.codes() == [HELD[attempt]]
     assert silver.in_force() == []
+
+
+def test_the_history_of_both_projects_warns_of_a_certificate_that_has_ended(silver, monkeypatch):
+    as_it_should_be(silver, monkeypatch)
+
+    def answers(project):
+        result = silver.run(project, None, "agreement_history", job="history")
+        (found,) = (
+            each
+            for each in result.get_asset_check_evaluations()
+            if each.check_name == "certificates_answer"
+        )
+        return found.passed, found.description
+
+    assert all(answers(each)[0] for each in ("people", "silver"))
+    label_anchors_again(silver)
+    for each in ("people", "silver"):
+        passed, said = answers(each)
+        assert not passed
+        assert "certificate_drifted" in said
+
+
+def test_dagster_draws_once_from_each_population_before_people_label(silver):
+    silver.write("configs/projects/silver.yaml", silver.with_populations)
+    rows = pd.DataFrame(rows_of(items(), "judge"))[["item", "rater", "label"]]
+    silver.write("populations/s1.csv", rows.to_csv(index=False))
+    silver.write("populations/rest.csv", rows[100:].to_csv(index=False))
+
+    def drawn():
+        result = silver.run("silver", None, "drawn_items", job="draw")
+        (event,) = result.asset_materializations_for_node("silver__drawn_items")
+        return event.metadata
+
+    shown = drawn()
+    assert shown["items"].value == 80
+    (refused,) = shown["populations_refused"].records
+    assert refused.data["file"] == "s1.csv"
+    assert "expected one draw of a population" in refused.data["why"]
+    (tasks,) = (silver.root / "populations/tasks").iterdir()
+    named = pd.read_csv(tasks)
+    assert named.columns.tolist() == ["item", "text", "rater", "label", "draw"]
+    assert drawn()["draws"].records == shown["draws"].records
+    (entry,) = [each for each in silver.project().store.history() if each["event"] == "drawn"]
+    assert [*named["item"]] == entry["items"]
+
+
+def test_a_folder_of_populations_that_is_not_there_is_refused(silver):
+    silver.write("configs/projects/silver.yaml", silver.with_populations)
+    with pytest.raises(ProjectError, match="expected the populations of silver"):
+        next(silver.project().draws())
 
 
 def test_the_check_of_the_labels_shows_its_numbers(silver, monkeypatch):

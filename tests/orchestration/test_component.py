@@ -123,6 +123,8 @@ adjudicated: adjudicated
 pages: pages
 pages_url: https://pages.example/toxicity
 images: images
+populations: populations
+draw: "{{ 80 }}"
 owners: [team:nlp]
 limits: {rows: "{{ 9 }}"}
 engine: "{{ 'duckdb' }}"

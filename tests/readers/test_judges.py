@@ -1,5 +1,6 @@
 """The tables of judges' answers that evaluation tools write."""
 
+import hashlib
 import json
 
 import pytest
@@ -168,3 +169,78 @@ def test_a_score_that_lacks_a_field_is_refused_with_its_place(tmp_path):
     path.write_text(json.dumps(page))
     with pytest.raises(RatingsError, match=r"scores\.json: record 1: found no 'source'"):
         rows_of(path)
+
+
+def told(path, question, **how):
+    """What the export says of the classifier m, and what the ratings keep of it."""
+    ratings = read(path, Columns(label=question), classifiers=["m"], **how)
+    return [dict(each) for each in ratings.origin.classifiers]
+
+
+def sha(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_file_of_promptfoo_says_how_an_assertion_is_judged(tmp_path):
+    path = judges.promptfoo(tmp_path)
+    said = json.loads(path.read_text())
+    usual = {"id": "openai:m-large", "config": {"temperature": 0, "apiKey": "secret"}}
+    said["config"] = {"defaultTest": {"options": {"provider": usual, "rubricPrompt": "Is it?"}}}
+    path.write_text(json.dumps(said))
+    (found,) = told(path, "pass")
+    assert found == {
+        "name": "m",
+        "model": "openai:m-large",
+        "prompt_digest": sha("Is it?"),
+        "rubric_digest": sha("right?"),
+        "parameters": {"temperature": 0},
+    }
+    parts = said["results"]["results"][0]["gradingResult"]["componentResults"]
+    parts[2]["assertion"] |= {"provider": "openai:m-small", "value": "wrong?"}
+    path.write_text(json.dumps(said))
+    both = told(path, "pass")
+    assert [each["model"] for each in both] == ["openai:m-large", "openai:m-small"]
+    assert not any("rubric_digest" in each for each in both)  # each item has its own
+
+
+def test_an_assertion_that_no_model_answers_has_no_model(tmp_path):
+    path = judges.promptfoo(tmp_path)
+    said = json.loads(path.read_text())
+    said["config"] = {"defaultTest": {"options": {"provider": "openai:m-large"}}}
+    for each in said["results"]["results"]:
+        each["gradingResult"]["componentResults"][2]["assertion"]["type"] = "contains"
+    path.write_text(json.dumps(said))
+    assert told(path, "pass") == [{"name": "m", "rubric_digest": sha("right?")}]
+
+
+def test_a_log_of_inspect_says_how_a_scorer_judges(tmp_path):
+    path = judges.inspect_json(tmp_path)
+    said = json.loads(path.read_text())
+    assert told(path, "score") == []
+    said["eval"]["scorers"] = [{"name": "pkg/m", "options": {"template": "A", "instructions": "B"}}]
+    grader = {"model": "openai/m-large", "config": {"temperature": 0.5, "max_connections": 9}}
+    said["eval"]["model_roles"] = {"grader": grader}
+    path.write_text(json.dumps(said))
+    assert told(path, "score") == [
+        {
+            "name": "m",
+            "model": "openai/m-large",
+            "prompt_digest": sha("A\nB"),
+            "parameters": {"temperature": 0.5},
+        }
+    ]
+
+
+def test_a_judge_of_mlflow_is_named_after_its_model(tmp_path):
+    path = judges.mlflow_traces(tmp_path)
+    path.write_text(path.read_text().replace('"m"', '"openai:/m-large"'))
+    ratings = read(path, Columns(label="correct"))
+    assert ratings.classifiers == ("openai:/m-large",)
+    named = {"name": "openai:/m-large", "model": "openai:/m-large"}
+    assert [*ratings.origin.classifiers] == [named]
+
+
+def test_nothing_is_kept_of_who_is_a_rater(tmp_path):
+    path = judges.promptfoo(tmp_path)
+    ratings = read(path, Columns(label="pass"), classifiers=["m"])
+    assert {each["name"] for each in ratings.origin.classifiers} == {"m"}

@@ -7,18 +7,17 @@ from datetime import timedelta
 import pandas as pd
 import pytest
 
-from agreement_pipeline.classifiers import Draw, draw
+from agreement_pipeline.classifiers import Draw, Identity, draw
 from agreement_pipeline.contract import Finding
-from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.errors import CertificateError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver, Waivers, assess, judge
 from agreement_pipeline.policy.policy import Silver
-from agreement_pipeline.ratings import Adjudicated
+from agreement_pipeline.ratings import Adjudicated, Origin
 from agreement_pipeline.release import (
     CertifiedBy,
     certify,
     decisions,
     judge_round,
-    lock,
     open_release,
     opening,
     reassess,
@@ -76,7 +75,7 @@ def in_force(store):
 
 
 def on_day(monkeypatch, day):
-    for module in (lock, decisions, opening):
+    for module in (decisions, opening):
         monkeypatch.setattr(module, "today", lambda: day)
 
 
@@ -242,6 +241,13 @@ def test_a_stratified_draw_is_bound_to_the_labels(store, people, original):
     held(store, people, "draw_other_population")
 
 
+def test_a_draw_of_whole_clusters_is_no_audit(store, people, original):
+    of = {"cluster": lambda frame: frame["item"].str[1:].astype(int) // 4}
+    names = draw(store, "s1", ratings_of(**of), 80, design="clustered").items
+    store.ingest("s1", ratings_of(names, **of), original)
+    assert "whole clusters" in held(store, people, "silver_undefined")
+
+
 def test_a_draw_is_bound_to_the_labels_of_the_classifier(store, people, original):
     """Where people looked, its wrong labels were corrected before the round was delivered."""
     found = drawn(store)
@@ -312,6 +318,14 @@ def test_the_best_of_100_draws_is_held_and_the_first_is_not(store, people, origi
     names = drawn(alone).items
     alone.ingest("s1", ratings_of(names, said=other_on(wrong - {*names})), original)
     assert released(alone, people)
+
+
+def test_a_draw_from_the_rest_of_a_population_is_a_second_one(store, people, original):
+    first = drawn(store)
+    rest = [item for item in items() if item not in first.items]
+    second = draw(store, "rest", ratings_of(names=rest), 80, reason="the first looked bad")
+    store.ingest("s1", ratings_of(second.items, names=rest), original)
+    assert "after 1 earlier draw: the first looked bad" in held(store, people, "draw_again")
 
 
 def test_a_later_draw_from_other_items_does_not_hold_a_round(store, people, audited):
@@ -398,6 +412,15 @@ def test_a_release_is_withdrawn_if_nobody_says_any_more_that_it_is_silver(store,
     (found,) = reassess(store, SILVER, CONTRACT)
     assert (found.judged.decision.codes, found.withdrawn) == (("silver_not_audited",), True)
     assert in_force(store) == []
+
+
+def test_silver_rounds_certify_nobody_in_python_either(store, people, audited):
+    path = released(store, people).path
+    how = {"policy": POLICY, "contract": CONTRACT, "project": "silver", "expires": SOON}
+    with pytest.raises(CertificateError) as error:
+        certify(store, ["s1"], JUDGE, RULES, **how)
+    assert error.value.code == "certificate_round_silver"
+    assert open_release(path, store=store)
 
 
 def test_a_trainer_may_ask_for_fewer_wrong_labels_and_for_no_labels_of_classifiers(
@@ -507,3 +530,61 @@ def test_a_release_whose_classifiers_were_edited_is_refused(store, original, sai
     (path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ReleaseInvalidError):
         verify_release(path)
+
+
+def exported(*told, **how):
+    """Ratings whose export tells which classifiers labelled."""
+    origin = Origin.of("promptfoo", ["raters"], {}, classifiers=told)
+    assert Origin.from_mapping(origin.to_mapping()) == origin
+    return make_ratings(**how).from_origin(origin)
+
+
+TOLD = {"name": "judge", "model": "m-large", "prompt_digest": "a" * 64}
+
+
+def test_what_the_export_tells_of_a_classifier_needs_no_settings(store, original):
+    store.ingest("r1", exported(TOLD), original)
+    path = release_round(store, "r1", POLICY, CONTRACT, project="demo").path
+    decided = next(each for each in store.history() if each["event"] == "decided")
+    assert decided["classifiers"] == [Identity.from_mapping(TOLD).to_mapping()]
+    assert open_release(path, store=store).members[0].identities == (Identity(**TOLD),)
+    assert "classifier judge (model m-large)" in (path / "README.md").read_text().replace("\\", "")
+    (again,) = reassess(store, POLICY, CONTRACT)
+    assert not again.changed
+
+
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [
+        ([TOLD, {**TOLD, "model": "m-small"}], ()),
+        ([{**TOLD, "model": "m-small"}], (JUDGE,)),
+    ],
+    ids=["two in one export", "another than in the settings"],
+)
+def test_two_classifiers_of_one_name_are_a_warning(store, original, told, named):
+    store.ingest("r1", exported(*told), original)
+    judged, _ = judge_round(store, "r1", POLICY, CONTRACT, identities=named)
+    known = {each.check: each for each in judged.decision.findings}["classifier_known"]
+    assert judged.decision.admitted
+    assert (known.passed, known.severity) == (False, "warning")
+    assert "had it too" in known.description
+
+
+@pytest.mark.parametrize(("part", "value"), [("model", "m-small"), ("prompt_digest", "c" * 64)])
+def test_another_classifier_than_the_export_tells_is_not_certified(store, original, part, value):
+    store.ingest("r1", exported({**TOLD, part: value}), original)
+    how = {"policy": POLICY, "contract": CONTRACT, "project": "demo", "expires": SOON}
+    with pytest.raises(CertificateError) as error:
+        certify(store, ["r1"], JUDGE, RULES, **how)
+    assert error.value.code == f"certificate_other_{part.removesuffix('_digest')}"
+    store.ingest("r1", exported(TOLD), original)
+    assert certify(store, ["r1"], JUDGE, RULES, **how).certified
+
+
+def test_a_silver_round_of_another_classifier_than_its_export_tells_is_held(
+    store, people, original
+):
+    names = drawn(store).items
+    told = Origin.of("promptfoo", ["raters"], {}, classifiers=[{**TOLD, "model": "m-small"}])
+    store.ingest("s1", ratings_of(names).from_origin(told), original)
+    assert "found model 'm-small'" in held(store, people, "certificate_other_model")

@@ -16,8 +16,8 @@ from agreement_pipeline.estimates import Scope
 from agreement_pipeline.policy import Policy, Rule, Waiver
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import (
+    decisions,
     judge_round,
-    lock,
     open_release,
     opening,
     release_dataset,
@@ -74,7 +74,7 @@ ENOUGH = tuple(waiver(*each) for each in SCOPES)
 def today(monkeypatch):
     """The day on which waivers are read; a test may set another."""
     day = {"is": DAY}
-    for module in (lock, opening):
+    for module in (decisions, opening):
         monkeypatch.setattr(module, "today", lambda: day["is"])
     return day
 

@@ -166,6 +166,7 @@ KINDS = {
     ("certified", "reasons"): "a list of texts",
     ("certified", "rounds"): "texts by name",
     ("certified", "policy"): "a policy with its name and version",
+    ("anchored", "drifted"): "true or false",
 }
 SPOILT = [
     (event, fact, kind, value)

@@ -1,15 +1,27 @@
 """What people and models said of outputs: Inspect, Langfuse, MLflow and promptfoo.
 
 An item is an output. A rater is a person, a scorer or an assertion. Inspect and promptfoo do not
-say which of these are models, so a project names them in `classifiers`.
+say which of these are models, so a project names them in `classifiers`. They say what a judge was
+given: Inspect the options of scorers and the role `grader`, and promptfoo the assertion with its
+provider. MLflow names a judge after its model. Langfuse says nothing of it.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Data, Kind, Submission, at, tool, within
+from agreement_pipeline.readers.submissions import (
+    Data,
+    Kind,
+    Nothing,
+    Submission,
+    at,
+    judge_of,
+    tool,
+    within,
+)
 
 HEADER = "header.json"
 LANGFUSE = {
@@ -24,6 +36,8 @@ LANGFUSE = {
 }
 """The names of a field: in the interface, and in exports."""
 MLFLOW: dict[str, Kind] = {"HUMAN": "human", "LLM_JUDGE": "model", "CODE": "model"}
+GRADED = ("llm-rubric", "factuality", "g-eval", "model-graded-closedqa", "model-graded-factuality")
+"""The types of promptfoo's assertions that a model answers."""
 SAID = ("/score", "/value")
 NAMED = ("request_id", "trace_id", "id")
 
@@ -78,7 +92,20 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
             f"{place}: {name}, {scorer}",
             created=run.get("created"),
             fields=fields,
+            judge=_scorer(scorer, run),
         )
+
+
+def _scorer(name: str, run: Data) -> Data:
+    """What a log says of a scorer. Nobody knows the model of one that does not name a grader."""
+    scorers = run.get("scorers") or ()
+    options = [each.get("options") for each in scorers if each["name"].split("/")[-1] == name]
+    said, grader = (options[0] if options else None) or {}, at(run, "model_roles", "grader")
+    prompt = "\n".join(str(said[key]) for key in ("template", "instructions") if said.get(key))
+    model = said.get("model") or at(grader, "model")
+    if not model and name.startswith("model_graded"):
+        model = run["model"]
+    return judge_of(model, prompt, called_with=at(grader, "config"))
 
 
 # Langfuse's scores: pages of the public interface, and files of scheduled exports
@@ -155,7 +182,13 @@ def traces(export: Export) -> Iterator[Submission]:
                 created=each.get("create_time"),
                 updated=each.get("last_update_time"),
                 fields=fields,
+                judge=judge_of(source["source_id"]) if _is_model(source) else Nothing,
             )
+
+
+def _is_model(source: Data) -> bool:
+    """True for a judge that is named after its model, as openai:/gpt-4o."""
+    return source["source_type"] == "LLM_JUDGE" and ":/" in str(source.get("source_id"))
 
 
 def _is_table(export: Export) -> bool:
@@ -237,4 +270,15 @@ def promptfoo(export: Export) -> Iterator[Submission]:
                     f"output {name}, {rater}",
                     created=results.get("timestamp"),
                     fields=fields,
+                    judge=_assertion(said, record.get("config")),
                 )
+
+
+def _assertion(said: Data, config: Any) -> Data:
+    """What a file says of an assertion. A person's has no more than a type."""
+    usual = at(config, "defaultTest", "options") if said.get("type") in GRADED else None
+    provider = said.get("provider") or at(usual, "provider")
+    own = provider if isinstance(provider, Mapping) else {"id": provider}
+    prompt = said.get("rubricPrompt") or at(usual, "rubricPrompt")
+    written = prompt if isinstance(prompt, str) or not prompt else json.dumps(prompt)
+    return judge_of(own.get("id"), written, said.get("value"), own.get("config"))

@@ -1,0 +1,107 @@
+r"""Did a classifier lose agreement with the panel, on anchors that it labels again and again?
+
+On anchor i at look t, :math:`Y_{ti}` is the share of the panel's labels that are the classifier's
+new label. The classifier is as it was if at each look the mean over the anchors of the expected
+:math:`Y_{ti}` is at least c. If it labels them one by one,
+
+.. math:: \prod_{t \ge s} \prod_i \Big(1 + g \, \frac{c - Y_{ti}}{1 - c}\Big)
+
+from look s on has then a mean of at most 1 for each g from 0 to 1, since a geometric mean is at
+most the arithmetic one. It is a bet against the classifier (Waudby-Smith and Ramdas 2024). Nobody
+knows when it changed, so the product is averaged over g, and over s with the weights
+:math:`1 / (s (s + 1))` (Shin, Ramdas and Rinaldo 2024). By Ville's inequality, this average ever
+reaches :math:`1 / \alpha` with a probability of at most :math:`\alpha`, however often one looks. It
+rises with c, and the limit is the lowest c at which it ever did.
+
+References: https://doi.org/10.1093/jrsssb/qkad009, https://doi.org/10.51387/23-NEJSDS51
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.text import counted
+
+BETS = np.linspace(0.05, 0.95, 19)
+HALVINGS = 40
+FEWEST_ANCHORS = 30
+
+
+@dataclass(frozen=True)
+class Anchored:
+    """Agreement of a classifier with the panel on anchors, over all looks.
+
+    Attributes
+    ----------
+    first, last
+        The mean share of the panel's labels that were the classifier's when it was certified, and
+        that are at the last look.
+    floor
+        What agreement may not fall under.
+    upper
+        The limit under which it fell at some look. It holds at all looks together, by itself, with
+        half of one minus the confidence level. 1 if none is known.
+    n_items, n_looks
+        The anchors, and how often they were labelled again.
+    """
+
+    first: float
+    last: float
+    floor: float
+    upper: float
+    n_items: int
+    n_looks: int
+
+    @property
+    def drifted(self) -> bool:
+        """True if agreement fell under the floor at some look."""
+        return self.upper < self.floor
+
+    @property
+    def in_words(self) -> str:
+        """What the looks say, in a line."""
+        known = f", once under {self.upper:.3f}" if self.upper < 1 else ""
+        return (
+            f"agreement with the panel on {self.n_items} anchors: {self.first:.3f} when certified, "
+            f"{self.last:.3f} now{known}, in {counted(self.n_looks, 'look')}; it may not fall "
+            f"under {self.floor:.3f}"
+        )
+
+
+def anchored(first: Array, looks: Array, most_lost: float, tail: float) -> Anchored:
+    """What looks at anchors say.
+
+    Parameters
+    ----------
+    first, looks
+        Shape (N,) and (T, N): the share of the panel's labels of each anchor that are the
+        classifier's label, when it was certified and at each look.
+    most_lost
+        How much agreement may be lost.
+    tail
+        The probability that the limit is ever too low.
+
+    >>> said = np.tile([1.0, 1, 1, 2 / 3], 25)
+    >>> found = anchored(said, np.stack([said, said, 1 - said]), 0.05, 0.025)
+    >>> found.drifted, round(found.first, 3), round(found.last, 3), round(found.upper, 2)
+    (True, 0.917, 0.083, 0.17)
+    """
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _evidence(looks, middle) >= 1 / tail else (middle, high)
+    means = float(first.mean()), float(looks[-1].mean())
+    return Anchored(*means, means[0] - most_lost, high, looks.shape[1], len(looks))
+
+
+def _evidence(looks: Array, under: float) -> float:
+    """The highest that the average of the bets against a mean of `under` ever was."""
+    rises = np.log1p(BETS[:, None, None] * (under - looks) / (1 - under)).sum(2)
+    n_looks = rises.shape[1]
+    starts = np.arange(1, n_looks + 1)
+    until = np.cumsum(rises, axis=1)
+    logs = until[:, None, :] - (until - rises)[:, :, None]  # of each bet, start and look
+    begun = starts[:, None] <= starts
+    bets = np.where(begun, np.exp(np.minimum(logs, 500.0)), 0.0).mean(0)
+    return float(((1 / (starts * (starts + 1))) @ bets + 1 / (starts + 1)).max())
