@@ -38,7 +38,6 @@ from agreement_pipeline.store.store import (
     table_ratings,
 )
 
-CERTIFICATES = "certificates"
 TEXTS = frozenset({"source", "reasons", "reason", "description", "scope", "items"})
 """The facts whose texts may have the name of a rater or an item."""
 OF_A_LOG = ("number", "previous", "index", "carried")
@@ -87,11 +86,23 @@ class Erasure:
             if (had := [each for each in entry["rounds"].items() if each in digests])
         }
 
+    @cached_property
+    def lists(self) -> frozenset[str]:
+        """The lists of what was drawn from that do not have the item."""
+        written = json.dumps(self.name).encode()
+        lists = {_list_of(each) for each in self._of("drawn")}
+        found = self.store.storage.fetched(sorted(lists)).items()
+        return frozenset(
+            name for name, data in found if data and (self.what != "item" or written not in data)
+        )
+
     def without(self, entry: Entry) -> tuple[Entry, dict[str, Content]]:
         """An entry of the log without the subject, and the table that it names, if any."""
         said = {name: value for name, value in entry.items() if name not in OF_A_LOG}
         if said["event"] == "drawn" or self.rounds & {said["round"], *said.get("rounds", ())}:
             said = {name: self._unsaid(name, value) for name, value in said.items()}
+        if said["event"] == "drawn" and _list_of(said) not in self.lists:
+            said["listed"] = False
         if said["event"] != "ingested":
             return said, {}
         version = RoundVersion.logged(entry)
@@ -113,17 +124,20 @@ class Erasure:
                     to.storage.keep(place, (json.dumps(notice, indent=2) + "\n").encode())
         of = self.store.storage
         gone = {each["original_digest"] for each in self._of("ingested") if self._is_about(each)}
-        certificates = {
-            f"{CERTIFICATES}/{each['certificate']}.json"
-            for each in self._of("certified")
-            if not self._is_about(each)
+        certified = [each for each in self._of("certified") if not self._is_about(each)]
+        kept = {f"certificates/{each['certificate']}.json" for each in certified}
+        kept |= {
+            f"anchors/{each['labels']}.json"
+            for each in self._of("anchored")
+            if f"certificates/{each['certificate']}.json" in kept
         }
+        kept |= self.lists
         for name in of.names():
             folder, _, below = name.partition("/")
             if (
                 (folder == ORIGINALS and below.partition("/")[0] not in gone)
                 or (folder == RELEASES and "/".join(below.split("/")[:2]) not in self.releases)
-                or name in certificates
+                or name in kept
             ):
                 copy_file(name, of, to.storage)
 
@@ -150,6 +164,10 @@ class Erasure:
             return self.subject
         named = re.search(rf"(?<!\w){re.escape(self.name)}(?!\w)", value)
         return f"left out, since it may name {self.subject}" if named else value
+
+
+def _list_of(drawn: Entry) -> str:
+    return f"populations/{drawn['population_digest']}.json"
 
 
 def erase(old: Folder | str, new: Folder | str, what: str, name: str, by: str, why: str) -> Erased:
