@@ -127,11 +127,12 @@ def findings():
     return {}
 
 
-@pytest.fixture
-def checked_once(findings, monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def checked_once(findings):
     """A contract looks at equal ratings once in a process, and says the same of them again.
 
-    This is for tests of what comes of a round. Great Expectations would take half of their time.
+    Great Expectations would take half of the time of tests of what comes of a round. Those of
+    contracts themselves, in `tests/contract/`, look each time.
     """
     check = Contract.check
 
@@ -141,7 +142,9 @@ def checked_once(findings, monkeypatch):
             findings[asked] = check(contract, ratings)
         return findings[asked]
 
-    monkeypatch.setattr(Contract, "check", once)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Contract, "check", once)
+        yield
 
 
 @pytest.fixture
