@@ -197,8 +197,8 @@ MADE_OF = {
     "interval": ("alone", "with right labels, assisted", "preceded, weighted"),
     "ratio": ("with strata, texts and gold", "met again, in clusters", "preceded, weighted"),
 }
-"""The forms of each kind of labels. Every form is made of four kinds or more, but for the last two,
-of which Spark makes long queries. An ordinal scale is read as a nominal one, and a ratio as numbers.
+"""The forms of each kind of labels. Every form is made of five kinds or more, but for the last two,
+of which Spark makes long queries. Ordinal scales are read as nominal ones, and ratios as numbers.
 """
 
 
