@@ -1,8 +1,8 @@
-"""Tests of contracts look at ratings each time."""
+"""Tests of contracts ask Great Expectations each time."""
 
 import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def checked_once():
+def answered_once():
     """Nothing is remembered here."""
