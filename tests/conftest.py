@@ -18,8 +18,8 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
-from agreement_pipeline.contract import Contract
-from agreement_pipeline.ratings import EXTRAS, Ratings, Scale, content_columns
+from agreement_pipeline.contract import validation
+from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.store import store as store_module
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -122,26 +122,39 @@ def serology(tabled):
 
 
 @pytest.fixture(scope="session")
-def findings():
-    """What contracts said of ratings."""
+def known_answers():
+    """What Great Expectations said of columns."""
     return {}
 
 
-@pytest.fixture
-def checked_once(findings, monkeypatch):
-    """A contract looks at equal ratings once in a process, and says the same of them again.
+@pytest.fixture(scope="module", autouse=True)
+def answered_once(known_answers):
+    """Great Expectations is asked once in a process what holds for equal columns.
 
-    This is for tests of what comes of a round. Great Expectations would take half of their time.
+    It would take a third of the time of tests of what comes of a round. Those of contracts
+    themselves, in `tests/contract/`, ask it each time.
     """
-    check = Contract.check
+    answers = validation.answers
 
-    def once(contract, ratings):
-        asked = written(contract, ratings)
-        if asked not in findings:
-            findings[asked] = check(contract, ratings)
-        return findings[asked]
+    def once(suite, frame, parameters):
+        keys = {check: asked(built, frame, parameters) for check, built in suite.items()}
+        new = {check: suite[check] for check, key in keys.items() if key not in known_answers}
+        said = answers(new, frame, parameters)
+        known_answers.update({keys[check]: answer for check, answer in said.items()})
+        return {check: known_answers[key] for check, key in keys.items()}
 
-    monkeypatch.setattr(Contract, "check", once)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(validation, "answers", once)
+        yield
+
+
+def asked(built, frame, parameters):
+    """All that the answer to an expectation rests on."""
+    said = built.configuration.to_json_dict()
+    kwargs = said["kwargs"]
+    names = [kwargs["column"]] if "column" in kwargs else kwargs.get("column_list", [])
+    apart = names and set(names) <= set(frame) and "row_condition" not in kwargs
+    return pickle.dumps((repr(said), frame[names] if apart else frame, parameters))
 
 
 @pytest.fixture
@@ -152,17 +165,6 @@ def known_keys(monkeypatch):
     """
     drawn = (sha256(str(number).encode()).digest() for number in count())
     monkeypatch.setattr(store_module, "urandom", lambda _: next(drawn))
-
-
-def written(contract, ratings):
-    """All that a contract asks of ratings, and all that they hold."""
-    extras = [name for name in EXTRAS if name in ratings.has]
-    label = "label" if ratings.scale.numeric else "code"
-    columns = ["item", "rater", label, "occurrence", "earlier", *extras]
-    rows = [batch.to_pylist() for batch in ratings.every(columns)]
-    known = ratings.items(content_columns(ratings.has)).to_pylist()
-    said = (ratings.scale, ratings.classifiers, sorted(ratings.gold), ratings.origin)
-    return pickle.dumps((contract.to_mapping(), rows, known, said))
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,16 @@ from tests.contract.tables import DEFAULT, contract_of, entry
 pytestmark = pytest.mark.slow
 
 YES_NO = Scale(("no", "yes"))
-OF_ROUNDS = Contract.from_mapping(
-    {"rows": [entry()], "items": [entry("on_items")], "round": DEFAULT.to_mapping()["round"]}
-)
+ROUND = DEFAULT.to_mapping()["round"]
+OF_ROUNDS = Contract.from_mapping({"rows": [entry()], "items": [entry("on_items")], "round": ROUND})
 """The default contract without most of what is asked of rows and items."""
+OF_COPIES = Contract.from_mapping(
+    {
+        **OF_ROUNDS.to_mapping(),
+        "round": [each for each in ROUND if each["meta"]["check"] == "raters_not_copied"],
+    }
+)
+"""What it asks of raters who may be one rater under several names."""
 
 
 def latent(n_items, raters, guess, seed=1, categories=("no", "yes")):
@@ -55,12 +61,12 @@ def copied(frame, rater, copies, changed=0.0, seed=2):
     return pd.concat(parts, ignore_index=True)
 
 
-def findings(frame, scale=YES_NO, contract=DEFAULT, **more):
+def findings(frame, scale=YES_NO, contract=OF_ROUNDS, **more):
     return {each.check: each for each in contract.check(Ratings.from_frame(frame, scale, **more))}
 
 
 def failed(frame, scale=YES_NO):
-    found = findings(frame, scale, OF_ROUNDS)
+    found = findings(frame, scale)
     return {each.check for each in OF_ROUNDS.round if not found[each.check].passed}
 
 
@@ -165,7 +171,8 @@ def test_s2_one_rater_under_nine_names_is_named_and_held_only_where_two_others_t
 )
 def test_raters_who_are_right_are_not_taken_for_copies(errors):
     for seed in range(4):
-        assert findings(independent(600, errors, seed))["raters_not_copied"].passed
+        frame = independent(600, errors, seed)
+        assert findings(frame, contract=OF_COPIES)["raters_not_copied"].passed
 
 
 @pytest.mark.parametrize(
@@ -180,8 +187,9 @@ def test_raters_who_are_right_are_not_taken_for_copies(errors):
 def test_copies_of_a_rater_with_errors_are_held(names, error, n_items, copies):
     for seed in range(4):
         frame = independent(n_items, dict.fromkeys(names, error), seed)
-        assert findings(frame)["raters_not_copied"].passed
-        assert findings(copied(frame, "a", copies))["raters_not_copied"].holds
+        twins = copied(frame, "a", copies)
+        assert findings(frame, contract=OF_COPIES)["raters_not_copied"].passed
+        assert findings(twins, contract=OF_COPIES)["raters_not_copied"].holds
 
 
 def test_two_identical_columns_among_ordinary_raters_are_held():
@@ -197,7 +205,7 @@ def test_s4_near_copies_of_a_rater_are_named():
     assert not found["raters_independent"].holds
 
 
-@pytest.mark.parametrize("error", [0.0, 0.01, 0.03, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("error", [0.0, 0.03, 0.3])
 @pytest.mark.parametrize("n_raters", [2, 3, 5, 10])
 def test_honest_raters_are_not_taken_for_copies(error, n_raters):
     for seed in range(5):

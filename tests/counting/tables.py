@@ -190,8 +190,16 @@ FEATURES = {
     "in a wide table": ("csv", ("wide", "models", "gold", "strata")),
 }
 """Forms of tables, and what they tell beside the labels."""
-SLOW = ("of repeated items", "in a wide table")
-"""Those of which Spark makes long queries. So they are made of few kinds of labels."""
+MADE_OF = {
+    **dict.fromkeys(("nominal", "numbers"), tuple(FEATURES)),
+    **dict.fromkeys(("sets", "vectors"), tuple(FEATURES)[:6]),
+    "ordinal": ("with strata, texts and gold", "met again, in clusters", "by rules"),
+    "interval": ("alone", "with right labels, assisted", "preceded, weighted"),
+    "ratio": ("with strata, texts and gold", "met again, in clusters", "preceded, weighted"),
+}
+"""The forms of each kind of labels. Every form is made of five kinds or more, but for the last two,
+of which Spark makes long queries. Ordinal scales are read as nominal ones, and ratios as numbers.
+"""
 
 
 def table(kind, name, seed):
@@ -329,7 +337,7 @@ def _wide(frame, reading):
 RANDOM = {
     f"{kind} {name}": table(kind, name, seed)
     for seed, (kind, name) in enumerate(product(KINDS, FEATURES), 1)
-    if kind in ("nominal", "numbers", "sets") or name not in SLOW
+    if name in MADE_OF[kind]
 }
 
 

@@ -383,7 +383,7 @@ def write_workspace(root: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _checked_once(checked_once, known_keys):
+def _known_keys(known_keys):
     """Rounds of these tests are often the same."""
 
 

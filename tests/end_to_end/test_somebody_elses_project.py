@@ -17,6 +17,7 @@ from agreement_pipeline.version import __version__
 from tests.orchestration.checks import BAD, GOOD
 
 ROOT = Path(__file__).parents[2]
+IN_PROCESS = '{"execution": {"config": {"in_process": {}}}}'
 TRAINER = """import dagster as dg
 
 from agreement_pipeline import release_of, rounds_of
@@ -93,7 +94,8 @@ class Somebodys:
 
         It comes from Dagster's store. The terminal misses lines that a step writes at its end.
         """
-        self.dg("launch", "--assets", asset, "--partition", round_name, status=status)
+        how = ("--partition", round_name, "--config-json", IN_PROCESS)
+        self.dg("launch", "--assets", asset, *how, status=status)
         with self.instance() as instance:
             (run,) = instance.get_runs(limit=1)
             return "\n".join(str(entry) for entry in instance.all_logs(run.run_id))

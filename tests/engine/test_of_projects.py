@@ -100,11 +100,18 @@ def test_a_round_of_a_file_with_several_and_a_folder_of_files_are_read_alike(pro
 
 
 TOLD = {
-    "strata": ({"strata": ["lang"]}, {}),
-    "right labels": ({"columns": {"gold": "known", "gold_label": "right"}}, {}),
-    "assisted labels": ({"columns": {"assisted": "hint"}}, {}),
-    "models": ({"columns": {"models": {"m": "guess"}}}, {}),
-    "rules": ({"where": {"status": ["done"]}, "exclude_raters": ["r0"]}, {}),
+    "strata and right labels": (
+        {"strata": ["lang"], "columns": {"gold": "known", "gold_label": "right"}},
+        {},
+    ),
+    "assisted labels, models and rules": (
+        {
+            "columns": {"assisted": "hint", "models": {"m": "guess"}},
+            "where": {"status": ["done"]},
+            "exclude_raters": ["r0"],
+        },
+        {},
+    ),
     "replicates": ({"replicate_of": "repeats"}, {}),
     "all rounds": ({"all_rounds": True}, {"round": lambda frame: frame["item"].str[2]}),
 }

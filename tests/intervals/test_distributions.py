@@ -68,15 +68,16 @@ def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_up
             if found.value is None:
                 continue
             assert found.interval == found.distribution.limits((1 - found.confidence_level) / 2)
-            for level, cutoff in product(LEVELS, (*CUTOFFS, found.value)):
-                tail, q, p = (
-                    (1 - level) / 2,
-                    found.distribution.under(cutoff),
-                    found.distribution.over(cutoff),
-                )
-                low, high = found.distribution.limits(tail)
-                assert 0 <= q <= 1
-                assert 0 <= p <= 1
+            at_levels = [
+                (level, (1 - level) / 2, found.distribution.limits((1 - level) / 2))
+                for level in LEVELS
+            ]
+            at_cutoffs = [
+                (cutoff, found.distribution.under(cutoff), found.distribution.over(cutoff))
+                for cutoff in (*CUTOFFS, found.value)
+            ]
+            assert all(0 <= q <= 1 and 0 <= p <= 1 for _, q, p in at_cutoffs)
+            for (level, tail, (low, high)), (cutoff, q, p) in product(at_levels, at_cutoffs):
                 if abs(q - tail) > TIE:
                     assert (low >= cutoff) == (q < tail), (seed, measure, level, cutoff, q, low)
                     compared += 1

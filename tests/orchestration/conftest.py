@@ -19,7 +19,7 @@ POLICY = {
 
 
 @pytest.fixture(autouse=True)
-def _checked_once(checked_once, known_keys):
+def _known_keys(known_keys):
     """Rounds of these tests are often the same."""
 
 

@@ -33,10 +33,11 @@ def of_round(seed, n, clear, measure=ALPHA, method="tail_adaptive_bootstrap"):
 def one_by_one(asked):
     """The same, pair of resamples by pair of resamples."""
     reached = weighed = 0.0
+    lows = [known.limits(TAIL).low for known, _ in asked]
     for b in range(len(asked[0][0].draws)):
         weight, met = 1.0, True
-        for known, cutoff in asked:
-            most, low = known.bounds[1], known.limits(TAIL).low
+        for (known, cutoff), low in zip(asked, lows, strict=True):
+            most = known.bounds[1]
             draws = known.draws if known.seen is None else known.seen
             this, before = (math.sqrt(most - draws[place]) for place in (b, b - 1))
             weight *= this

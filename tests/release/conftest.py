@@ -9,11 +9,6 @@ from agreement_pipeline.store import Store
 from tests.release.forging import CONTRACT, POLICY, make_ratings
 
 
-@pytest.fixture(autouse=True)
-def _checked_once(checked_once):
-    """Rounds of these tests are often the same."""
-
-
 @pytest.fixture
 def store(tmp_path):
     return Store(tmp_path / "store", salt=b"a salt for tests")

@@ -25,7 +25,9 @@ from agreement_pipeline.release import (
 )
 from agreement_pipeline.release.proof import prove
 from agreement_pipeline.store import Store, local, storage
+from agreement_pipeline.store import store as store_module
 from agreement_pipeline.store.storage import digest_of
+from agreement_pipeline.store.store import table_ratings
 from tests.killing import killed
 from tests.releases import current_release
 
@@ -57,7 +59,7 @@ def make_ratings(disagreements, prefix="i"):
 
 @pytest.fixture
 def remembered(monkeypatch):
-    """Assess equal ratings and prove equal bytes once. Forked children inherit the results."""
+    """Read and prove equal bytes, and assess equal ratings, once. Forked children inherit that."""
     known = {}
 
     def once(work, key_of):
@@ -83,6 +85,11 @@ def remembered(monkeypatch):
                 ),
             ),
         )
+    monkeypatch.setattr(
+        store_module,
+        "table_ratings",
+        once(table_ratings, lambda table, source: (digest_of(table), source)),
+    )
     monkeypatch.setattr(
         opening, "prove", once(prove, lambda data, path, on, *_: (digest_of(data), path, on))
     )
