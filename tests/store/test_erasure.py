@@ -1,5 +1,6 @@
 """A rater or an item is erased on request, and the rest goes on proving itself."""
 
+import shutil
 from functools import partial
 from random import Random
 
@@ -8,11 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline import Store, verify_release
+from agreement_pipeline.classifiers import draw, draws
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import ReleaseInvalidError, StoreError
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.release import judge_round, open_release, release_dataset, release_round
 from agreement_pipeline.store import erase, names_in
+from tests.classifiers.tables import ratings_of
 from tests.killing import killed
 from tests.release.rounds import CONTRACT, bytes_of, make_ratings
 from tests.store.test_crashes import PRIMITIVES
@@ -168,3 +171,16 @@ def test_who_is_not_there_or_all_there_is_is_not_erased(old, tmp_path):
     with pytest.raises(StoreError, match="round r1, without rater-"):
         erase(store.root, tmp_path / "other", "rater", GONE, "her", "it")
     assert main(["store", "erase", f"{old}", f"{tmp_path / 'b'}", "--rater", GONE]) == 2
+
+
+def test_an_item_leaves_the_list_that_a_draw_was_from_and_the_draw_stays_one(old, tmp_path):
+    """A draw from the rest is then known by the drawn items alone."""
+    store = Store(shutil.copytree(old, tmp_path / "old"))
+    for name, first in (("march", 0), ("april", 100)):
+        rows = [(f"i{at:03}", "model", "yes") for at in range(first, first + 60)]
+        draw(store, name, ratings_of(rows, classifiers=("model",)), 30)
+    erase(store.root, tmp_path / "new", "item", "i007", "Kim", "a person is named in it")
+    march, april = draws(Store(tmp_path / "new"))
+    assert (march.listed, april.listed) == (False, True)
+    assert [each.endswith(".json") for each in names_in(tmp_path / "new" / "populations")] == [True]
+    assert all(b"i007" not in held for _, held in words_in(tmp_path / "new"))
