@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.report.advice import (
         Round as Round,
         Step as Step,
+        asked_of_models as asked_of_models,
         held_for_disagreement as held_for_disagreement,
         who_differs as who_differs,
         who_rated as who_rated,

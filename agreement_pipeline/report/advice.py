@@ -131,6 +131,7 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     sizes = counts.sizes @ counts.weights / (counts.weights.sum() or 1.0) if counts else None
     labels = "" if sizes is None else f", {tenths(float(sizes))} labels an item"
     beside, items = ratings.classifiers, ratings.n_items
+    as_classifiers = "it as a classifier" if len(likely) == 1 else "them as classifiers"
     if beside:  # which may have labelled items that nobody else did
         items = len(ratings.first(["item"], raters=ratings.raters)["item"].unique())
     said = (
@@ -138,9 +139,19 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         f"({joined(sorted(ratings.raters))}): "
         f"{counted(items, 'item')}{labels}.",
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
-        f"Is {joined(likely)} a model? Then name it as a classifier." if likely else "",
+        f"{asked_of_models(likely)} Then name {as_classifiers}." if likely else "",
     )
     return " ".join(filter(None, said))
+
+
+def asked_of_models(names: Collection[str]) -> str:
+    """The question whether raters are models.
+
+    >>> asked_of_models(["gpt-4o"]), asked_of_models(["claude-3", "gpt-4o"])
+    ('Is gpt-4o a model?', 'Are claude-3 and gpt-4o models?')
+    """
+    is_one = len(names) == 1
+    return f"{'Is' if is_one else 'Are'} {joined(names)} {'a model' if is_one else 'models'}?"
 
 
 def who_differs(ratings: Ratings) -> str:

@@ -86,3 +86,15 @@ def test_what_no_project_can_say_is_refused(here, capsys, wrong):
     assert main(["init", "a.csv", *wrong]) == 2
     assert "expected" in capsys.readouterr().err
     assert not (here / "configs").exists()
+
+
+@pytest.mark.parametrize("name", ["Ana", "gpt"])
+def test_a_classifier_that_rated_nothing_is_refused(here, capsys, name):
+    (here / "a.csv").write_text("item,rater,label\n1,ana,x\n1,ben,y\n2,ana,x\n2,ben,x\n")
+    assert main(["init", "a.csv", "--classifier", name]) == 2
+    said = capsys.readouterr().err
+    assert (
+        f"found no rating by classifier '{name}' among those of the raters ['ana', 'ben']" in said
+    )
+    assert ("Did you mean 'ana'?" in said) == (name == "Ana")
+    assert not (here / "configs").exists()

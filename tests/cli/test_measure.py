@@ -249,11 +249,11 @@ def test_a_table_of_counts_refuses_options_of_single_ratings(tmp_path, capsys, o
 
 
 @pytest.mark.parametrize("name", ["alfa", "aplha", "Alpha", "alphas"])
-def test_a_misspelt_short_name_is_answered_with_it(capsys, name):
-    assert main(["measure", "labels.csv", "--measure", name]) == 2
-    assert f"found {name!r}; expected the name of a measure. Did you mean 'alpha'?" in (
-        capsys.readouterr().err
-    )
+def test_a_misspelt_short_name_is_answered_with_the_full_one(capsys, name):
+    assert main(["measure", str(SEROLOGY), *WIDE, "--measure", name]) == 2
+    said = capsys.readouterr().err
+    assert f"found {name!r}; expected one of the" in said
+    assert "Did you mean 'krippendorff_alpha'?" in said
 
 
 def test_the_deciding_measure_is_first_and_people_are_before_models(tmp_path, capsys):
