@@ -217,6 +217,14 @@ def full_name(text: str) -> str:
     return SHORT.get(text, text)
 
 
+def _path(text: str) -> Path:
+    """A path with a name, so that `.` is called as its folder is."""
+    if "://" in text:
+        raise ValueError(f"found {text!r}, a URL; expected a file of this machine. Download it.")
+    path = Path(text)
+    return path if path.name else path.resolve()
+
+
 def number_of(
     name: str,
     expected: str,
@@ -307,8 +315,8 @@ REPETITIONS = number_of(
     int,
 )
 SHARES = ReadBy("share,…", _shares)
-FILE = ReadBy("file", Path, "file")
-SOURCE = ReadBy("file", lambda text: text if "://" in text else Path(text), "file")
+FILE = ReadBy("file", _path, "file")
+SOURCE = ReadBy("file", lambda text: text if "://" in text else _path(text), "file")
 FOLDER = ReadBy("folder", Path, "dir")
 PLACE = ReadBy("url", str, "dir")
 
