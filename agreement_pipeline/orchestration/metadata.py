@@ -24,6 +24,7 @@ from agreement_pipeline.report import (
     markdown_text,
     printable,
     rule_rows,
+    steps_as_markdown,
     verdict_grid,
     who_rated,
 )
@@ -209,7 +210,7 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     except EXPECTED as error:
         differs, steps, rated, given = "", (), "", ""
         not_known = f"who rated, who differs and what to do: {in_a_sentence(error)}"
-    numbered = [f"{nth}. {markdown_text(' '.join(step))}" for nth, step in enumerate(steps, 1)]
+    numbered = "\n".join(steps_as_markdown(steps))
     said = [*decision.reasons, *([differs] if differs else [])]
     waivers = printable("; ".join(map(str, decision.waived)))
     # A waiver names the digest of the ratings, so digests are shown in full.
@@ -218,7 +219,7 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
         "why": dg.MetadataValue.md(_bullets(said)),
-        **({"what_to_do": dg.MetadataValue.md("\n".join(numbered))} if numbered else {}),
+        **({"what_to_do": dg.MetadataValue.md(numbered)} if numbered else {}),
         **table("rules", rule_rows(decision)),
         **page,
         **(

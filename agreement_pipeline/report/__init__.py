@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.report.terminal import (
         as_text as as_text,
+        steps_as_markdown as steps_as_markdown,
         steps_as_text as steps_as_text,
     )
     from agreement_pipeline.report.verdicts import (

@@ -284,7 +284,7 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
     if kind == "low":
         counts = _counts(held.ratings)
         pair = most_confused(counts) if counts else None
-        items = "They list the items, the most disputed first."
+        items = "The most disputed come first."
         if pair is None:
             yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
         else:

@@ -68,6 +68,7 @@ CHANGES: tuple[tuple[Tone, str], ...] = (
     ("plain", "within the limits"),
     ("bad", "lower than before"),
     ("partly", "higher than before"),
+    ("unknown", f"fewer than {FEWEST_BEFORE} rounds before"),
 )
 CHART = (
     "This is a control chart. Each round is compared with those before it. "
@@ -294,7 +295,9 @@ def like_before(chart: Sequence[Charted]) -> str:
 
 
 def _change(each: Charted) -> Tone:
-    """Whether a round is within its limits, under them, or above them."""
+    """Whether a round is within its limits, under them, or above them. Or nobody can tell."""
+    if each.limits is None:
+        return "unknown"
     if not each.out:
         return "plain"
     return "bad" if each.lower else "partly"
@@ -312,9 +315,7 @@ def control_grid(chart: Sequence[Charted]) -> Grid:
             number(each.reading.value, SENTENCE),
             number(each.centre, SENTENCE),
             _limits(each),
-            f"fewer than {FEWEST_BEFORE} rounds before"
-            if each.limits is None
-            else dict(CHANGES)[_change(each)],
+            dict(CHANGES)[_change(each)],
         ]
         for each in chart[::-1]
     ]
