@@ -54,6 +54,10 @@ def test_what_is_said_is_not_guessed_and_what_is_guessed_is_told(here, capsys):
     (here / "b.csv").write_text("post_id,annotator,verdict\n1,ana,x\n1,ben,y\n")
     assert main(["init", "b.csv", "--label", "verdict"]) == 0
     out = capsys.readouterr().out
+    *_, then = out.splitlines()
+    assert then == "Then see what is decided: agreement-pipeline judge configs/projects/b.yaml"
+    assert main(then.split()[6:]) == 1
+    assert capsys.readouterr().out.startswith("held: b/b")
     assert "Please check: item is probably column 'post_id'." in out
     assert "label is probably" not in out
 

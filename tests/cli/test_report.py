@@ -47,7 +47,7 @@ def test_without_a_file_the_sections_are_printed_as_text(project, tmp_path, caps
     said = capsys.readouterr().out
     for words in (
         f"{SEROLOGY.stem}\n{'=' * len(SEROLOGY.stem)}\nRound of project serology\n\nNo: held\n",
-        "\n\nHeld: 1 of 1 rule that can hold a release is not met.",
+        "\n\nHeld: the only rule that can hold a release is not met.",
         "0.679 (0.446 to 0.859)",
         "What to do now\n\n1. ",
         f"   agreement-pipeline disputed serology {SEROLOGY.stem}\n",
@@ -77,7 +77,7 @@ def test_a_folder_gets_a_page_for_the_project_and_for_each_round(project, tmp_pa
     assert f'href="{SEROLOGY.stem}.html"' in index
     assert '<a href="index.html">All rounds</a>' in of_round
     assert "0 of 1 round may be trained on." in index
-    assert "Held: 1 of 1 rule that can hold a release is not met." in of_round
+    assert "Held: the only rule that can hold a release is not met." in of_round
     assert "Round of project serology" in of_round
     assert "Ref-1" not in index + of_round
 
