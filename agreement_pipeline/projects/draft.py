@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import like_models, misspelt
+from agreement_pipeline.ratings import like_models, misspelt, refuse_absent
 from agreement_pipeline.readers import (
     Columns,
     Export,
@@ -28,7 +28,7 @@ from agreement_pipeline.readers import (
     unpacked,
 )
 from agreement_pipeline.report import asked_of_models
-from agreement_pipeline.text import called, listed, meant
+from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
@@ -325,12 +325,7 @@ def _of_raters(
     A classifier that was named must be among them, or no round of the project could be read.
     """
     every, named = sorted(raters), said.get("classifiers", ())
-    if absent := sorted({*named}.difference(every)):
-        raise RatingsError(
-            f"{path.name}: found no rating by {called('classifier', absent)} among those of the "
-            f"raters {listed(every)}; expected some by every named classifier. "
-            + meant(absent[0], every, "Correct the names.")
-        )
+    refuse_absent(named, every, path.name)
     found = [name for name in like_models(every) if name not in (*named, *known)]
     if not found:
         return ()

@@ -25,7 +25,13 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.report.glance import glance
-from agreement_pipeline.report.history import decisions, health, policy_changed, round_counts
+from agreement_pipeline.report.history import (
+    decisions,
+    health,
+    not_admitted,
+    policy_changed,
+    round_counts,
+)
 from agreement_pipeline.report.judged import (
     Before,
     JudgedProject,
@@ -154,7 +160,9 @@ def rounds(judged: JudgedProject) -> Answer:
     columns = ("round", "decision", "why", "release", "policy")
     table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(found))
     changed = policy_changed(judged.rounds, judged.policy)
-    return Answer((*_said(found[::-1]), *([changed] if changed else [])), tables=(table,))
+    states = (f"{each[0].upper()}{each[1:]}." for each in not_admitted(judged.rounds))
+    said = (health(judged.rounds), *states, *([changed] if changed else []))
+    return Answer(said, tables=(table,))
 
 
 def state_grid(states: Sequence[ProjectState]) -> Grid:
@@ -172,18 +180,6 @@ def state_grid(states: Sequence[ProjectState]) -> Grid:
     ]
     columns = ("project", "state", "held", "waiting", "last round", "why")
     return grid("Projects, those that need somebody first", columns, rows, "projects")
-
-
-def _said(deciding: Sequence[One]) -> tuple[str, ...]:
-    decided = {str(row["round"]): str(row["decision"]) for row in deciding}
-    others = [name for name, decision in decided.items() if not decision.startswith("admitted")]
-    withdrawn = [str(row["round"]) for row in deciding if row["release"] == "withdrawn"]
-    n, n_admitted = len(decided), len(decided) - len(others)
-    return (
-        f"{n_admitted} of {counted(n, 'round')} may be trained on.",
-        *([f"Held or not judged: {_named(others)}."] if others else []),
-        *([f"The release was withdrawn of {_named(withdrawn)}."] if withdrawn else []),
-    )
 
 
 def _named(names: Sequence[str]) -> str:

@@ -244,8 +244,9 @@ def test_a_project_says_which_rounds_were_held_and_why():
     )
     judged = JudgedProject("p", "about", POLICY, found, {}, {"w2": "w2.html"})
     page = page_of_project(judged)
-    assert "1 of 2 rounds may be trained on." in page
-    assert "The release was withdrawn of w2." in page
+    assert "1 of 2 rounds is admitted. The last one, w2, is held." in page
+    assert "Held: w2." in page
+    assert ">withdrawn</td>" in page
     assert 'href="w2.html"' in page
     overview, over_time = (OF_PROJECT[name](judged) for name in ("Rounds", "Agreement over rounds"))
     held = overview.tables[0].rows[0]
