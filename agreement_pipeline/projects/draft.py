@@ -33,7 +33,6 @@ from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-OF_LONG = ("rater", "label")
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
     "ordinal": "whole numbers; interval if their distances matter",

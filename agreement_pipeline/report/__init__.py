@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         Round as Round,
         Step as Step,
         asked_of_models as asked_of_models,
+        command_of_report as command_of_report,
         held_for_disagreement as held_for_disagreement,
         who_differs as who_differs,
         who_rated as who_rated,

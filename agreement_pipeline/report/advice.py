@@ -80,8 +80,7 @@ class Round(NamedTuple):
     def again(self) -> str:
         """The command that looks at the round again."""
         if self.project:
-            place = f"configs/projects/{self.project}.yaml"
-            return f"agreement-pipeline report {shlex.join([place, self.name])}"
+            return command_of_report(self.project, self.name)
         return f"agreement-pipeline judge {self.name} {self._under}"
 
     def plan(self, expected: float, *, like_this: bool = False) -> str:
@@ -114,6 +113,16 @@ class Round(NamedTuple):
         own = self.policy.policy
         usual = own if own in BUNDLED else f"configs/policies/{own}.yaml"
         return f"--policy {shlex.quote(self.policy_name or usual)}"
+
+
+def command_of_report(project: str, round_name: str) -> str:
+    """The command that prints the page of a round.
+
+    >>> command_of_report("moderation", "week 1")
+    "agreement-pipeline report configs/projects/moderation.yaml 'week 1'"
+    """
+    place = f"configs/projects/{project}.yaml"
+    return f"agreement-pipeline report {shlex.join([place, round_name])}"
 
 
 def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
