@@ -1,5 +1,6 @@
 """The command `init`."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,8 @@ def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **re
         say("\n  ".join([f"wrote {path}", *(line.removeprefix("# ") for line in doubts)]))
     if export.is_dir():
         say(f"Put each round into the folder data/{called}, as a folder of its own.")
+    made = shlex.join(str(path) for path in places if path.parent.name == "projects")
+    say(f"Then see what is decided: agreement-pipeline judge {made}")
     return 0
 
 

@@ -47,6 +47,7 @@ from agreement_pipeline.report import (
     markdown_text,
     printable,
     rule_rows,
+    steps_as_markdown,
     steps_as_text,
     who_rated,
 )
@@ -243,10 +244,7 @@ def _in_markdown(found: Round, called: str) -> str:
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if found.steps else []),
-            *(
-                f"{nth}. {markdown_text(f'{step.what} {step.why}')} `{printable(step.by)}`"
-                for nth, step in enumerate(found.steps, 1)
-            ),
+            *steps_as_markdown(found.steps),
         ]
     )
 

@@ -46,6 +46,7 @@ from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.readers import Columns
 from agreement_pipeline.report import estimate_rows
 
+OF_POLICIES = "tail_adaptive_bootstrap"
 MOVED = ("at_least", "step")
 """The settings of units that a value moves with."""
 OF_COUNTS = ("--layout", "--limit", "--item", "--encoding", "--sheet", "--header-row")
@@ -135,6 +136,8 @@ def measure(
     say_found(found, estimate_rows, output, before)
     if shown and (left_out := shown.left_out()):
         say_aside(left_out)
+    if ratings.scale.continuous and interval_method == DEFAULT_METHOD:
+        say_aside(f"limits are by {DEFAULT_METHOD}, those of bundled policies by {OF_POLICIES}")
     return 0
 
 

@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +21,7 @@ from agreement_pipeline.cli.output import as_json, say, say_aside
 from agreement_pipeline.errors import EXPECTED, ProjectError, StoreError, in_a_sentence
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
-from agreement_pipeline.measures import SHORT, measure_named
+from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
@@ -215,13 +214,15 @@ def full_name(text: str) -> str:
     >>> full_name("alpha"), full_name("fleiss_kappa")
     ('krippendorff_alpha', 'fleiss_kappa')
     """
-    name = SHORT.get(text, text)
-    near = get_close_matches(text.lower(), [*SHORT, *NAMED], n=1)
-    if measure_named(name) is None and {*near} & {*SHORT}:
-        raise ValueError(
-            f"found {text!r}; expected the name of a measure. Did you mean {near[0]!r}?"
-        )
-    return name
+    return SHORT.get(text, text)
+
+
+def _path(text: str) -> Path:
+    """A path with a name, so that `.` is called as its folder is."""
+    if "://" in text:
+        raise ValueError(f"found {text!r}, a URL; expected a file of this machine. Download it.")
+    path = Path(text)
+    return path if path.name else path.resolve()
 
 
 def number_of(
@@ -314,8 +315,8 @@ REPETITIONS = number_of(
     int,
 )
 SHARES = ReadBy("share,…", _shares)
-FILE = ReadBy("file", Path, "file")
-SOURCE = ReadBy("file", lambda text: text if "://" in text else Path(text), "file")
+FILE = ReadBy("file", _path, "file")
+SOURCE = ReadBy("file", lambda text: text if "://" in text else _path(text), "file")
 FOLDER = ReadBy("folder", Path, "dir")
 PLACE = ReadBy("url", str, "dir")
 

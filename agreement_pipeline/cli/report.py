@@ -169,7 +169,8 @@ def _pages(
     pages = {name: f"{name}.html" for name in project.store.rounds()}
     if not pages:
         raise StoreError(
-            f"{project.store.root}: found no round; expected one at least. Judge a round first."
+            f"{project.store.root}: found no round; expected one at least. Let Dagster judge one "
+            "(agreement-pipeline guide project), since `judge` keeps none."
         )
     of_all = partial(project_page, project, pages, names=names, links=links)
     yield _shown(of_all, folder / INDEX)

@@ -286,8 +286,9 @@ def classifiers_that_copy(panel: Panel) -> Fact:
         differ, first = np.unique(item[split & known[item]], return_index=True)
         with_most = own[differ] == most[split & known[item]][first]
         if with_most.all() and FOLLOWED ** len(differ) <= by_chance:
-            words = f"{name!a} says what most raters say on all {len(differ)} items with a minority"
-            found.append(words)
+            found.append(
+                f"{name!a} says what most raters say on all {len(differ)} items where raters differ"
+            )
     words = "no classifier always follows a rater, or the majority"
     return Fact(len(found), "; ".join(found[:SHOWN]) or words)
 
@@ -370,7 +371,7 @@ def raters_named_like_models(panel: Panel) -> Fact:
     if names:
         words += f", such as {' and '.join(map(ascii, names[:SHOWN]))}; name them as classifiers"
     if len(names) > 1:
-        words += ", and one model as one of them"
+        words += ", and give a model of several names one name"
     return Fact(len(names), words)
 
 

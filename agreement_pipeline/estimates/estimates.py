@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -29,7 +30,7 @@ from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure_
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics import CategoryCounts, Statistic, chosen_ratings
 from agreement_pipeline.tables import Tabular
-from agreement_pipeline.text import listed, meant, p_in_words
+from agreement_pipeline.text import listed, p_in_words
 from agreement_pipeline.units import NONE
 
 ScopeKind = Literal["round", "category", "rater", "without", "pair", "classifier", "stratum"]
@@ -365,8 +366,10 @@ def registered(name: str) -> Measure:
     """The measure of that name, or a `PolicyError`. A distance may follow the name of a family."""
     record = measure_named(name) if isinstance(name, str) else None
     if record is None:
-        elsewhere = ALSO_CALLED.get(str(name))
-        hint = meant(elsewhere or name, MEASURES, "`agreement-pipeline guide measures` lists them.")
+        near = get_close_matches(str(name).lower(), [*ALSO_CALLED, *MEASURES], n=1)
+        hint = "`agreement-pipeline guide measures` lists them."
+        if near:
+            hint = f"Did you mean {ALSO_CALLED.get(near[0], near[0])!r}?"
         raise PolicyError(
             f"measure: found {name!r}; "
             f"expected one of the {len(MEASURES)} registered measures. {hint}"

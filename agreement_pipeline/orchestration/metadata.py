@@ -25,6 +25,7 @@ from agreement_pipeline.report import (
     markdown_text,
     printable,
     rule_rows,
+    steps_as_markdown,
     verdict_grid,
     who_rated,
 )
@@ -97,9 +98,7 @@ COLUMNS = {
     "limits": "The limits of the control chart for a round of this size.",
     "note": "What else a reader of the value must know.",
     "with the others": "Agreement with the other raters.",
-    "interval with the others": "The interval of the agreement with the others.",
     "with themselves": "Agreement of raters with themselves on items that came back.",
-    "interval with themselves": "The interval of the agreement with themselves.",
     "interval again": "The interval of the agreement with themselves.",
     "right on gold": "The share of gold items on which the rater gave the right label.",
     "interval on gold": "The interval of the share of right labels.",
@@ -244,7 +243,7 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     except EXPECTED as error:
         differs, steps, rated, given = "", (), "", ""
         not_known = f"who rated, who differs and what to do: {in_a_sentence(error)}"
-    numbered = [f"{nth}. {markdown_text(' '.join(step))}" for nth, step in enumerate(steps, 1)]
+    numbered = "\n".join(steps_as_markdown(steps))
     said = [*decision.reasons, *([differs] if differs else [])]
     waivers = printable("; ".join(map(str, decision.waived)))
     # A waiver names the digest of the ratings, so digests are shown in full.
@@ -253,7 +252,7 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
         "why": dg.MetadataValue.md(_bullets(said)),
-        **({"what_to_do": dg.MetadataValue.md("\n".join(numbered))} if numbered else {}),
+        **({"what_to_do": dg.MetadataValue.md(numbered)} if numbered else {}),
         **table("rules", rule_rows(decision)),
         **page,
         **(

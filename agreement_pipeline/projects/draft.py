@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import like_models, misspelt
+from agreement_pipeline.ratings import like_models, misspelt, refuse_absent
 from agreement_pipeline.readers import (
     Columns,
     Export,
@@ -27,12 +27,12 @@ from agreement_pipeline.readers import (
     unnamed_columns,
     unpacked,
 )
-from agreement_pipeline.text import joined, listed
+from agreement_pipeline.report import asked_of_models
+from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-OF_LONG = ("rater", "label")
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
     "ordinal": "whole numbers; interval if their distances matter",
@@ -231,7 +231,7 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     is_model = table["kind"] == "model"
     models = tuple(sorted(table["rater"][is_model].unique()))
     replicates = {} if "replicate_of" in said else _replicates(table, fields)
-    unsure += _probable_models(table["rater"][~is_model].unique(), said)
+    unsure += _of_raters(table["rater"].unique(), said, path, known=models)
     return Seen(reader, questions, columns, said, replicates, models, unsure)
 
 
@@ -252,6 +252,7 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping
     table = answers(path, None, fields)
     named = [name for name in fields if name in table and name not in ("item", "rater")]
     columns, unsure = _columns_of(table, named, said)
+    unsure += _of_raters(table["rater"].unique(), said, path)
     columns.pop("round", None)
     return Seen(reader, questions, columns, said, unsure=unsure)
 
@@ -305,7 +306,7 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     ]
     rater = rows.text("rater")
     raters = rows.relation.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows}")["rater"]
-    unsure += _probable_models(filter(None, raters.to_pylist()), said)
+    unsure += _of_raters(filter(None, raters.to_pylist()), said, path)
     name = "" if is_wide else columns.label
     again = next((each for each in header if REPLICATE.fullmatch(each)), None)
     replicates = {"replicate_of": again} if again and "replicate_of" not in said else {}
@@ -315,15 +316,20 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     return Seen(reader, (question,), named, said, replicates, (), tuple(unsure))
 
 
-def _probable_models(raters: Iterable[str], said: Mapping[str, Any]) -> tuple[str, ...]:
-    """The question whether raters are models, if their names look so."""
-    found = [
-        name for name in like_models(sorted(raters)) if name not in said.get("classifiers", ())
-    ]
+def _of_raters(
+    raters: Iterable[str], said: Mapping[str, Any], path: Path, known: Collection[str] = ()
+) -> tuple[str, ...]:
+    """The question whether raters are models, if their names look so.
+
+    A classifier that was named must be among them, or no round of the project could be read.
+    """
+    every, named = sorted(raters), said.get("classifiers", ())
+    refuse_absent(named, every, path.name)
+    found = [name for name in like_models(every) if name not in (*named, *known)]
     if not found:
         return ()
-    named = ", ".join(map(_in_yaml, found))
-    return (f"is {joined(found)} a model? Then write classifiers: [{named}]",)
+    written = ", ".join(map(_in_yaml, found))
+    return (f"{asked_of_models(found)} Then write classifiers: [{written}]",)
 
 
 def _columns_of(

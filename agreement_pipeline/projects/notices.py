@@ -15,7 +15,12 @@ from agreement_pipeline.estimates import Scope
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.standing import last_events
-from agreement_pipeline.report import held_for_disagreement, shortened, who_differs
+from agreement_pipeline.report import (
+    command_of_report,
+    held_for_disagreement,
+    shortened,
+    who_differs,
+)
 from agreement_pipeline.store import RoundVersion, Store
 
 Form = Literal["plain", "slack"]
@@ -155,7 +160,7 @@ def _steps(project: Project, round_name: str) -> str:
     url = project.settings.pages_url
     if project.settings.pages and url:
         return f"{url.rstrip('/')}/{quote(round_name)}.html"
-    return f"agreement-pipeline report configs/projects/{project.name}.yaml {round_name}"
+    return command_of_report(project.name, round_name)
 
 
 def _who_differs(store: Store, notice: Notice) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Limits as Limits,
         NoRatingError as NoRatingError,
         content_columns as content_columns,
+        refuse_absent as refuse_absent,
     )
     from agreement_pipeline.ratings.cells import (
         STRATUM as STRATUM,

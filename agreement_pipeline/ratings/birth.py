@@ -382,13 +382,7 @@ class Birth:
     def _rated_by(self, named: Classifiers, models: Collection[str]) -> tuple[str, ...]:
         written = [each for each in self._distinct("rater") if each is not None]
         found = {*(named(written, self.cells.source) if callable(named) else named)}
-        if unknown := sorted(found.difference(self.raters)):
-            panel = sorted({*self.raters} - found)
-            raise RatingsError(
-                f"{self.cells.source}: found no rating by {called('classifier', unknown)}; "
-                "expected some by every named classifier. "
-                + meant(unknown[0], panel, "Correct the classifiers' names.")
-            )
+        refuse_absent(found, self.raters, self.cells.source)
         return tuple(sorted(found | ({*models} & {*self.raters})))
 
     # Labels
@@ -829,3 +823,13 @@ def _whole(value: object) -> int | None:
 
 def _flag(value: object) -> bool | None:
     return FLAGS.get("" if value is None else category_text(value).strip().lower())
+
+
+def refuse_absent(named: Collection[str], raters: Iterable[str], source: str) -> None:
+    """Refuse classifiers that rated nothing: a name may be misspelt."""
+    if unknown := sorted({*named}.difference(raters)):
+        panel = sorted({*raters}.difference(named))
+        raise RatingsError(
+            f"{source}: found no rating by {called('classifier', unknown)}; expected some by every "
+            "named classifier. " + meant(unknown[0], panel, "Correct the classifiers' names.")
+        )

@@ -122,6 +122,11 @@ class Delimited:
         A block of lines at a time is in memory.
         """
         start = start_of(self._file.path).decode(self._file.encoding, errors="replace")
+        if self._first > 1 and "\r" in start and "\n" not in start:
+            raise RatingsError(
+                f"{self._source}: found lines that end in a carriage return alone; expected line "
+                f"feeds, so that row {self._first} can be told. Save the file with them."
+            )
         above = start.split("\n")[:-1][: self._first - 1]
         # Arrow takes a carriage return for the end of a line that is not read.
         told = len(above) == self._first - 1 and not any("\r" in line[:-1] for line in above)

@@ -26,9 +26,12 @@ NAME_IT = (
 START = 65_536
 """How many bytes tell what a file is."""
 FileKind = Literal["json", "xml", "parquet", "arrow", "workbook", "text"]
+OF_EXCEL_97 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""How a workbook of Excel 97 to 2003 begins, and a later one with a password."""
 MAGIC: dict[bytes, FileKind] = {
     b"PAR1": "parquet",
     b"PK\x03\x04": "workbook",
+    OF_EXCEL_97: "workbook",
     b"\xff\xff\xff\xff": "arrow",
 }
 DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"

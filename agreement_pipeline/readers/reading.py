@@ -290,6 +290,7 @@ def rows_of(
     if not is_path or AFAR in str(source) or is_pattern(Path(source)):
         return _with_origin(TABLE, TABLE.rows(source, asked), rules)
     path = Path(source)
+    path = path if path.name else path.resolve()
     with unpacked(path, limits) as place:
         reader = reader_of(place, rules.reader, columns)
         rows = reader.rows(place, asked)

@@ -385,6 +385,11 @@ def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
     """The tables of a source, each with its name in a folder or a pattern."""
     limits = asked.limits
     if isinstance(source, str) and AFAR in source:
+        if asked.session.engine != "spark":
+            raise RatingsError(
+                f"{source}: found a URL; expected a file of this machine. Download it, or let "
+                "Spark read it (--engine spark)."
+            )
         header, name = asked.session.schema_of(source).names, Path(source).name
         asked.columns.refuse_written(name, *OF_OTHERS)
         _refuse_large(header, 0, name, limits)

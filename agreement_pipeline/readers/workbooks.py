@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import islice, repeat
 from pathlib import Path
 from shlex import quote
@@ -15,7 +16,7 @@ from agreement_pipeline.errors import MissingExtraError, RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.columns import Columns, refuse_twice
-from agreement_pipeline.readers.files import DAMAGED
+from agreement_pipeline.readers.files import DAMAGED, OF_EXCEL_97, start_of
 from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> pa.Table:
     MissingExtraError
         It is of Excel, and openpyxl is not installed.
     """
+    if start_of(path).startswith(OF_EXCEL_97):
+        raise RatingsError(
+            f"{path.name}: found a workbook of Excel 97 to 2003 (.xls), or one with a password; "
+            "expected .xlsx or .ods without a password. Save it so, or as CSV."
+        )
     sheets = _of_open_document(path, limits) or _of_excel(path)
     named = columns.sheet
     if named not in sheets and (named is not None or len(sheets) > 1):
@@ -73,9 +79,19 @@ def _of_excel(path: Path) -> Sheets:
         from openpyxl import load_workbook
     except ImportError:
         raise MissingExtraError.of(f"{path.name}, an Excel file", "openpyxl", "excel") from None
+    data = path.read_bytes()  # of a path, openpyxl asks for the ending of its name
+
+    def opened(*, values: bool) -> Any:
+        return load_workbook(BytesIO(data), read_only=True, data_only=values)
+
+    def formulas(title: str) -> Iterator[Any]:
+        yield from _rows_of(opened(values=False)[title])
+
     try:
-        book = load_workbook(path, read_only=True, data_only=True)
-        sheets = {sheet.title: _in_place(sheet, path.name) for sheet in book.worksheets}
+        sheets = {
+            sheet.title: _in_place(_rows_of(sheet), formulas(sheet.title), path.name)
+            for sheet in opened(values=True).worksheets
+        }
     except Exception as error:
         raise _no_workbook(path.name, error) from None
     if not sheets:
@@ -85,14 +101,41 @@ def _of_excel(path: Path) -> Sheets:
     return sheets
 
 
-def _in_place(sheet: Any, source: str) -> Iterator[Cells]:
+def _rows_of(sheet: Any) -> Iterator[Any]:
+    sheet.reset_dimensions()  # some programs write a smaller size of the sheet than it has
+    return iter(sheet.iter_rows())
+
+
+def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iterator[Cells]:
+    """The values of each row. The formulas are read from the first row with an empty cell on."""
+    n_read = 0
     try:
-        # some programs write a smaller size of the sheet than it has
-        sheet.reset_dimensions()
-        for row in sheet.iter_rows(values_only=True):
-            yield dict(enumerate(row))
+        for number, row in enumerate(rows):
+            empty = [at for at, cell in enumerate(row) if _is_empty(cell)]
+            if empty:
+                written = next(islice(formulas, number - n_read, None))
+                n_read = number + 1
+                for at in empty:
+                    if written[at].value is not None:
+                        raise _no_value(source, written[at].coordinate)
+            yield {at: cell.value for at, cell in enumerate(row)}
+    except RatingsError:
+        raise
     except Exception as error:
         raise _no_workbook(source, error) from None
+
+
+def _is_empty(cell: Any) -> bool:
+    """True if a cell has no value. The empty text of a formula is one, of the type `str`."""
+    return cell.value is None and cell.data_type == "n"
+
+
+def _no_value(source: str, place: str) -> RatingsError:
+    return RatingsError(
+        f"{source}: {place}: found a formula without its value, since the program that "
+        "wrote the file did not calculate it; expected a value. Open the file in a spreadsheet "
+        "program and save it there."
+    )
 
 
 def _no_workbook(source: str, error: Exception) -> RatingsError:
@@ -151,7 +194,10 @@ def _row(element: "Element", source: str) -> tuple[int, Cells]:
     cells, at = dict[int, object](), 0
     for cell in element:
         if cell.tag in CELLS:
-            times, value = _times(cell, f"{OF_TABLE}number-columns-repeated", source), _value(cell)
+            times, value = (
+                _times(cell, f"{OF_TABLE}number-columns-repeated", source),
+                _value(cell, source),
+            )
             if value is not None:
                 _refuse_repeated(times, source)
                 if at + times > MOST_COLUMNS:
@@ -189,7 +235,7 @@ def _times(element: "Element", name: str, source: str) -> int:
     return int(written)
 
 
-def _value(cell: "Element") -> object:
+def _value(cell: "Element", source: str) -> object:
     """A number or a date as it is written, a truth value, or text. None if a cell is empty."""
     kind = cell.get(f"{OFFICE}value-type")
     if kind in ("float", "percentage", "currency"):
@@ -200,5 +246,7 @@ def _value(cell: "Element") -> object:
         return cell.get(f"{OFFICE}{kind}-value")
     if (text := cell.get(f"{OFFICE}string-value")) is not None:
         return text or None
+    if kind is None and cell.get(f"{OF_TABLE}formula"):
+        raise _no_value(source, "a cell")
     lines = ["".join(each.itertext()) for each in cell if each.tag == f"{OF_TEXT}p"]
     return "\n".join(lines) or None

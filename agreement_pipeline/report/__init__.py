@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from agreement_pipeline.report.advice import (
         Round as Round,
         Step as Step,
+        asked_of_models as asked_of_models,
+        command_of_report as command_of_report,
         held_for_disagreement as held_for_disagreement,
         who_differs as who_differs,
         who_rated as who_rated,
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.report.terminal import (
         as_text as as_text,
+        steps_as_markdown as steps_as_markdown,
         steps_as_text as steps_as_text,
     )
     from agreement_pipeline.report.verdicts import (

@@ -80,8 +80,7 @@ class Round(NamedTuple):
     def again(self) -> str:
         """The command that looks at the round again."""
         if self.project:
-            place = f"configs/projects/{self.project}.yaml"
-            return f"agreement-pipeline report {shlex.join([place, self.name])}"
+            return command_of_report(self.project, self.name)
         return f"agreement-pipeline judge {self.name} {self._under}"
 
     def plan(self, expected: float, *, like_this: bool = False) -> str:
@@ -116,6 +115,16 @@ class Round(NamedTuple):
         return f"--policy {shlex.quote(self.policy_name or usual)}"
 
 
+def command_of_report(project: str, round_name: str) -> str:
+    """The command that prints the page of a round.
+
+    >>> command_of_report("moderation", "week 1")
+    "agreement-pipeline report configs/projects/moderation.yaml 'week 1'"
+    """
+    place = f"configs/projects/{project}.yaml"
+    return f"agreement-pipeline report {shlex.join([place, round_name])}"
+
+
 def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     """The panel in a line: how many people, how many models, and their names.
 
@@ -131,6 +140,7 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     sizes = counts.sizes @ counts.weights / (counts.weights.sum() or 1.0) if counts else None
     labels = "" if sizes is None else f", {tenths(float(sizes))} labels an item"
     beside, items = ratings.classifiers, ratings.n_items
+    as_classifiers = "it as a classifier" if len(likely) == 1 else "them as classifiers"
     if beside:  # which may have labelled items that nobody else did
         items = len(ratings.first(["item"], raters=ratings.raters)["item"].unique())
     said = (
@@ -138,9 +148,19 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         f"({joined(sorted(ratings.raters))}): "
         f"{counted(items, 'item')}{labels}.",
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
-        f"Is {joined(likely)} a model? Then name it as a classifier." if likely else "",
+        f"{asked_of_models(likely)} Then name {as_classifiers}." if likely else "",
     )
     return " ".join(filter(None, said))
+
+
+def asked_of_models(names: Collection[str]) -> str:
+    """The question whether raters are models.
+
+    >>> asked_of_models(["gpt-4o"]), asked_of_models(["claude-3", "gpt-4o"])
+    ('Is gpt-4o a model?', 'Are claude-3 and gpt-4o models?')
+    """
+    is_one = len(names) == 1
+    return f"{'Is' if is_one else 'Are'} {joined(names)} {'a model' if is_one else 'models'}?"
 
 
 def who_differs(ratings: Ratings) -> str:
@@ -273,7 +293,7 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
     if kind == "low":
         counts = _counts(held.ratings)
         pair = most_confused(counts) if counts else None
-        items = "They list the items, the most disputed first."
+        items = "The most disputed come first."
         if pair is None:
             yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
         else:

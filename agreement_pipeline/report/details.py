@@ -106,10 +106,10 @@ def details(
     tables = {name: table(ratings, policy, shown) for name, table in DETAILS[question].items()}
     return {
         "left_out": None if shown is None else shown.left_out(),
+        **headline_numbers(estimates, policy.measures),
         "intervals": lambda: interval_image(estimates, policy),
         **tables,
         "estimates": pd.DataFrame(estimate_rows(estimates)),
-        **headline_numbers(estimates, policy.measures),
     }
 
 

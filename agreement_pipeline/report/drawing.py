@@ -6,22 +6,23 @@ What raters differ on is tall, or has a thick edge. So no colour is needed to se
 import base64
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from agreement_pipeline.report.figure import COLOURS, SHADES, Figure, Kind, Mark, Tone, cut
-from agreement_pipeline.report.sheet import SIZE, WIDTH, Axis, Sheet, bounds_of, spread
+from agreement_pipeline.report.sheet import SIZE, WIDTH, Axis, Sheet, bounds_of, spread, tick_text
 from agreement_pipeline.text import PROBABILITY, SENTENCE, number
 
 STYLE = Path(__file__).with_name("templates") / "figures.css"
 DISPLAYED = 600
 """How wide an image is on a screen."""
 
-LEFT, RIGHT, TOP, SIDE = 34.0, 8.0, 26.0, 10.0
+LEFT, RIGHT, TOP, SIDE = 38.0, 8.0, 26.0, 10.0
 """The margins of a figure with an upright axis, and those of one without."""
 
-LETTER = 6.4
-"""How wide a letter is."""
+LETTER, LINE, APART = 6.4, 11.0, 34.0
+"""How wide a letter is, how high a line, and how far apart numbers of three decimals stand."""
 
 MOST_NAMED, MOST_WITH_NUMBERS = 14, 8
 """Of so many marks each has its name, and of so many columns each cell has its number."""
@@ -112,12 +113,13 @@ def _intervals(figure: Figure) -> Sheet:
     The lines of the axis keep to that part of a row, so that no stroke runs through a number.
     """
     axis = Axis(*bounds_of(figure), SIDE, WIDTH - SIDE)
-    sheet, bottom = _in_rows(figure, [mark.label for mark in figure.marks], ROW, 34)
-    for tick, said in axis.ticks:
+    sheet, bottom = _in_rows(figure, [mark.label for mark in figure.marks], ROW, 37)
+    ticks = _ticks(figure, axis)
+    for tick, said in ticks:
         sheet.text(axis.at(tick), bottom + 18, said, anchor="middle")
     for place, mark in enumerate(figure.marks):
         y = place * ROW + 27
-        for tick, _ in axis.ticks:
+        for tick in {tick for tick, _ in ticks} - {*mark.cutoffs}:
             sheet.line(axis.at(tick), y - REACH, axis.at(tick), y + REACH, "grid")
         for at, _ in figure.cutoffs:
             sheet.line(axis.at(at), y - REACH, axis.at(at), y + REACH, "cutoff")
@@ -132,11 +134,21 @@ def _intervals(figure: Figure) -> Sheet:
     return sheet
 
 
+def _ticks(figure: Figure, axis: Axis) -> list[tuple[float, str]]:
+    """What is written below an axis: the cut-offs if all marks have the same, or round numbers."""
+    shared = {mark.cutoffs for mark in figure.marks}
+    cutoffs = shared.pop() if len(shared) == 1 else ()
+    places = [axis.at(cutoff) for cutoff in cutoffs]
+    if not places or any(other - one < APART for one, other in pairwise(places)):
+        return axis.ticks
+    return [(cutoff, tick_text(cutoff)) for cutoff in cutoffs]
+
+
 def _spans(figure: Figure) -> Sheet:
     """A line for each series, with its marks from their low to their high ends."""
     bounds = figure.bounds or (0.0, _highest(mark.high for mark in figure.marks))
     axis = Axis(*bounds, SIDE, WIDTH - SIDE)
-    sheet, _ = _in_rows(figure, [series.name for series in figure.series], 46, 20)
+    sheet, _ = _in_rows(figure, [series.name for series in figure.series], 46, 22)
     for place, series in enumerate(figure.series):
         y = place * 46 + 40
         sheet.box(SIDE, y, axis.end - SIDE, 2, "track")
@@ -157,7 +169,7 @@ def _in_rows(figure: Figure, names: Sequence[str], row: float, foot: float) -> t
     sheet = Sheet(bottom + foot)
     for place, name in enumerate(names):
         sheet.text(SIDE, place * row + 13, cut(name, 40), "label")
-    sheet.text(WIDTH / 2, bottom + foot - 2, figure.axis, anchor="middle")
+    sheet.text(WIDTH / 2, bottom + foot - 4, figure.axis, anchor="middle")
     return sheet, bottom
 
 
@@ -166,15 +178,20 @@ def _highest(numbers: Iterable[float | None]) -> float:
 
 
 def _framed(figure: Figure, tall: float, foot: float) -> tuple[Sheet, Axis]:
-    """A sheet with the lines of an upright axis, and the cut-offs with their names."""
+    """A sheet with the lines of an upright axis, and the cut-offs with their numbers beside it.
+
+    No number stands on another.
+    """
     sheet = Sheet(TOP + tall + foot)
     axis = Axis(*bounds_of(figure), TOP + tall, TOP)
-    for tick, said in axis.ticks:
-        sheet.line(LEFT, axis.at(tick), WIDTH - RIGHT, axis.at(tick), "grid")
-        sheet.text(LEFT - 4, axis.at(tick) + 4, said, anchor="end")
-    for at, name in figure.cutoffs:
-        sheet.line(LEFT, axis.at(at), WIDTH - RIGHT, axis.at(at), "cutoff")
-        sheet.text(LEFT + 3, axis.at(at) - 3, name)
+    cutoffs = {at: tick_text(at) for at, _ in figure.cutoffs}
+    taken: list[float] = []
+    for at, said in (cutoffs | dict(axis.ticks)).items():
+        y = axis.at(at)
+        sheet.line(LEFT, y, WIDTH - RIGHT, y, "cutoff" if at in cutoffs else "grid")
+        if all(abs(y - other) >= LINE for other in taken):
+            sheet.text(LEFT - 4, y + 4, said, anchor="end")
+            taken.append(y)
     sheet.text(2, 10, figure.axis)
     if figure.other_axis:
         sheet.text(WIDTH - RIGHT, sheet.height - 4, figure.other_axis, anchor="end")

@@ -166,6 +166,7 @@ class Figure:
         signs: list[tuple[str, str]] = [each for each in self.legend if each[0] in used]
         if any(mark.crossed for mark in self.marks):
             signs.append(("crossed", "withdrawn"))
+        signs += [("cutoff", name) for _, name in self.cutoffs]
         if self.kind == "lines":
             signs += [(f"c{at % COLOURS}", each.name) for at, each in enumerate(self.series)]
         if self.kind == "matrix":

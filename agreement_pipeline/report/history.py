@@ -286,9 +286,13 @@ def _why(rows: pd.DataFrame) -> str:
 
 def _value_and_verdict(row: Mapping[Hashable, Any]) -> str:
     """The verdict on a value; if there is none, why."""
+    from agreement_pipeline.report.section import title_of
+
+    title = title_of(row["measure"])
     if row["verdict"] == "not_evaluated":
-        return str(row["reason"]).removeprefix(f"{row['broken']}; ")
-    return " ".join(filter(None, [row["measure"], value_of(row), "is", row["verdict"]]))
+        return str(row["reason"]).removeprefix(f"{row['broken']}; ").replace(row["measure"], title)
+    said = [title, value_of(row), "is", row["verdict"]]
+    return " ".join(filter(None, said))
 
 
 def health(rounds: pd.DataFrame, late: str = "") -> str:

@@ -1,7 +1,7 @@
 """What a page is made of: a judged round, the rounds of a project, or the states of projects."""
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,6 @@ from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.report.advice import Round
 from agreement_pipeline.report.figure import Tone, cut
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
-from agreement_pipeline.text import DIGITS
 
 MOST_RATERS = 20
 """Of a larger panel so many raters, and so many pairs, are shown."""
@@ -71,11 +70,6 @@ def headline(policy: Policy) -> str | None:
 def lowest_first(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
     """Estimates in the order of their values. Those without a value come last."""
     return tuple(sorted(found, key=lambda each: (each.value is None, each.value or 0.0)))
-
-
-def differ(found: Iterable[Estimate]) -> bool:
-    """True if some of the values differ. Otherwise none is the lowest."""
-    return len({round(each.value, DIGITS) for each in found if each.value is not None}) > 1
 
 
 def shares_of(ratings: Ratings) -> Mapping[str, float]:

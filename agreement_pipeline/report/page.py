@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.counting import refuse_unread
-from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess, first_labels
+from agreement_pipeline.policy import NONE, Decision, Policy, Verdict, Waivers, assess, first_labels
 from agreement_pipeline.ratings import Ratings, like_models
 from agreement_pipeline.report.advice import Step, who_rated
 from agreement_pipeline.report.classifiers import classifiers
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 MOST_REASONS = 2
+BELOW = "The section Items lists them."
 Judged = TypeVar("Judged", JudgedRound, JudgedProject)
 TEMPLATES = Path(__file__).with_name("templates")
 MADE_BY = (
@@ -245,33 +246,49 @@ def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
     decision = judged.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
     said = f"{'Yes' if decision.admitted else 'No'}: {word}"
-    why = (decided(decision), *_shortly(decision), judged.differs)
+    why = (decided(decision), *_shortly(decision, judged.policy), judged.differs)
     top = Top(
         tuple(filter(None, why)),
         against_cutoffs(judged.policy, decision),
         f"{who_rated(judged.ratings, judged.models)} {first_labels(judged.ratings)}",
-        judged.round.steps,
+        tuple(_steps_here(judged)),
     )
     badge = Cell(said, tone=NAMES_OF_TONES[word])
     parts = _answered(OF_ROUND, judged)
     return render(Page(of, judged.name, badge, (), parts, top, judged.links))
 
 
-def _shortly(found: Decision) -> Iterator[str]:
+def _steps_here(judged: JudgedRound) -> Iterator[Step]:
+    """The steps. The page itself lists the disputed items of a table."""
+    for step in judged.round.steps:
+        here = not judged.project and step.by == judged.round.disputed_items
+        yield step._replace(why=f"{step.why} {BELOW}", by="") if here else step
+
+
+def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
     """Why a round is held or admitted, without what helps: that stands in the steps."""
     verdicts = found.holding if found.admitted else found.unmet
     yield from (each.description for each in found.broken[:MOST_REASONS])
     for verdict in verdicts[:MOST_REASONS]:
-        title = f"{title_of(verdict.rule.measure)} of {about(verdict.scope)}"
+        whole = verdict.scope.kind == "round"
+        of = "the round" if whole else about(verdict.scope)
+        title = f"{title_of(verdict.rule.measure)} of {of}"
         if verdict.estimate is None or verdict.kind == "not_evaluated":
             yield verdict.reason
         else:
             said = without_numbers(verdict.reason).partition("; ")[0].partition(" (p ")[0]
-            yield f"{title}: {Mark.of(verdict.estimate).said}: {said}."
+            yield f"{title} is {Mark.of(verdict.estimate).said}: {said}.{_asked(verdict, policy)}"
     more = len(verdicts) + len(found.broken) - 2 * MOST_REASONS
     if more > 0:
         yield "The table of rules has all reasons."
     yield from map(str, found.waived)
+
+
+def _asked(verdict: Verdict, policy: Policy) -> str:
+    """The cut-off that decides, if the reason of a verdict names another one alone."""
+    if verdict.kind not in ("unreliable", "inconclusive") or "tentative" in policy.admit:
+        return ""
+    return f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
 
 
 def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:

@@ -14,7 +14,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, Rule, Verdict
 from agreement_pipeline.ratings import TEXT, Codes, Ratings, Scale, in_pandas, is_clock, seconds
 from agreement_pipeline.report.advice import who_differs
-from agreement_pipeline.report.figure import Figure, matrix
+from agreement_pipeline.report.figure import Figure, Mark, matrix
 from agreement_pipeline.report.judged import JudgedRound, measured
 from agreement_pipeline.report.section import (
     Answer,
@@ -145,16 +145,9 @@ def joint_rows(
         mine = [scope for name in each[1:] for measure, scope in by_name if measure == name]
         for scope in dict.fromkeys(scope for scope in mine if scope.kind == each.kind):
             both = by_name.get((each.themselves, scope)), by_name.get((each.others, scope))
-            cells = [cell for found in both for cell in value_and_interval(found)]
-            rows.append([str(scope), *cells, reading(each, *both, policy)])
-    columns = (
-        "scope",
-        "with themselves",
-        "interval with themselves",
-        "with the others",
-        "interval with the others",
-        "reading",
-    )
+            said = [Mark.of(found).said if found and found.interval else "" for found in both]
+            rows.append([str(scope), *said, reading(each, *both, policy)])
+    columns = ("scope", "with themselves", "with the others", "reading")
     return grid("Agreement of raters with themselves and with the others", columns, rows)
 
 

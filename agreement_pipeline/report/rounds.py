@@ -25,7 +25,13 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.report.glance import glance
-from agreement_pipeline.report.history import decisions, health, policy_changed, round_counts
+from agreement_pipeline.report.history import (
+    decisions,
+    health,
+    not_admitted,
+    policy_changed,
+    round_counts,
+)
 from agreement_pipeline.report.judged import (
     Before,
     JudgedProject,
@@ -68,6 +74,7 @@ CHANGES: tuple[tuple[Tone, str], ...] = (
     ("plain", "within the limits"),
     ("bad", "lower than before"),
     ("partly", "higher than before"),
+    ("unknown", f"fewer than {FEWEST_BEFORE} rounds before"),
 )
 CHART = (
     "This is a control chart. Each round is compared with those before it. "
@@ -153,7 +160,9 @@ def rounds(judged: JudgedProject) -> Answer:
     columns = ("round", "decision", "why", "release", "policy")
     table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(found))
     changed = policy_changed(judged.rounds, judged.policy)
-    return Answer((*_said(found[::-1]), *([changed] if changed else [])), tables=(table,))
+    states = (f"{each[0].upper()}{each[1:]}." for each in not_admitted(judged.rounds))
+    said = (health(judged.rounds), *states, *([changed] if changed else []))
+    return Answer(said, tables=(table,))
 
 
 def state_grid(states: Sequence[ProjectState]) -> Grid:
@@ -171,18 +180,6 @@ def state_grid(states: Sequence[ProjectState]) -> Grid:
     ]
     columns = ("project", "state", "held", "waiting", "last round", "why")
     return grid("Projects, those that need somebody first", columns, rows, "projects")
-
-
-def _said(deciding: Sequence[One]) -> tuple[str, ...]:
-    decided = {str(row["round"]): str(row["decision"]) for row in deciding}
-    others = [name for name, decision in decided.items() if not decision.startswith("admitted")]
-    withdrawn = [str(row["round"]) for row in deciding if row["release"] == "withdrawn"]
-    n, n_admitted = len(decided), len(decided) - len(others)
-    return (
-        f"{n_admitted} of {counted(n, 'round')} may be trained on.",
-        *([f"Held or not judged: {_named(others)}."] if others else []),
-        *([f"The release was withdrawn of {_named(withdrawn)}."] if withdrawn else []),
-    )
 
 
 def _named(names: Sequence[str]) -> str:
@@ -294,7 +291,9 @@ def like_before(chart: Sequence[Charted]) -> str:
 
 
 def _change(each: Charted) -> Tone:
-    """Whether a round is within its limits, under them, or above them."""
+    """Whether a round is within its limits, under them, or above them. Or nobody can tell."""
+    if each.limits is None:
+        return "unknown"
     if not each.out:
         return "plain"
     return "bad" if each.lower else "partly"
@@ -312,9 +311,7 @@ def control_grid(chart: Sequence[Charted]) -> Grid:
             number(each.reading.value, SENTENCE),
             number(each.centre, SENTENCE),
             _limits(each),
-            f"fewer than {FEWEST_BEFORE} rounds before"
-            if each.limits is None
-            else dict(CHANGES)[_change(each)],
+            dict(CHANGES)[_change(each)],
         ]
         for each in chart[::-1]
     ]

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from agreement_pipeline.estimates import Estimate, registered
+from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.measures import measure_named
 from agreement_pipeline.report.figure import Figure, Tone
 from agreement_pipeline.text import PERCENT, SENTENCE, in_words, interval, number
 
@@ -170,9 +171,10 @@ def value_and_interval(found: Estimate | None) -> tuple[Cell, Cell]:
 
 
 def title_of(measure: str) -> str:
-    """The name of a measure for people.
+    """The name of a measure for people. One of an old log that is not known keeps its own.
 
     >>> title_of("krippendorff_alpha")
     "Krippendorff's α"
     """
-    return registered(measure).title
+    known = measure_named(measure)
+    return measure if known is None else known.title

@@ -8,7 +8,7 @@ from agreement_pipeline.report.advice import Step
 from agreement_pipeline.report.figure import Figure, Mark, Tone, cut
 from agreement_pipeline.report.section import Answer, Grid
 from agreement_pipeline.report.sheet import Axis, bounds_of, tick_text
-from agreement_pipeline.report.tables import aligned, printable
+from agreement_pipeline.report.tables import aligned, markdown_text, printable
 
 if TYPE_CHECKING:
     from agreement_pipeline.report.page import Page
@@ -51,7 +51,19 @@ def steps_as_text(steps: Iterable[Step]) -> Iterator[str]:
     """
     for place, step in enumerate(steps, 1):
         said = f"{place}. {printable(step.what)} {printable(step.why)}"
-        yield f"{said}\n   {printable(step.by)}"
+        yield f"{said}\n   {printable(step.by)}" if step.by else said
+
+
+def steps_as_markdown(steps: Iterable[Step]) -> Iterator[str]:
+    """Each step with its command in Markdown.
+
+    >>> print(*steps_as_markdown([Step("Look.", "It helps.", "agreement-pipeline plan")]))
+    1. Look. It helps. `agreement-pipeline plan`
+    """
+    for place, step in enumerate(steps, 1):
+        by = printable(step.by)
+        command = markdown_text(by) if "`" in by else f"`{by}`"
+        yield f"{place}. {markdown_text(f'{step.what} {step.why}')} {command}"
 
 
 def _blocks(answer: Answer, width: int | None) -> Iterator[str]:

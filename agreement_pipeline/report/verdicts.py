@@ -61,10 +61,11 @@ def decided(found: Decision) -> str:
         rest = "is met, or overridden by a waiver" if found.waived else "is met"
         return f"Admitted: every rule that can hold a release {rest}."
     holding, unmet = len({each.rule for each in found.holding}), {each.rule for each in found.unmet}
-    of = f"{len(unmet)} of {counted(holding, 'rule')} that can hold a release"
+    which = f"{len(unmet)} of {holding} rules" if holding > 1 else "the only rule"
+    of = f"{which} that can hold a release"
     why = (
         (len(unmet), f"{of} {'is' if len(unmet) == 1 else 'are'} not met"),
-        (len(found.broken), f"{counted(len(found.broken), 'check')} of the data contract failed"),
+        (len(found.broken), f"{counted(len(found.broken), 'check')} failed"),
     )
     return f"Held: {' and '.join(words for n, words in why if n) or 'no rule admits it'}."
 
@@ -128,16 +129,14 @@ def about(scope: Scope) -> str:
 
 
 def rules(judged: JudgedRound) -> Answer:
-    """Each rule with its verdict, and the checks of the data contract that failed."""
+    """Each rule with its verdict, and the checks that failed: of the contract, or of the gate."""
     found = judged.decision
     verdicts = sorted(found.verdicts, key=lambda verdict: verdict.rule.effect != "hold")
     failed = sorted(
         (each for each in found.findings if not each.passed), key=lambda each: not each.holds
     )
     rows: list[Row] = [[each.check, _effect(found, each), each.description] for each in failed]
-    checks = grid(
-        "Checks of the data contract that failed", ("check", "effect", "found"), rows, "checks"
-    )
+    checks = grid("Checks that failed", ("check", "effect", "found"), rows, "checks")
     met: list[Row] = [[each.check, each.description] for each in found.met]
     asked = grid("What the gate asks for beside the rules", ("check", "found"), met, "asked")
     tables = (verdict_grid(verdicts), *([asked] if met else []), *([checks] if rows else []))

@@ -54,6 +54,10 @@ def test_what_is_said_is_not_guessed_and_what_is_guessed_is_told(here, capsys):
     (here / "b.csv").write_text("post_id,annotator,verdict\n1,ana,x\n1,ben,y\n")
     assert main(["init", "b.csv", "--label", "verdict"]) == 0
     out = capsys.readouterr().out
+    *_, then = out.splitlines()
+    assert then == "Then see what is decided: agreement-pipeline judge configs/projects/b.yaml"
+    assert main(then.split()[6:]) == 1
+    assert capsys.readouterr().out.startswith("held: b/b")
     assert "Please check: item is probably column 'post_id'." in out
     assert "label is probably" not in out
 
@@ -85,4 +89,14 @@ def test_what_no_project_can_say_is_refused(here, capsys, wrong):
     (here / "a.csv").write_text("item,rater,label\n1,a,x\n1,b,y\n")
     assert main(["init", "a.csv", *wrong]) == 2
     assert "expected" in capsys.readouterr().err
+    assert not (here / "configs").exists()
+
+
+@pytest.mark.parametrize("name", ["Ana", "gpt"])
+def test_a_classifier_that_rated_nothing_is_refused(here, capsys, name):
+    (here / "a.csv").write_text("item,rater,label\n1,ana,x\n1,ben,y\n2,ana,x\n2,ben,x\n")
+    assert main(["init", "a.csv", "--classifier", name]) == 2
+    said = capsys.readouterr().err
+    assert f"found no rating by classifier '{name}'; expected some by every named" in said
+    assert ("Did you mean 'ana'?" in said) == (name == "Ana")
     assert not (here / "configs").exists()

@@ -336,6 +336,25 @@ def test_a_table_without_a_policy_is_not_judged(tables, capsys):
     assert "expected one. Name it with --policy" in answer(capsys, tables[0], status=2)["why"]
 
 
+@pytest.mark.parametrize("command", ["judge", "report", "plan", "init"])
+def test_a_url_is_no_file_and_stands_there_as_it_was_given(capsys, command):
+    assert main([command, "https://example.org/a.csv"]) == 2
+    assert "found 'https://example.org/a.csv', a URL; expected a file" in capsys.readouterr().err
+
+
+def test_a_url_is_for_spark_alone(capsys):
+    assert main(["measure", "https://example.org/a.csv"]) == 2
+    assert "https://example.org/a.csv: found a URL; expected a file" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_name_is_called_by_its_own(tmp_path, capsys, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "notes.md").write_text("no table")
+    monkeypatch.chdir(tmp_path / "here")
+    assert main(["judge", ".", "--policy", "standard"]) == 2
+    assert "error: here: found no format that is known" in capsys.readouterr().err
+
+
 def test_an_empty_inbox_is_no_admission(project, tables, capsys):
     for path in tables:
         path.unlink()

@@ -249,11 +249,11 @@ def test_a_table_of_counts_refuses_options_of_single_ratings(tmp_path, capsys, o
 
 
 @pytest.mark.parametrize("name", ["alfa", "aplha", "Alpha", "alphas"])
-def test_a_misspelt_short_name_is_answered_with_it(capsys, name):
-    assert main(["measure", "labels.csv", "--measure", name]) == 2
-    assert f"found {name!r}; expected the name of a measure. Did you mean 'alpha'?" in (
-        capsys.readouterr().err
-    )
+def test_a_misspelt_short_name_is_answered_with_the_full_one(capsys, name):
+    assert main(["measure", str(SEROLOGY), *WIDE, "--measure", name]) == 2
+    said = capsys.readouterr().err
+    assert f"found {name!r}; expected one of the" in said
+    assert "Did you mean 'krippendorff_alpha'?" in said
 
 
 def test_the_deciding_measure_is_first_and_people_are_before_models(tmp_path, capsys):
@@ -267,3 +267,19 @@ def test_the_deciding_measure_is_first_and_people_are_before_models(tmp_path, ca
     of_models = [scope == "classifier gpt" for _, scope in found]
     assert of_models == sorted(of_models)
     assert any(of_models)
+
+
+BOTH = (("a", 0), ("b", 0.25))
+
+
+def test_on_an_open_scale_it_is_said_that_policies_find_limits_in_another_way(tmp_path, capsys):
+    path = tmp_path / "sizes.csv"
+    rows = [f"{item},{who},{item + more}" for item in range(200) for who, more in BOTH]
+    path.write_text("\n".join(["item,rater,label", *rows]))
+    policies, by = "those of bundled policies by tail_adaptive_bootstrap", "--interval-method"
+    numbers = ["measure", str(path), "--measure", "alpha", "--level", "interval"]
+    assert main(numbers) == 0
+    assert policies in capsys.readouterr().err
+    assert main([*numbers, by, "tail_adaptive_bootstrap"]) == 0
+    assert main(numbers[:-2]) == 0
+    assert capsys.readouterr().err == ""

@@ -47,7 +47,7 @@ def test_without_a_file_the_sections_are_printed_as_text(project, tmp_path, caps
     said = capsys.readouterr().out
     for words in (
         f"{SEROLOGY.stem}\n{'=' * len(SEROLOGY.stem)}\nRound of project serology\n\nNo: held\n",
-        "\n\nHeld: 1 of 1 rule that can hold a release is not met.",
+        "\n\nHeld: the only rule that can hold a release is not met.",
         "0.679 (0.446 to 0.859)",
         "What to do now\n\n1. ",
         f"   agreement-pipeline disputed serology {SEROLOGY.stem}\n",
@@ -58,7 +58,7 @@ def test_without_a_file_the_sections_are_printed_as_text(project, tmp_path, caps
     [line] = [each for each in said.splitlines() if each.endswith("  0.679 (0.446 to 0.859)")]
     assert line.index(":") < line.index("?") < line.index("|")
     assert main(["report", str(project)]) == 0
-    assert "0 of 1 round may be trained on." in capsys.readouterr().out
+    assert "0 of 1 rounds are admitted." in capsys.readouterr().out
 
 
 def test_a_table_is_printed_as_text_too(tmp_path, capsys):
@@ -76,8 +76,8 @@ def test_a_folder_gets_a_page_for_the_project_and_for_each_round(project, tmp_pa
     of_round = (tmp_path / f"pages/{SEROLOGY.stem}.html").read_text(encoding="utf-8")
     assert f'href="{SEROLOGY.stem}.html"' in index
     assert '<a href="index.html">All rounds</a>' in of_round
-    assert "0 of 1 round may be trained on." in index
-    assert "Held: 1 of 1 rule that can hold a release is not met." in of_round
+    assert "0 of 1 rounds are admitted." in index
+    assert "Held: the only rule that can hold a release is not met." in of_round
     assert "Round of project serology" in of_round
     assert "Ref-1" not in index + of_round
 

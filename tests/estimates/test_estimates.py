@@ -321,7 +321,7 @@ def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_or_u
     ("name", "hint"),
     [
         ("fleis_kappa", "Did you mean 'fleiss_kappa'"),
-        ("alpha", "Did you mean 'krippendorff_alpha'"),
+        *((name, "Did you mean 'krippendorff_alpha'") for name in ("alpha", "alfa", "Alpha")),
         ("zzz", "agreement-pipeline guide measures` lists them"),
         (["a"], "lists them"),
         (7, "lists them"),

@@ -206,7 +206,7 @@ def test_the_history_shows_every_round_with_its_decision(line):
     (event,) = result.get_asset_materialization_events()
     first = event.materialization.metadata["decisions"].records[0].data
     assert first["round"] == "w2"
-    assert first["why"].startswith("krippendorff_alpha ")
+    assert first["why"].startswith("Krippendorff's α ")
 
 
 def test_a_round_that_falls_out_of_the_chart_is_warned_of_and_never_held():

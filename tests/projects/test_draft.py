@@ -156,7 +156,7 @@ def test_a_name_that_looks_like_a_model_is_asked_about(tmp_path, layout):
         rows = ["item,ana,ben,gpt-4o", *(f"i{item},yes,no,yes" for item in range(9))]
         said = {"layout": "wide", "columns": {"raters": ["ana", "ben", "gpt-4o"]}}
     (tmp_path / "w1.csv").write_text("\n".join(rows) + "\n")
-    question = 'Please check: is gpt-4o a model? Then write classifiers: ["gpt-4o"].'
+    question = 'Please check: Is gpt-4o a model? Then write classifiers: ["gpt-4o"].'
     asked = first_files(tmp_path / "w1.csv", "reviews", "inbox", said)
     assert question in asked["projects/reviews.yaml"]
     known = first_files(

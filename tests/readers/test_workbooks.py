@@ -1,9 +1,10 @@
 """Sheets of workbooks: those of OpenDocument say what those of Excel say."""
 
+import re
 from zipfile import ZipFile
 
 import pytest
-from openpyxl import Workbook
+from openpyxl import Workbook, load_workbook
 from openpyxl.chart import BarChart
 
 from agreement_pipeline.errors import RatingsError
@@ -214,3 +215,42 @@ def test_a_sheet_that_breaks_off_is_refused(tmp_path):
     path = repacked(excel(tmp_path / "r.xlsx"), lambda data: data[: len(data) // 2])
     with pytest.raises(RatingsError, match="found no Excel workbook"):
         said(path)
+
+
+def test_a_workbook_of_excel_is_read_under_any_name(tmp_path):
+    usual = said(excel(tmp_path / "r.xlsx"))
+    assert said(excel(tmp_path / "r.ods")) == usual
+
+
+@pytest.mark.parametrize("name", ["r.xls", "r.xlsx"])
+def test_a_workbook_of_excel_97_or_with_a_password_is_named(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600))
+    with pytest.raises(RatingsError, match=r"Excel 97 to 2003 \(.xls\), or one with a password"):
+        read(path)
+
+
+def test_a_formula_without_its_value_is_refused(tmp_path):
+    """A program that writes formulas does not calculate them. Such a cell is not empty."""
+    path = excel(tmp_path / "r.xlsx")
+    book = load_workbook(path)
+    book.active["C4"] = '=IF(1=1,"x","y")'
+    book.save(path)
+    with pytest.raises(RatingsError, match=r"r\.xlsx: C4: found a formula without its value"):
+        read(path)
+    cell = '<table:table-cell table:formula="of:=[.A1]"/>'
+    body = sheet(HEADER, row(number(1), text("ana"), cell), RATED[1])
+    with pytest.raises(RatingsError, match="found a formula without its value"):
+        read(document(tmp_path / "r.ods", body))
+
+
+def test_a_formula_whose_value_is_the_empty_text_is_an_empty_cell(tmp_path):
+    formula = b'<c r="C4" t="str"><f>""</f><v></v></c>'
+    path = repacked(
+        excel(tmp_path / "r.xlsx"),
+        lambda data: re.sub(rb'<c r="C4".*?</c>', lambda _: formula, data),
+    )
+    assert len(said(path)) == 7
+    cell = '<table:table-cell table:formula="of:=&quot;&quot;" office:value-type="string"/>'
+    body = sheet(HEADER, *RATED, row(number(2), text("ana"), cell))
+    assert len(said(document(tmp_path / "r.ods", body))) == 2

@@ -63,6 +63,17 @@ def test_a_large_text_is_read_block_by_block_in_its_encoding(tmp_path, encoding)
     assert ratings.digest == read(plain, level="interval").digest
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_row_of_the_header_needs_lines_that_end_in_a_line_feed(tmp_path, encoding):
+    path = tmp_path / "r.csv"
+    path.write_bytes(csv(above=["x"]).replace("\r\n", "\r").replace("\n", " ").encode(encoding))
+    with pytest.raises(RatingsError, match="found lines that end in a carriage return alone"):
+        read(path, Columns(encoding=encoding, header_row=2))
+    usual = csv([("a", "Änne", "4"), ("a", "Özil", "5")])
+    path.write_bytes(usual.replace("\r\n", "\r").encode(encoding))
+    assert len(said(path, encoding=encoding)) == 2
+
+
 def test_a_mistake_is_named_by_the_row_that_an_editor_shows(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("x\ny\nitem,rater,label\ni,a,1\ni,b\n")

@@ -203,6 +203,10 @@ def test_who_rated_tells_people_from_models():
         "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Beside them "
         "1 model (judge). Is gpt-4o a model? Then name it as a classifier."
     )
+    several = ratings_of(n_items=9, raters=("ana", "ben", "claude-3", "gpt-4o"))
+    assert who_rated(several).endswith(
+        "Are claude-3 and gpt-4o models? Then name them as classifiers."
+    )
     assert like_models(["claude", "Claudette", "claude-3-opus", "Abbot", "robot", "qwen2"]) == (
         "claude-3-opus",
         "qwen2",

@@ -1,17 +1,34 @@
 """The page in a real browser, without a network."""
 
+import re
 import shutil
 
+import pandas as pd
 import pytest
 
-from agreement_pipeline.report import report_page
+from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.report import JudgedProject, page_of_project, report_page
 from tests.report.pages import HOSTILE, POLICY, a_round
+from tests.report.test_page import row_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-PHONE = {"width": 400, "height": 800}
+PHONE, DESK = {"width": 400, "height": 800}, {"width": 1400, "height": 900}
 LEVEL_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here to show a page in")
+
+
+REPLICATED = Policy.from_mapping(
+    {
+        "policy": "replicated",
+        "version": 1,
+        "n_resamples": 1000,
+        "rules": [{"measure": "krippendorff_alpha"}, {"measure": "self_agreement_unbiased"}],
+    }
+)
+PEOPLE = ("ana", "ben", "chloe", "dmitri", "esra")
 
 
 @pytest.fixture(scope="module")
@@ -23,23 +40,73 @@ def file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def shown(file):
-    """The page in a browser whose network is cut off, and what it asked for and complained of."""
+def browser():
+    """One browser for all pages."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(viewport=PHONE, offline=True)
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        page.asked, page.complaints = [], []
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: page.complaints.append(dialog.message))
-        page.goto(file.as_uri())
-        yield page
+        yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def shown(browser, file):
+    """The page in a browser whose network is cut off, and what it asked for and complained of."""
+    page = browser.new_context(viewport=PHONE, offline=True).new_page()
+    page.set_default_timeout(20_000)
+    page.asked, page.complaints = [], []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("dialog", lambda dialog: page.complaints.append(dialog.message))
+    page.goto(file.as_uri())
+    return page
+
+
+def of_round(policy=POLICY, n_items=150, raters=PEOPLE, **settings):
+    frame = simulate_round("r", seed=3, n_items=n_items, raters=raters, classifiers={}, **settings)
+    return report_page(Ratings.from_frame(frame, Scale(CATEGORIES)), policy, name="r", names={})
+
+
+def of_project():
+    """Five rounds. The control chart of so few tells nothing."""
+    values = enumerate((0.96, 0.75, 0.58, 0.71, 0.9), 1)
+    rows = [
+        row_of(f"w{n}", "held", "none", "krippendorff_alpha", "tentative", v, v - 0.05, v + 0.03)
+        for n, v in values
+    ]
+    found = pd.DataFrame(rows).assign(scope="round", confidence_level=0.95)
+    return page_of_project(JudgedProject("p", "", POLICY, found, {}, {}))
+
+
+MADE = {
+    "alike": lambda: of_round(accuracy=0.82),
+    "camps": lambda: of_round(split=("ben", "esra"), raters=PEOPLE, n_items=300),
+    "never again": lambda: of_round(REPLICATED, replicated=0, n_items=300),
+    "models": lambda: of_round(raters=("ana", "ben", "chloe", "claude-3", "gpt-4o")),
+    "project": of_project,
+}
+"""The rounds over which a new user stumbled."""
+
+
+@pytest.fixture(scope="module", params=MADE)
+def each(request, others):
+    return others(request.param)
+
+
+@pytest.fixture(scope="module")
+def others(browser):
+    """A function that shows a page of the name, on a desk."""
+    pages = {}
+
+    def page_of(name):
+        if name not in pages:
+            pages[name] = browser.new_page(viewport=DESK)
+            pages[name].set_content(MADE[name]())
+        return pages[name]
+
+    return page_of
 
 
 PAIRS = "[aria-labelledby=raters-table-2-caption]"
@@ -71,7 +138,7 @@ def test_a_reader_gets_from_the_raters_to_a_pair_to_the_items_on_which_they_diff
 
 
 def test_a_phone_shows_why_and_what_to_do_without_moving_sideways(shown):
-    for words in ("could be under 0.667", "Labelled by 4 people", "agreement-pipeline report"):
+    for words in ("could be under 0.667", "Labelled by 4 people", "The section Items lists them"):
         box = shown.locator("main .top").get_by_text(words).first.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE["width"]
@@ -131,3 +198,91 @@ def test_axe_finds_no_violation_of_level_aa(shown, scheme, rules):
 def test_it_asked_for_nothing_and_complained_of_nothing(shown, file):
     assert {url.partition("#")[0] for url in shown.asked} == {file.as_uri()}
     assert shown.complaints == []
+
+
+FIRST = "main .top"
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "accused"),
+    [
+        ("alike", "Nobody is known to stand out", 0),
+        ("camps", "Two camps: ana, chloe and dmitri against ben and esra", 0),
+        ("never again", "no rater met an item twice", 0),
+    ],
+)
+def test_the_first_screen_names_nobody_whom_the_labels_do_not_tell(others, name, said, accused):
+    first = others(name).locator(FIRST).inner_text()
+    assert said in first
+    assert first.count("differs from the rest") == accused
+
+
+def test_the_first_screen_asks_of_raters_who_may_be_models(others):
+    first = others("models").locator(FIRST).inner_text()
+    assert "Labelled by 5 raters (ana, ben, chloe, claude-3 and gpt-4o)" in first
+    assert "Are claude-3 and gpt-4o models? Then name them as classifiers." in first
+
+
+@pytest.mark.parametrize("name", ["alike", "camps", "never again"])
+def test_a_held_round_says_what_to_do_beside_the_decision_and_its_report_is_short(others, name):
+    page = others(name)
+    cards = [card.bounding_box() for card in page.locator(f"{FIRST} .card").all()]
+    assert [card["y"] for card in cards] == [cards[0]["y"]] * 2
+    assert cards[1]["x"] >= DESK["width"] / 2
+    assert cards[1]["x"] + cards[1]["width"] > 0.9 * DESK["width"]
+    steps = page.locator(f"{FIRST} .steps code").all_inner_texts()
+    assert all(step.startswith("agreement-pipeline ") for step in steps)
+    assert steps
+    assert page.locator("main > section").count() <= 8
+    assert len(page.locator("body").inner_text().split()) < 1_700
+    assert len(re.findall(rb"/Type /Page\b", page.pdf(format="A4"))) <= 8
+
+
+def test_a_rater_has_one_number_for_their_agreement_with_themselves(shown):
+    rules = {
+        row[1]: row[3:5]
+        for row in rows_of(shown, "Each rule of the policy")
+        if row[0] == "Self-agreement, unbiased"
+    }
+    table = "Each rater beside the others"
+    heads = shown.locator(f"table:has(caption:text-is('{table}')) thead th")
+    at = [head.strip() for head in heads.all_text_contents()].index("with themselves")
+    raters = {row[0]: row[at : at + 2] for row in rows_of(shown, table)}
+    assert len(rules) == 4
+    assert {name: raters[name] for name in rules} == rules
+
+
+def rows_of(page, caption):
+    rows = page.locator(f"table:has(caption:text-is('{caption}')) tbody tr").all()
+    return [[cell.strip() for cell in row.locator("th, td").all_text_contents()] for row in rows]
+
+
+def test_a_chart_of_few_rounds_tells_nothing_and_no_agreement_is_over_one(others):
+    chart = others("project").locator("#change-over-time")
+    said = chart.inner_text()
+    assert "Fewer than 8 rounds cannot tell" in said
+    assert "within the limits" not in said
+    assert all(float(number) <= 1 for number in re.findall(r"\d\.\d{3}", said))
+
+
+STRUCK = """() => [...document.querySelectorAll("svg.figure")].flatMap(figure => {
+  const sheet = figure.getBoundingClientRect();
+  const strokes = [...figure.querySelectorAll(".span, .cutoff, .mark, .cross")]
+    .map(found => found.getBoundingClientRect());
+  return [...figure.querySelectorAll("text")].filter(found => {
+    const box = found.getBoundingClientRect();
+    const outside = box.left < sheet.left - 1 || box.right > sheet.right + 1
+      || box.top < sheet.top - 1 || box.bottom > sheet.bottom + 1;
+    return outside || strokes.some(at => at.left < box.right - 1 && at.right > box.left + 1
+      && at.top < box.bottom - 3 && at.bottom > box.top + 3);
+  }).map(found => `${figure.querySelector("title").textContent}: ${found.textContent}`);
+})"""
+"""The texts of figures that a stroke runs through, or that are cut off."""
+
+
+@pytest.mark.parametrize("size", [DESK, {"width": 1000, "height": 900}, PHONE])
+def test_no_stroke_runs_through_a_text_of_a_figure_and_no_text_is_cut_off(each, size):
+    each.set_viewport_size(size)
+    struck = each.evaluate(STRUCK)
+    each.set_viewport_size(DESK)
+    assert struck == []

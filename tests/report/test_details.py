@@ -42,5 +42,5 @@ def test_of_a_large_panel_the_same_raters_stand_beside_themselves_and_the_others
     assert [scope for scope in joint["scope"] if scope.startswith("rater")] == [
         f"rater {name}" for name in often
     ]
-    assert not (joint["interval with the others"] == "").any()
+    assert not (joint["with the others"] == "").any()
     assert section["left_out"].startswith(f"shown are {MOST_SHOWN} of {n} raters")

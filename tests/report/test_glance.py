@@ -86,8 +86,8 @@ def test_without_a_value_there_is_no_picture():
 def test_the_decisions_name_what_holds_a_round_and_the_last_round_comes_first():
     table = decisions(rounds_of(("w1", "admitted", 0.95), ("w2", "held", 0.5)))
     assert table.values.tolist() == [
-        ["w2", "held", "krippendorff_alpha 0.500 (0.450 … 0.550) is unreliable", "none", "p 1"],
-        ["w1", "admitted", "krippendorff_alpha 0.950 (0.900 … 1.000) is reliable", "none", "p 1"],
+        ["w2", "held", "Krippendorff's α 0.500 (0.450 … 0.550) is unreliable", "none", "p 1"],
+        ["w1", "admitted", "Krippendorff's α 0.950 (0.900 … 1.000) is reliable", "none", "p 1"],
     ]
 
 

@@ -63,7 +63,8 @@ def test_reliable_tentative_and_held_rounds_differ_and_a_legend_names_each_once(
     }
     assert shapes == {"good": {"circle"}, "partly": {"polygon"}, "bad": {"rect"}}
     words = re.findall(r'<text class="label"[^>]*>([^<]+)</text>', drawn)
-    assert words == ["admitted", "admitted (tentative)", "held"]
+    decisions = ["admitted", "admitted (tentative)", "held"]
+    assert words == [*decisions, "reliable from 0.9", "tentative from 0.7"]
 
 
 def test_an_image_is_small_and_stands_by_itself():
@@ -81,4 +82,5 @@ def test_why_a_measure_is_not_evaluated_stands_beside_the_round():
     verdict = {"measure": "self_agreement", "verdict": "not_evaluated", "broken": "two files"}
     why = "self_agreement: undefined, since no rater met an item twice"
     rounds = pd.DataFrame([{"round": "w1", **row, **verdict, "reason": f"two files; {why}"}])
-    assert list(decisions(rounds)["why"]) == [f"two files; {why}"]
+    said = why.replace("self_agreement", "Self-agreement SA")
+    assert list(decisions(rounds)["why"]) == [f"two files; {said}"]

@@ -65,7 +65,7 @@ def test_every_link_of_a_page_leads_to_a_part_of_it(page):
 
 
 def test_the_decision_who_rated_and_what_to_do_stand_first(judged, page):
-    first = page.index("Held: 1 of 1 rule that can hold a release is not met.")
+    first = page.index("Held: the only rule that can hold a release is not met.")
     assert first < page.index("What to do now") < page.index("<table")
     (verdict,) = judged.decision.unmet
     value, limits = verdict.estimate.value, verdict.estimate.interval
@@ -73,7 +73,8 @@ def test_the_decision_who_rated_and_what_to_do_stand_first(judged, page):
     assert said in page
     assert page.index("Labelled by 4 people") < page.index("<table")
     assert page.count("<li><b>") == len(judged.round.steps) <= 3
-    assert all(escape(step.by).replace("&#x27;", "&#39;") in page for step in judged.round.steps)
+    told = re.sub("</?span>", "", page)
+    assert all(escape(step.by).replace("&#x27;", "&#39;") in told for step in judged.round.steps)
 
 
 def test_a_page_has_eight_sections_at_most_and_few_words():
@@ -243,13 +244,14 @@ def test_a_project_says_which_rounds_were_held_and_why():
     )
     judged = JudgedProject("p", "about", POLICY, found, {}, {"w2": "w2.html"})
     page = page_of_project(judged)
-    assert "1 of 2 rounds may be trained on." in page
-    assert "The release was withdrawn of w2." in page
+    assert "1 of 2 rounds is admitted. The last one, w2, is held." in page
+    assert "Held: w2." in page
+    assert ">withdrawn</td>" in page
     assert 'href="w2.html"' in page
     overview, over_time = (OF_PROJECT[name](judged) for name in ("Rounds", "Agreement over rounds"))
     held = overview.tables[0].rows[0]
     assert [cell.text for cell in held][:2] == ["w2", "held"]
-    assert held[2].text == "self_agreement: not_evaluated"
+    assert held[2].text == "Self-agreement SA: not_evaluated"
     assert [mark.crossed for mark in over_time.figures[0].marks] == [False, True]
 
 

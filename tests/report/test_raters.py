@@ -147,7 +147,7 @@ def test_what_has_no_value_or_was_not_estimated_cannot_be_told_and_is_shown_empt
         policy(),
     ).to_frame()
     assert "with themselves" not in rows
-    assert rows["with the others"].tolist() == ["", "0.800"]
+    assert rows["with the others"].tolist() == ["", "0.800 (0.700 to 0.900)"]
     assert rows["reading"][0].startswith(
         "cannot tell: test_retest_kappa of rater ana: undefined, since no rater met an item twice; "
         "schouten_kappa of each rater"
