@@ -278,7 +278,8 @@ def certify(
     if not rounds:
         raise CertificateError(
             f"classifier {identity.name}: found no round in {store.root}; expected at least one "
-            "that is admitted. Deliver a round with its labels, and judge it in Dagster."
+            "that is admitted. Deliver a round with its labels, and run the project in Dagster "
+            "or with `agreement-pipeline demo`."
         )
     if not rules.classifiers:
         raise CertificateError(

@@ -112,6 +112,14 @@ def test_a_certificate_says_what_agrees_with_whom_until_when(store, ingested):
     )
 
 
+def test_without_a_round_it_says_how_the_store_gets_one(store):
+    said = refused("certificate_refused", certified, store, rounds=())
+    assert said.endswith(
+        "Deliver a round with its labels, and run the project in Dagster or with "
+        "`agreement-pipeline demo`."
+    )
+
+
 def test_it_is_in_the_log_and_bound_to_what_it_rests_on(store, ingested):
     found = certified(store)
     entry = store.history()[-1]
