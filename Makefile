@@ -21,7 +21,7 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run ui test tests test-lowest lint types definitions docs pages round-trips vectors recipes \
-  benchmarks format clean
+  deployment benchmarks format clean
 
 run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
@@ -76,6 +76,10 @@ recipes: $(addprefix recipe-,$(RECIPES))
 recipe-%: $(VENV)/.installed .venv-%/.installed
 	$(BIN)/python -m tools.recipes $* .venv-$*/bin
 
+deployment: $(VENV)/.installed
+	$(BIN)/python -m tests.deployment.thirty > thirty-rounds.md
+	mv thirty-rounds.md docs/proofs/thirty-rounds.md
+
 benchmarks: $(VENV)/.installed
 	$(BIN)/python -m benchmarks
 
@@ -108,7 +112,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 # What tests import. Spark, a browser, Hugging Face and tools for types and style are not among it.
 TEST_TOOLS := create-dagster flask flask-cors hatchling hypothesis ipykernel krippendorff \
-  "moto[s3]" mpmath nbclient polars pytest pytest-xdist scikit-learn statsmodels
+  "moto[s3]" mpmath nbclient opentelemetry-sdk polars pytest pytest-xdist scikit-learn statsmodels
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	@echo "make: making an environment of the lowest versions in $(LOWEST), once" >&2

@@ -12,12 +12,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import boto3
+import dagster as dg
+import fsspec
+import pandas as pd
 import yaml
+
+from agreement_pipeline.orchestration.compat import IN_PROGRESS
+from agreement_pipeline.projects import Project, load_project
+from agreement_pipeline.store import Store
 
 ROOT = Path(__file__).parents[2]
 PROJECT = """\
@@ -32,6 +40,7 @@ POLICY = "policy: strict\nversion: {version}\nn_resamples: 1000\nrules:\n  - {ru
 RULE = "{measure: krippendorff_alpha, min_items: 30}"
 DEFINITIONS = "agreement_pipeline.orchestration.definitions"
 PROGRAMS = Path(sys.executable).parent
+STUCK_SECONDS = 120
 
 
 def postgres_programs() -> Path | None:
@@ -226,6 +235,53 @@ class Deployment:
                 except ProcessLookupError:
                     continue
             part.process.wait(30)
+
+
+class Watched:
+    """A deployment as somebody sees it who looks at its instance and its stores."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        """The environment of this process must be that of the deployment."""
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
+        self.deployment = deployment
+        self.instance = dg.DagsterInstance.from_config(str(deployment.home))
+
+    def deliver(self, name: str, round_name: str, frame: pd.DataFrame) -> None:
+        self.deployment.deliver(name, round_name, frame.to_csv(index=False).encode())
+
+    def running(self, round_name: str) -> dg.DagsterRun | None:
+        """The run of a round that has started, and not ended."""
+        started = dg.RunsFilter(
+            tags={"dagster/partition": round_name}, statuses=[dg.DagsterRunStatus.STARTED]
+        )
+        return next(iter(self.instance.get_runs(started, limit=1)), None)
+
+    def wait_for_a_run(self, round_name: str) -> None:
+        wait_until(lambda: self.running(round_name), 90, f"a run of {round_name}")
+
+    def store(self, name: str) -> Store:
+        """The store of a project."""
+        settings = load_project(self.deployment.folder / f"{name}/configs/projects/{name}.yaml")
+        return Project(settings).store
+
+    def events(self, name: str) -> Counter[tuple[str, str]]:
+        """How often each event was logged for each round of a project."""
+        return Counter((each["event"], each["round"]) for each in self.store(name).history())
+
+    def wait_for_a_decision(self, name: str, *rounds: str, within: float = STUCK_SECONDS) -> float:
+        """How long it takes until each round is decided, and until no run of it is left."""
+
+        def decided() -> bool:
+            said = self.events(name)
+            left = any(
+                self.instance.get_runs_count(
+                    dg.RunsFilter(tags={"dagster/partition": each}, statuses=IN_PROGRESS)
+                )
+                for each in rounds
+            )
+            return not left and all(said["decided", each] for each in rounds)
+
+        return wait_until(decided, within, f"decisions on {rounds} of {name}")
 
 
 @contextmanager

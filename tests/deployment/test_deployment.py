@@ -7,11 +7,9 @@ import logging
 import os
 import signal
 import time
-from collections import Counter
 from types import SimpleNamespace
 
 import dagster as dg
-import fsspec
 import pytest
 from dagster._serdes import serialize_value
 
@@ -23,64 +21,25 @@ from agreement_pipeline.orchestration.compat import (
     WorkerStatus,
 )
 from agreement_pipeline.orchestration.launcher import WatchedRunLauncher
-from agreement_pipeline.projects import Project, load_project
-from tests.deployment.services import deployed, postgres_programs, wait_until
+from tests.deployment.services import (
+    STUCK_SECONDS,
+    Watched,
+    deployed,
+    postgres_programs,
+    wait_until,
+)
 from tests.orchestration.checks import BAD, GOOD
 
-STUCK_SECONDS = 120
 LOG = logging.getLogger(__name__)
-
-
-class Watched:
-    """A deployment as somebody sees it who looks at its instance and its stores."""
-
-    def __init__(self, deployment, monkeypatch):
-        for name, value in deployment.env.items():
-            monkeypatch.setenv(name, value)
-        fsspec.get_filesystem_class("s3").clear_instance_cache()
-        self.deployment = deployment
-        self.instance = dg.DagsterInstance.from_config(str(deployment.home))
-
-    def deliver(self, name, round_name, frame):
-        self.deployment.deliver(name, round_name, frame.to_csv(index=False).encode())
-
-    def running(self, round_name):
-        """The run of a round that has started, and not ended."""
-        started = dg.RunsFilter(
-            tags={"dagster/partition": round_name}, statuses=[dg.DagsterRunStatus.STARTED]
-        )
-        return next(iter(self.instance.get_runs(started, limit=1)), None)
-
-    def wait_for_a_run(self, round_name):
-        wait_until(lambda: self.running(round_name), 90, f"a run of {round_name}")
-
-    def events(self, name):
-        """How often each event was logged for each round of a project."""
-        settings = load_project(self.deployment.folder / f"{name}/configs/projects/{name}.yaml")
-        history = Project(settings).store.history()
-        return Counter((each["event"], each.get("round")) for each in history)
-
-    def wait_for_a_decision(self, name, *rounds):
-        """How long it takes until each round is decided, and until no run of it is left."""
-
-        def decided():
-            said = self.events(name)
-            left = any(
-                self.instance.get_runs_count(
-                    dg.RunsFilter(tags={"dagster/partition": each}, statuses=IN_PROGRESS)
-                )
-                for each in rounds
-            )
-            return not left and all(said["decided", each] for each in rounds)
-
-        return wait_until(decided, STUCK_SECONDS, f"decisions on {rounds} of {name}")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(postgres_programs() is None, reason="needs the server of PostgreSQL")
 def test_whatever_is_killed_every_round_is_decided_once_and_nothing_is_stuck(monkeypatch):
     with deployed("reviews", "chats") as deployment:
-        seen, took = Watched(deployment, monkeypatch), {}
+        for name, value in deployment.env.items():
+            monkeypatch.setenv(name, value)
+        seen, took = Watched(deployment), {}
         reviews = deployment.code["reviews"]
 
         seen.deliver("reviews", "r1", GOOD)
