@@ -39,10 +39,10 @@ from agreement_pipeline.store.store import (
     table_ratings,
 )
 
-TEXTS = frozenset(
-    {"source", "reasons", "reason", "why", "description", "scope", "name", "classifier"}
-)
+TEXTS = frozenset({"source", "reasons", "reason", "why", "description", "scope"})
 """The facts whose texts may have the name of a rater or an item."""
+NAMES = {"items": "item", "name": "rater", "classifier": "rater"}
+"""The facts that are the name of one."""
 OF_A_LOG = ("number", "previous", "index", "carried")
 
 
@@ -179,7 +179,7 @@ class Erasure:
             return {name: self._unsaid(name, each) for name, each in value.items()}
         if isinstance(value, list):
             return [self._unsaid(fact, each) for each in value]
-        if fact == "items" and self.what == "item" and value == self.name:
+        if NAMES.get(fact) == self.what and value == self.name:
             return self.subject
         if fact not in TEXTS or not isinstance(value, str):
             return value

@@ -223,9 +223,10 @@ def test_drawn_items_that_are_called_as_a_rater_or_begin_as_an_item_stay(tmp_pat
     ratings = make_ratings(2, raters=("7", "8", "9"))
     store.ingest("r1", ratings, delivered(tmp_path, "of", ratings))
     names = [str(at) for at in range(60)] + ["i007-2", "i007-3"]
-    population = ratings_of([(each, "model", "yes") for each in names], classifiers=("model",))
+    said = [(each, "9-model", "yes") for each in names]
+    population = ratings_of(said, classifiers=("9-model",))
     before = draw(store, "march", population, 62)
-    for what, name in (("rater", "7"), ("item", "i007")):
+    for what, name in (("rater", "7"), ("rater", "9"), ("item", "i007")):
         erase(store.root, tmp_path / name, what, name, "Kim", "it")
         assert draws(Store(tmp_path / name)) == (before,)
 
