@@ -273,6 +273,7 @@ def draw(
     shares = _neyman(sizes, n, right)
     digest, everyone = _digest(strata), {item for items in strata.values() for item in items}
     with store.locked():
+        store.refuse_erased(population, f"draw of {name}")
         earlier = [each for each in draws(store) if _shares(store, each, everyone)]
         if earlier and not reason.strip():
             drawn = counted(len(earlier[-1].items), "item")

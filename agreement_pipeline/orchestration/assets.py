@@ -291,8 +291,7 @@ def _told(project: Project, judged: Judged, withdrawn: bool) -> dict[str, Any]:
     name = judged.version.round
     found = Round(judged.ratings, judged.policy, judged.decision, project.name, name)
     page = link(project, page_of(name))
-    metered(found)
-    return {**decision_metadata(found, page), "release_withdrawn": withdrawn}
+    return {**decision_metadata(found, page), "release_withdrawn": withdrawn, **metered(found)}
 
 
 def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Reassessed) -> str:

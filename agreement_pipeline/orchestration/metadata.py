@@ -199,14 +199,23 @@ def _plot(name: str, draw: Plot) -> Any:
     return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
 
 
-def metered(found: Round) -> None:
+def metered(found: Round) -> dict[str, str]:
     """Count a decision, and tell the estimates that it rests on, as metrics of OpenTelemetry.
 
     A counter `agreement.decisions`, and gauges `agreement.value`, `agreement.low` and
-    `agreement.high`. No metric is about a rater. Nothing is told without the extra.
+    `agreement.high`. No metric is about a rater. Nothing is told without the extra. A fault there
+    never fails a decision: what is given back says it.
     """
     if find_spec("opentelemetry") is None:
-        return
+        return {}
+    try:
+        _tell(found)
+    except Exception as error:  # whatever a provider or an exporter raises: the decision stands
+        return {"metrics": printable(f"not told to OpenTelemetry: {type(error).__name__}, {error}")}
+    return {}
+
+
+def _tell(found: Round) -> None:
     from opentelemetry.metrics import get_meter
 
     meter, decision = get_meter("agreement_pipeline", __version__), found.decision

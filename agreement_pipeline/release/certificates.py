@@ -741,18 +741,25 @@ def _anchored(history: Sequence[Entry], certified: Entry) -> list[Entry]:
 def _refuse_before_drift(
     history: Sequence[Entry], identity: Identity, rounds: Collection[str]
 ) -> None:
-    """Refuse rounds that came before the classifier was seen to drift: it was another one then."""
+    """Refuse rounds that first came before the classifier was seen to drift, under any name.
+
+    It was another one then.
+    """
     places = [
         place
         for place, entry in enumerate(history)
         if (entry["event"] == "anchored" and entry["drifted"] and entry["round"] == _name(identity))
     ]
-    came = {
-        entry["round"]
-        for entry in history[places[-1] if places else 0 :]
+    arrived = [
+        (place, entry["round"], entry["ratings_digest"])
+        for place, entry in enumerate(history)
         if entry["event"] == "ingested"
-    }
-    if places and (old := sorted({*rounds} - came)):
+    ]
+    before = {each for place, *of in arrived if place < max(places, default=0) for each in of}
+    old = sorted(
+        {name for _, name, digest in arrived if name in rounds and {name, digest} & before}
+    )
+    if old:
         raise CertificateError(
             f"classifier {identity.name}: found that it drifted since rounds {listed(old)} came; "
             "expected rounds that it labelled after that. Deliver fresh rounds with its labels.",

@@ -6,6 +6,7 @@ Bytes of a store never change, so the rest is carried over into a new one::
     releases of these rounds    a notice that they were withdrawn, and no other file
     their certificates          none: the classifier has to be certified again
     sentences on these rounds   none that has the name
+    lists that draws were from  a list without the item
 
 All else stays as it is, and the new log proves it. No decision was taken on the new tables, so
 each of these rounds waits for one.
@@ -38,8 +39,10 @@ from agreement_pipeline.store.store import (
     table_ratings,
 )
 
-TEXTS = frozenset({"source", "reasons", "reason", "description", "scope", "items"})
+TEXTS = frozenset({"source", "reasons", "reason", "why", "description", "scope"})
 """The facts whose texts may have the name of a rater or an item."""
+NAMES = {"items": "item", "name": "rater", "classifier": "rater"}
+"""The facts that are the name of one."""
 OF_A_LOG = ("number", "previous", "index", "carried")
 
 
@@ -56,58 +59,59 @@ class Erasure:
     """A subject in a store: the rater or the item (`what`) of this name."""
 
     store: Store
+    entries: tuple[Entry, ...]
     what: str
     name: str
     subject: str
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
-        """The log of the store."""
-        return self.store.history()
-
-    @cached_property
-    def versions(self) -> dict[str, RoundVersion]:
-        """The versions of rounds with the subject, by the digest of their table."""
-        arrived = map(RoundVersion.logged, self._of("ingested"))
-        return {each.table_digest: each for each in dict.fromkeys(arrived) if self._is_in(each)}
+    def versions(self) -> frozenset[RoundVersion]:
+        """The versions of rounds with the subject."""
+        arrived = dict.fromkeys(map(RoundVersion.logged, self._of("ingested")))
+        return frozenset(filter(self._is_in, arrived))
 
     @cached_property
     def rounds(self) -> frozenset[str]:
         """The rounds that have such a version."""
-        return frozenset(each.round for each in self.versions.values())
+        return frozenset(each.round for each in self.versions)
 
     @cached_property
     def releases(self) -> dict[str, str]:
         """The releases with such a version, each with the first of its rounds that has one."""
-        digests = {(each.round, each.ratings_digest) for each in self.versions.values()}
+        digests = {(each.round, each.ratings_digest) for each in self.versions}
         return {
             entry["release"]: next(name for name, _ in had)
             for entry in self._of("released")
             if (had := [each for each in entry["rounds"].items() if each in digests])
         }
 
-    @cached_property
-    def lists(self) -> frozenset[str]:
-        """The lists of what was drawn from that do not have the item."""
-        written = json.dumps(self.name).encode()
-        lists = {_list_of(each) for each in self._of("drawn")}
-        found = self.store.storage.fetched(sorted(lists)).items()
-        return frozenset(
-            name for name, data in found if data and (self.what != "item" or written not in data)
+    @property
+    def is_drawn(self) -> bool:
+        """True if a draw is from a list with the item."""
+        without = (self.without(each)[0] for each in self._of("drawn"))
+        return any(
+            (said["items"], said["population_digest"]) != (each["items"], each["population_digest"])
+            for said, each in zip(without, self._of("drawn"), strict=True)
         )
 
     def without(self, entry: Entry) -> tuple[Entry, dict[str, Content]]:
-        """An entry of the log without the subject, and the table that it names, if any."""
+        """An entry of the log without the subject, and the table or list that it names, if any."""
         said = {name: value for name, value in entry.items() if name not in OF_A_LOG}
-        if said["event"] == "drawn" or self.rounds & {said["round"], *said.get("rounds", ())}:
+        if said["event"] in ("drawn", "anchored") or self.rounds & {
+            said["round"],
+            *said.get("rounds", ()),
+        }:
             said = {name: self._unsaid(name, value) for name, value in said.items()}
-        if said["event"] == "drawn" and _list_of(said) not in self.lists:
-            said["listed"] = False
+        if said["event"] == "drawn" and said.get("listed"):
+            data = self._list_without(said)
+            n_items = sum(map(len, json.loads(data).values()))
+            said |= {"population_digest": digest_of(data), "population_items": n_items}
+            return said, {_list_of(said): data}
         if said["event"] != "ingested":
             return said, {}
         version = RoundVersion.logged(entry)
         table = self.store.kept_table(version)
-        if version.table_digest in self.versions:
+        if version in self.versions:
             place = f"{self.store.root}, round {version.round}, without {self.subject}"
             ratings = table_ratings(table, place, without=(self.what, self.name))
             table = table_of(ratings)
@@ -122,8 +126,9 @@ class Erasure:
             with to.locked():
                 if to.storage.read(place) is None:
                     to.storage.keep(place, (json.dumps(notice, indent=2) + "\n").encode())
-        of = self.store.storage
-        gone = {each["original_digest"] for each in self._of("ingested") if self._is_about(each)}
+        of, arrived = self.store.storage, [*self._of("ingested")]
+        originals = {each["original_digest"] for each in arrived}
+        originals -= {each["original_digest"] for each in arrived if self._is_about(each)}
         certified = [each for each in self._of("certified") if not self._is_about(each)]
         kept = {f"certificates/{each['certificate']}.json" for each in certified}
         kept |= {
@@ -131,11 +136,10 @@ class Erasure:
             for each in self._of("anchored")
             if f"certificates/{each['certificate']}.json" in kept
         }
-        kept |= self.lists
         for name in of.names():
             folder, _, below = name.partition("/")
             if (
-                (folder == ORIGINALS and below.partition("/")[0] not in gone)
+                (folder == ORIGINALS and below.partition("/")[0] in originals)
                 or (folder == RELEASES and "/".join(below.split("/")[:2]) not in self.releases)
                 or name in kept
             ):
@@ -152,18 +156,40 @@ class Erasure:
         names = ratings.everyone if self.what == "rater" else ratings.rated().to_pylist()
         return self.name in names
 
+    def _list_without(self, drawn: Entry) -> bytes:
+        """The list of what was drawn from, without the item."""
+        name, digest = _list_of(drawn), drawn["population_digest"]
+        data = self.store.storage.read(name)
+        if data is None or digest_of(data) != digest:
+            raise StoreError(
+                f"{self.store.root / name}: found no list of what draw {drawn['round']} was from, "
+                "or another one; expected the list that was written. Restore it from a backup."
+            )
+        lists = json.loads(data)
+        if self.what != "item" or not any(self.name in items for items in lists.values()):
+            return data
+        left = {key: [each for each in items if each != self.name] for key, items in lists.items()}
+        clustered = drawn["design"] == "clustered"
+        named = {items[0] if clustered else key: items for key, items in left.items() if items}
+        return json.dumps(named).encode()
+
     def _unsaid(self, fact: str, value: Any) -> Any:
         """A fact in which texts do not have the name. What has it as a word is left out."""
         if isinstance(value, dict):
             return {name: self._unsaid(name, each) for name, each in value.items()}
         if isinstance(value, list):
             return [self._unsaid(fact, each) for each in value]
+        if NAMES.get(fact) == self.what and value == self.name:
+            return self.subject
         if fact not in TEXTS or not isinstance(value, str):
             return value
         if value == self.name:
             return self.subject
-        named = re.search(rf"(?<!\w){re.escape(self.name)}(?!\w)", value)
-        return f"left out, since it may name {self.subject}" if named else value
+        return f"left out, since it may name {self.subject}" if self.is_named(value) else value
+
+    def is_named(self, text: str) -> bool:
+        """True if a text has the name as a word, in large or small letters."""
+        return bool(re.search(rf"(?<!\w){re.escape(self.name)}(?!\w)", text, re.IGNORECASE))
 
 
 def _list_of(drawn: Entry) -> str:
@@ -198,17 +224,23 @@ def erase(old: Folder | str, new: Folder | str, what: str, name: str, by: str, w
         entries, head = of.history(), of.log.head
     if of.storage.read(SALT) is not None:
         copy_file(SALT, of.storage, made.storage)
-    found = Erasure(of, what, name, made.pseudonym(what, name))
-    if not found.versions:
+    found = Erasure(of, entries, what, name, made.pseudonym(what, name))
+    if any(map(found.is_named, (by, why))):
         raise StoreError(
-            f"{old}: found no {what} {name!r} in any round; expected one with ratings. "
+            f"{old}: found the name of the {what} in who asks, or why; expected neither to have "
+            "it, since both stay in the log. Name a request by its number, and who carries it out."
+        )
+    if not found.versions and not found.is_drawn:
+        raise StoreError(
+            f"{old}: found no {what} {name!r} in any round; expected one with ratings, or "
+            "an item of a list that was drawn from. "
             "Correct the name: `agreement-pipeline history` lists the rounds."
         )
     n_before = carry_entries(old, made, entries, found.without)
     reason = f"{found.subject} was erased, as {by} asked: {why}"
     found.copy_files(made, reason)
     if n_before <= len(entries):
-        digests = sorted({each.ratings_digest for each in found.versions.values()})
+        digests = sorted({each.ratings_digest for each in found.versions})
         told = {"versions": digests, "entries": len(entries), "head": head, "by": by, "why": why}
         made.record("erased", HERE, subject=found.subject, **told)
     withdrawn = made.withdrawn()

@@ -150,7 +150,7 @@ class Store:
                 f"round {round_name!r}: found a name that the store needs itself; expected another "
                 f"than {', '.join(RESERVED)} and names that end in {DATASET}. Rename the round."
             )
-        self._refuse_erased(ratings, original)
+        self.refuse_erased(ratings, f"{original}")
         table = table_of(ratings)
         source = Path(os.path.abspath(original))
         if not source.exists():
@@ -352,7 +352,7 @@ class Store:
         arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
         return tuple(map(RoundVersion.logged, arrived))
 
-    def _refuse_erased(self, ratings: Ratings, original: Path) -> None:
+    def refuse_erased(self, ratings: Ratings, place: str) -> None:
         """Refuse ratings with a rater or an item that was erased from the store."""
         subjects = {each["subject"] for each in self.log.about(HERE) if each["event"] == "erased"}
         for what in {each.partition("-")[0] for each in subjects}:
@@ -360,7 +360,7 @@ class Store:
             found = (self.pseudonym(what, name) for name in names)
             if back := next((each for each in found if each in subjects), None):
                 raise StoreError(
-                    f"{original}: found {back}, which was erased from {self.root} on request; "
+                    f"{place}: found {back}, which was erased from {self.root} on request; "
                     f"expected no such {what}. Export the round again without it. The entry "
                     "`erased` in the log says who asked for that, and why."
                 )
@@ -454,6 +454,9 @@ def table_ratings(
             test = f"{column} IS DISTINCT FROM {cells.relation.session.literal(name)}"
             kept = cells.relation.view(f"SELECT * FROM {cells.relation} WHERE {test}")
             cells = replace(cells, relation=kept)
+            if origin is not None and column == "rater":
+                told = tuple(each for each in origin.classifiers if each["name"] != name)
+                origin = replace(origin, classifiers=told)
         return ratings_of(cells, scale, origin)
     except (RatingsError, KeyError, TypeError, ValueError) as cause:
         raise StoreError(

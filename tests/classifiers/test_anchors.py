@@ -34,6 +34,15 @@ def test_in_a_year_of_looks_a_false_alarm_is_as_rare_as_promised(right, n_looks)
     assert alarms(right, n_looks, times, seed=n_looks) <= most
 
 
+def test_of_300_anchors_luck_at_the_first_look_ends_no_more_than_promised():
+    rng, right = np.random.default_rng(8), np.full(300, 0.8)
+    found = [
+        anchored(said[0], said[1:], LOST, TAIL).drifted
+        for said in (rng.random((40, 53, 300)) < right).astype(float)
+    ]
+    assert np.mean(found) <= TAIL + 3 * np.sqrt(TAIL * (1 - TAIL) / 40)
+
+
 @pytest.mark.parametrize(("since", "least"), [(0, 0.95), (6, 0.9)])
 def test_a_loss_of_a_fifth_is_seen_within_a_year(since, least):
     right = np.full(100, 0.9)

@@ -184,6 +184,23 @@ def test_the_findings_are_those_of_the_whole_table(monkeypatch, table):
         assert findings(contract, table, monkeypatch, gx.answers) == slow, many
 
 
+@pytest.mark.parametrize("at", [0, 70, 138])
+def test_rows_that_are_not_in_order_are_looked_through(at):
+    """Only order shows without a look at all rows that none is there twice."""
+    table = pd.DataFrame([(f"i{n // 2:02}", "ab"[n % 2]) for n in range(140)], columns=COLUMNS[:2])
+    table = table.astype("category")
+    assert gx._increase(table, COLUMNS[:2])
+    swapped = table.iloc[[*range(at), at + 1, at, *range(at + 2, 140)]]
+    assert not gx._increase(swapped, COLUMNS[:2])
+    twice = pd.concat([table, table.iloc[[at]]], ignore_index=True)
+    built = entry("c", gx.UNIQUE, {"column_list": [*COLUMNS[:2]]})
+    suite = {"c": gx.suite_of(contract_of(built).rows, Place("contract"))["c"]}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(gx, "MANY", 0)
+        assert gx.answers(suite, table, {})["c"].success
+        assert not gx.answers(suite, twice, {})["c"].success
+
+
 def test_what_holds_for_few_rows_is_not_asked_of_all(monkeypatch):
     monkeypatch.setattr(gx, "MANY", 0)
     asked, ask = [], gx._asked

@@ -117,12 +117,22 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_what_a_project_says_of_its_rounds_is_read_alike(project, engine, name):
-    settings, more = TOLD[name]
+ALONE = {
+    "strata": {"strata": ["lang"]},
+    "right labels": {"columns": {"gold": "known", "gold_label": "right"}},
+    "assisted labels": {"columns": {"assisted": "hint"}},
+    "models": {"columns": {"models": {"m": "guess"}}},
+    "where": {"where": {"status": ["done"]}},
+    "raters": {"exclude_raters": ["r0"]},
+    "replicates": {"replicate_of": "repeats"},
+}
+
+
+def told_frame(**more):
+    """Ratings with all columns that settings name."""
     number = SAID["item"].str[1:].astype(int)
     known = number % 10 == 0
-    frame = SAID.drop(columns="text").assign(
+    return SAID.drop(columns="text").assign(
         lang=(number % 3).map({0: "de", 1: "en", 2: "fr"}),
         known=known,
         right=known.map({True: "yes", False: None}),
@@ -132,6 +142,27 @@ def test_what_a_project_says_of_its_rounds_is_read_alike(project, engine, name):
         repeats=[f"i{at - 45:03}" if at >= 45 else None for at in number],
         **more,
     )
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_each_setting_by_itself_changes_what_is_read(project, name):
+    frame = told_frame().drop(columns="cluster" if name == "replicates" else "repeats")
+    frame.to_csv(project().inbox / "w1.csv", index=False)
+    without, found = (project(**each).delivered("w1")[1] for each in ({}, ALONE[name]))
+    assert found.digest != without.digest
+
+
+def test_only_a_project_that_says_so_reads_all_rounds_of_a_file_as_one(project):
+    told_frame(**TOLD["all rounds"][1]).to_csv(project().inbox / "w1.csv", index=False)
+    with pytest.raises(RatingsError, match="found 9 rounds"):
+        project().delivered("w1")
+    assert project(all_rounds=True).delivered("w1")[1].n_items == 90
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_a_project_says_of_its_rounds_is_read_alike(project, engine, name):
+    settings, more = TOLD[name]
+    frame = told_frame(**more)
     frame = frame.drop(columns="cluster" if name == "replicates" else "repeats")
     usual, named = project(**settings), project(**engine, **settings)
     frame.to_csv(usual.inbox / "w1.csv", index=False)

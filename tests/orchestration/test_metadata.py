@@ -121,3 +121,18 @@ def test_decisions_and_estimates_are_told_to_opentelemetry(line, monkeypatch):
             point = found[f"agreement.{what}", name, "round"]
             assert point.value == verdict[what]
             assert point.attributes["measure"] == "krippendorff_alpha"
+
+
+def test_a_fault_of_opentelemetry_is_told_and_fails_no_decision(line, monkeypatch):
+    metrics = pytest.importorskip("opentelemetry.metrics")
+
+    def fails(*_):
+        raise OSError("no collector")
+
+    monkeypatch.setattr(metrics, "get_meter", fails)
+    line.deliver("good", ratings_frame(0.97))
+    found = line.run("good", "annotations", "acceptability", "training_data")
+    assert found.success
+    (made,) = found.asset_materializations_for_node("reviews__acceptability")
+    assert made.metadata["metrics"].text == "not told to OpenTelemetry: OSError, no collector"
+    assert line.project.store.in_force("good")

@@ -64,6 +64,14 @@ def test_after_a_drift_only_rounds_that_came_later_certify(certifies, original):
     assert open_certificate(certifies, JUDGE).anchored is None
 
 
+def test_an_old_round_that_comes_again_or_under_another_name_is_no_later_one(certifies, original):
+    look_again(certifies, JUDGE, again(wrong=30))
+    certifies.ingest("r1", again(wrong=2), original)
+    certifies.ingest("r2", make_ratings(), original)
+    for name in ("r1", "r2"):
+        refused("certificate_drifted", certified, certifies, [name], reason="repaired")
+
+
 def test_a_new_certificate_begins_anew(certifies):
     look_again(certifies, JUDGE, again(wrong=2))
     assert certified(certifies, reason="for longer").certified

@@ -1,6 +1,9 @@
 """A rater or an item is erased on request, and the rest goes on proving itself."""
 
+import json
 import shutil
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from random import Random
 
@@ -11,8 +14,9 @@ import pytest
 from agreement_pipeline import Store, verify_release
 from agreement_pipeline.classifiers import draw, draws
 from agreement_pipeline.cli import main
-from agreement_pipeline.errors import ReleaseInvalidError, StoreError
-from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.errors import DrawError, ReleaseInvalidError, StoreError
+from agreement_pipeline.policy import Policy, Rule, Waiver
+from agreement_pipeline.ratings import Origin
 from agreement_pipeline.release import judge_round, open_release, release_dataset, release_round
 from agreement_pipeline.store import erase, names_in
 from tests.classifiers.tables import ratings_of
@@ -173,14 +177,147 @@ def test_who_is_not_there_or_all_there_is_is_not_erased(old, tmp_path):
     assert main(["store", "erase", f"{old}", f"{tmp_path / 'b'}", "--rater", GONE]) == 2
 
 
-def test_an_item_leaves_the_list_that_a_draw_was_from_and_the_draw_stays_one(old, tmp_path):
-    """A draw from the rest is then known by the drawn items alone."""
+def drawn_from(store, name, first, n=60, **how):
+    rows = [(f"i{at:03}", "model", "yes") for at in range(first, first + n)]
+    return draw(store, name, ratings_of(rows, classifiers=("model",)), 30, **how)
+
+
+def test_an_item_leaves_the_list_that_a_draw_was_from_and_the_rest_cannot_be_drawn_from(
+    old, tmp_path
+):
     store = Store(shutil.copytree(old, tmp_path / "old"))
-    for name, first in (("march", 0), ("april", 100)):
-        rows = [(f"i{at:03}", "model", "yes") for at in range(first, first + 60)]
-        draw(store, name, ratings_of(rows, classifiers=("model",)), 30)
-    erase(store.root, tmp_path / "new", "item", "i007", "Kim", "a person is named in it")
-    march, april = draws(Store(tmp_path / "new"))
-    assert (march.listed, april.listed) == (False, True)
-    assert [each.endswith(".json") for each in names_in(tmp_path / "new" / "populations")] == [True]
-    assert all(b"i007" not in held for _, held in words_in(tmp_path / "new"))
+    march, april = (drawn_from(store, name, at) for name, at in (("march", 0), ("april", 100)))
+    rest = next(item for item in (f"i{at:03}" for at in range(60)) if item not in march.items)
+    erase(store.root, tmp_path / "new", "item", rest, "Kim", "a person is named in it")
+    new = Store(tmp_path / "new")
+    left, same = draws(new)
+    assert (left.items, left.population_items, left.listed) == (march.items, 59, True)
+    assert same == april
+    assert len(names_in(tmp_path / "new" / "populations")) == 2
+    assert all(rest.encode() not in held for _, held in words_in(new.root))
+    rows = [
+        (f"i{at:03}", "model", "yes") for at in range(60) if f"i{at:03}" not in (rest, *march.items)
+    ]
+    population = ratings_of(rows, classifiers=("model",))
+    with pytest.raises(DrawError, match="found an earlier draw"):
+        draw(new, "rest", population, 5)
+    with pytest.raises(StoreError, match=r"was erased from .* on request; expected no such item"):
+        drawn_from(new, "march", 0, reason="another")
+
+
+def test_an_item_that_was_drawn_and_never_rated_is_erased(old, tmp_path):
+    """The draw names its pseudonym, so nobody makes it good by what they erase."""
+    store = Store(shutil.copytree(old, tmp_path / "old"))
+    item = drawn_from(store, "april", 200).items[0]
+    found = erase(store.root, tmp_path / "new", "item", item, "Kim", "a person is named in it")
+    assert (found.rounds, found.releases) == ((), ())
+    assert found.subject in draws(Store(tmp_path / "new"))[0].items
+    assert all(item.encode() not in held for _, held in words_in(tmp_path / "new"))
+    store.storage.forget([f"populations/{draws(store)[0].population_digest}.json"])
+    with pytest.raises(StoreError, match="found no list of what draw april was from"):
+        erase(store.root, tmp_path / "other", "item", item, "Kim", "it")
+
+
+def test_drawn_items_that_are_called_as_a_rater_or_begin_as_an_item_stay(tmp_path):
+    store = Store(tmp_path / "old")
+    ratings = make_ratings(2, raters=("7", "8", "9"))
+    store.ingest("r1", ratings, delivered(tmp_path, "of", ratings))
+    names = [str(at) for at in range(60)] + ["i007-2", "i007-3"]
+    said = [(each, "9-model", "yes") for each in names]
+    population = ratings_of(said, classifiers=("9-model",))
+    before = draw(store, "march", population, 62)
+    for what, name in (("rater", "7"), ("rater", "9"), ("item", "i007")):
+        erase(store.root, tmp_path / name, what, name, "Kim", "it")
+        assert draws(Store(tmp_path / name)) == (before,)
+
+
+def test_equal_ratings_under_two_names_are_both_without_the_rater(tmp_path):
+    store, ratings = Store(tmp_path / "old"), make_ratings(2)
+    for name in ("r1", "r2"):
+        store.ingest(name, ratings, delivered(tmp_path, name, ratings))
+        release_round(store, name, POLICY, CONTRACT, project="demo")
+    found = erase(store.root, tmp_path / "new", "rater", GONE, "Kim", "it")
+    assert (found.rounds, len(found.releases)) == (("r1", "r2"), 2)
+    assert not Store(tmp_path / "new").in_force()
+    assert all(GONE.encode() not in held for _, held in words_in(tmp_path / "new"))
+
+
+def test_a_delivery_whose_keeping_was_stopped_is_not_carried_over(old, tmp_path):
+    store = Store(shutil.copytree(old, tmp_path / "old"))
+    store.storage.keep(f"originals/{'0' * 64}/late.csv", GONE.encode())
+    erase(store.root, tmp_path / "new", "rater", GONE, "Kim", "it")
+    assert all(GONE.encode() not in held for _, held in words_in(tmp_path / "new"))
+
+
+@pytest.mark.parametrize("said", [{"by": GONE}, {"why": f"{GONE.title()} left"}])
+def test_who_asks_and_why_name_nobody_who_is_erased(old, tmp_path, said):
+    with pytest.raises(StoreError, match="found the name of the rater in who asks, or why"):
+        erase(old, tmp_path / "new", "rater", GONE, **{"by": "Kim", "why": "it", **said})
+    assert Store(tmp_path / "new").history() == ()
+
+
+def test_why_something_was_waived_names_nobody_who_was_erased(tmp_path):
+    store, ratings = Store(tmp_path / "old"), make_ratings(40)
+    store.ingest("r1", ratings, delivered(tmp_path, "r1", ratings))
+    why = f"{GONE.title()} read an older guideline"
+    until = datetime.now(UTC).date() + timedelta(30)
+    waiver = Waiver(
+        project="demo",
+        round="r1",
+        ratings_digest=ratings.digest,
+        measure="krippendorff_alpha",
+        scope="round",
+        who="Kim",
+        why=why,
+        until=until,
+    )
+    judge_round(store, "r1", POLICY, CONTRACT, waivers=[waiver])
+    erase(store.root, tmp_path / "new", "rater", GONE, "Kim", "it")
+    (said,) = [each for each in Store(tmp_path / "new").history() if each["event"] == "decided"]
+    assert said["waivers"][0]["why"].startswith("left out, since it may name rater-")
+
+
+def test_a_classifier_leaves_the_log_and_what_its_export_told_too(tmp_path):
+    store = Store(tmp_path / "old")
+    ratings = make_ratings(2, classifiers=(GONE,), raters=OTHERS)
+    told = Origin("inspect", ("raters",), classifiers=({"name": GONE, "model": "m"},))
+    ratings = replace(ratings, origin=told)
+    store.ingest("r1", ratings, delivered(tmp_path, "r1", ratings))
+    judge_round(store, "r1", POLICY, CONTRACT)
+    assert any(each.get("classifiers") for each in store.history())
+    erase(store.root, tmp_path / "new", "rater", GONE, "Kim", "it")
+    assert all(GONE.encode() not in held for _, held in words_in(tmp_path / "new"))
+    assert Store(tmp_path / "new").ratings("r1").origin.classifiers == ()
+
+
+@pytest.mark.parametrize("name", ["7", 'Łucja \\d+ ("王") o\'brien'])
+def test_two_erasures_follow_each_other_whatever_the_names(name, tmp_path):
+    """The log is long enough for a segment."""
+    store = Store(tmp_path / "old")
+    ratings = make_ratings(2, raters=(name, *OTHERS))
+    for at in range(18):
+        each = make_ratings(at % 3, raters=(name, *OTHERS)) if at else ratings
+        store.ingest(f"n{at}", each, delivered(tmp_path, f"n{at}", each))
+        if at < 3:
+            release_round(store, f"n{at}", POLICY, CONTRACT, project="demo")
+        judge_round(store, f"n{at}", HELD, CONTRACT)
+    assert len(store.history()) > 32
+    first = erase(store.root, tmp_path / "one", "rater", name, "Kim", "request")
+    second = erase(tmp_path / "one", tmp_path / "two", "rater", OTHERS[1], "Kim", "request")
+    third = erase(tmp_path / "two", tmp_path / "three", "item", "i003", "Kim", "request")
+    new = Store(tmp_path / "three")
+    assert not new.in_force()
+    assert [each["subject"] for each in new.history() if each["event"] == "erased"] == [
+        first.subject,
+        second.subject,
+        third.subject,
+    ]
+    gone = [OTHERS[1], "i003", name] if len(name) > 1 else [OTHERS[1], "i003"]
+    written = [form for each in gone for form in {each, json.dumps(each)[1:-1]}]
+    for _, held in words_in(new.root):
+        assert not any(each.encode() in held for each in written)
+    for what in ((name,), (OTHERS[1],)):
+        back = make_ratings(1, prefix="z", raters=(*what, OTHERS[0], "zoe"))
+        with pytest.raises(StoreError, match="on request; expected no such rater"):
+            new.ingest("r3", back, delivered(tmp_path, "again", back))
+    assert new.ratings("n1").raters == (OTHERS[0], OTHERS[2])
