@@ -345,25 +345,14 @@ def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, l
     items = found["item"].to_pylist()
     if design == "simple":
         return {"": items}
-    if design == "clustered":
-        if "cluster" not in population.has:
-            raise DrawError(
-                "population: found no clusters; expected the cluster of each item, since clusters "
-                "are drawn. Name their column (--cluster)."
-            )
-        members: dict[int, list[str]] = {}
-        for item, at in zip(items, clusters_of(population, found["item"]).tolist(), strict=True):
-            members.setdefault(at, []).append(item)
-        return {each[0]: each for each in sorted(members.values())}
-    if population.scale.continuous:
-        raise DrawError(
-            "population: found numbers without categories; expected categories, since strata are "
-            "the classifier's labels. Draw a simple sample, or name the categories."
-        )
+    refuse_design(population, design, "population", DrawError)
+    clustered = design == "clustered"
+    places = clusters_of(population, found["item"]).tolist() if clustered else found["label"]
     strata: dict[str, list[str]] = {}
-    for item, label in zip(items, found["label"].to_pylist(), strict=True):
-        strata.setdefault(str(label), []).append(item)
-    return dict(sorted(strata.items()))
+    for item, at in zip(items, map(str, places), strict=True):
+        strata.setdefault(at, []).append(item)
+    named = ((each[0], each) for each in strata.values()) if clustered else strata.items()
+    return dict(sorted(named))
 
 
 def _shares(store: Store, drawn: Draw, population: Set[str]) -> bool:
