@@ -9,6 +9,7 @@ since the best of several is no evidence.
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Unpack
@@ -629,18 +630,18 @@ def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> tup
     )
 
 
-def _last_day(of: Mapping[str, Any]) -> date:
+@contextmanager
+def _usable(what: str) -> Iterator[None]:
+    """Refuse what is written if it cannot be used."""
     try:
-        return date.fromisoformat(of["expires"])
-    except (KeyError, TypeError, ValueError):
-        raise _not_derived("no last day") from None
+        yield
+    except (AgreementError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as why:
+        raise _not_derived(f"{what} that cannot be used ({why})") from None
 
 
 def _identity_in(said: Mapping[str, Any]) -> Identity:
-    try:
+    with _usable("a classifier"):
         return Identity.from_mapping({key: said["classifier"][key] for key in PARTS})
-    except (CertificateError, KeyError, TypeError) as cause:
-        raise _not_derived(f"a classifier that cannot be used ({cause})") from None
 
 
 def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
@@ -655,13 +656,11 @@ def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
             "Restore it, or certify the classifier again.",
             "certificate_edited",
         )
-    try:
+    with _usable("content"):
         said = json.loads(content)
-    except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        raise _not_derived("no JSON object")
-    return said
+        if not isinstance(said, dict):
+            raise TypeError("no JSON object")
+        return said
 
 
 def _refuse_withdrawn(store: Store, name: str, digest: str, since: Sequence[Entry]) -> None:
@@ -691,7 +690,9 @@ def _in_force(
             "certificate_held",
         )
     said = _document(store, "certificates", entry)
-    refuse_expiry(_last_day(entry), on, LONGEST)
+    with _usable("a last day"):
+        expires = date.fromisoformat(entry["expires"])
+    refuse_expiry(expires, on, LONGEST)
     for name, digest in entry["rounds"].items():
         _refuse_withdrawn(store, name, digest, history[place:])
     found, judged = _derived(store, said, entry, history[:place], identity)
@@ -763,7 +764,7 @@ def _derived(
     store: Store, said: Mapping[str, Any], entry: Entry, before: Sequence[Entry], identity: Identity
 ) -> tuple[Certificate, list[Judged]]:
     """The certificate as the store's bytes give it, if it is the one that is written."""
-    try:
+    with _usable("content"):
         panel = said["panel"]
         terms = Terms(
             Policy.from_mapping(panel["policy"]),
@@ -772,10 +773,8 @@ def _derived(
             tuple(map(Waiver.from_mapping, panel["waivers"])),
         )
         rules = Policy.from_mapping(said["policy"])
-        expires, reason = _last_day(said), str(said["reason"])
+        expires, reason = date.fromisoformat(said["expires"]), str(said["reason"])
         project, logged_on = str(said["project"]), datetime.fromisoformat(entry["time"]).date()
-    except (AgreementError, AttributeError, KeyError, TypeError, ValueError) as cause:
-        raise _not_derived(f"content that cannot be used ({cause})") from None
     identity.refuse_other(_identity_in(said))
     refuse_expiry(expires, logged_on, LONGEST)
     judged = [judge_version(store, store.present(name), terms) for name in entry["rounds"]]
