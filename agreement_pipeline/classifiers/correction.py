@@ -336,7 +336,6 @@ class _Evidence:
                 )
 
     def _labels(self, ratings: Ratings, raters: Collection[str]) -> "tuple[pa.Table, Array]":
-        """The items and raters of all labels of some raters, and the labels."""
         said = "number" if self.numeric else "code"
         found = ratings.first(["item", "place", said], raters=raters)
         if self.numeric:
@@ -382,8 +381,7 @@ class _Evidence:
             return self._units(nobody, same, everyone, majority_of)
 
         of_each = (
-            np.bincount(self.of, self.given == label, len(self.drawn))
-            for label in range(len(self.names))
+            _sums(self.given == label, self.of, len(self.drawn)) for label in range(len(self.names))
         )
         leading = np.argmax([*of_each], axis=0).astype(float)
         of_classifier = agreeing(self.predicted[self.drawn], majority_of)
@@ -431,10 +429,10 @@ class _Evidence:
     ) -> list[Stratum]:
         """The items or clusters of each stratum, from the labels that count, with their sums."""
         n, of = len(self.sizes), self.of[heard]
-        said, n_given = np.bincount(of, given[heard], len(self.drawn)), np.bincount(of)
+        said, n_given = _sums(given[heard], of, len(self.drawn)), np.bincount(of)
         labels = majorities(said, n_given, majority_of) if majority_of else said / n_given
-        of_all = np.bincount(self.unit, predicted, n)
-        of_drawn = np.bincount(self.unit[self.drawn], labels, n)
+        of_all = _sums(predicted, self.unit, n)
+        of_drawn = _sums(labels, self.unit[self.drawn], n)
         found = []
         for members in self.strata.values():
             drawn = np.flatnonzero(self.n_labelled[members])
@@ -443,7 +441,6 @@ class _Evidence:
         return found
 
     def _ends(self) -> Interval | None:
-        """The lowest and the highest value of a label; None if they are not known."""
         if not self.numeric:
             return Interval(0.0, 1.0)
         if any(each.continuous or not each.declared for each in self.scales):
@@ -529,6 +526,10 @@ def places_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:
     from pyarrow.compute import index_in
 
     return whole(index_in(items, value_set=among))
+
+
+def _sums(values: Array, places: Codes, n: int) -> Array:
+    return np.bincount(places, values, minlength=n).astype(float)
 
 
 def majorities(said: Array, n: Codes, majority_of: int) -> Array:

@@ -332,10 +332,7 @@ def _seed(head: str, digest: str) -> str:
 
 
 def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, list[str]]:
-    """The items of each of the classifier's labels, sorted. A simple draw has one stratum, "".
-
-    A draw of clusters has the items of each, by the first of them.
-    """
+    """The items of each label, or of each cluster by its first item. A simple draw has one, ""."""
     columns = ["item", "label"] if design == "stratified" else ["item"]
     found = population.first(columns, raters=[classifier])
     items = found["item"].to_pylist()
@@ -352,13 +349,7 @@ def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, l
 
 
 def _shares(store: Store, drawn: Draw, population: Set[str]) -> bool:
-    """Whether an item of a population was drawn before, or much of it could have been.
-
-    Raises
-    ------
-    DrawError
-        The list of what was drawn from is gone, or has other bytes.
-    """
+    """Whether an item of a population was drawn before, or much of it could have been."""
     if not population.isdisjoint(drawn.items):
         return True
     if not drawn.listed:
@@ -380,7 +371,6 @@ def _written(strata: Mapping[str, list[str]]) -> bytes:
 
 
 def _digest(strata: Mapping[str, list[str]]) -> str:
-    """SHA-256 of the items by stratum, as JSON."""
     return digest_of(_written(strata))
 
 

@@ -112,8 +112,8 @@ def changes_of(ratings: Ratings) -> Changes | None:
             given, at = (_seconds(found[name]) for name in ("timestamp", "changed_at"))
             # A change before the label was given is at an unknown time.
             changed &= ~((given <= at) & (at < _others_first(item, given)))
-    last = last if is_known else None
-    return _changes(item, whole(found["place"]), first, last, changed, ratings.scale.numeric)
+    rater, known = whole(found["place"]), last if is_known else None
+    return _changes(item, rater, first, known, changed, ratings.scale.numeric)
 
 
 def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None:
@@ -189,7 +189,6 @@ def dropped_since(ratings: Ratings, before: Iterable[Ratings]) -> Dropped | None
 
 
 def _first_delivered(ratings: Ratings, before: Iterable[Ratings]) -> pd.DataFrame:
-    """What each rater said of each item when it was first delivered, on such a scale."""
     scale, then = ratings.scale, pd.DataFrame(columns=[*KEYS, "label"])
     if scale.dimensions > 1:
         return then
@@ -204,7 +203,6 @@ def _labels(ratings: Ratings, *, gold: bool = False) -> pd.DataFrame:
 
 
 def _beyond_slips(changed: int, n: int) -> bool:
-    """True if slips do not explain so many changes."""
     from scipy.stats import binom
 
     return changed >= FEWEST_CHANGES and float(binom.sf(changed - 1, n, SLIPS)) <= BY_CHANCE
@@ -226,7 +224,6 @@ def _others_first(item: Codes, given: Codes) -> Codes:
 def _changes(
     item: Codes, rater: Codes, first: Codes, last: Codes | None, changed: Codes, numeric: bool
 ) -> Changes:
-    """The changes among labels that are in the order of their items."""
     apart, met = _apart(item, first, first, numeric)
     disputed, late = _far(apart, met, numeric), changed & met
     n, n_late = int(met.sum()), int(late.sum())
@@ -440,7 +437,6 @@ def _planned(panel: Panel, items: Codes) -> Iterator[Codes]:
 
 
 def _two_of(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Codes, Codes]:
-    """The places of two ratings of each item, in order, which are drawn."""
     one = np.floor(rng.random(len(sizes)) * sizes).astype(np.int64)
     other = (one + 1 + np.floor(rng.random(len(sizes)) * (sizes - 1)).astype(np.int64)) % sizes
     return begins + np.minimum(one, other), begins + np.maximum(one, other)

@@ -411,7 +411,6 @@ def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
 def _values_of(
     ratings: Ratings, column: str, raters: Collection[str], items: Collection[str] | None = None
 ) -> set[str]:
-    """The different values of a column in the ratings of some raters."""
     return {*ratings.first([column], raters=raters, items=items)[column].unique().to_pylist()}
 
 
@@ -468,10 +467,7 @@ def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
 
 
 def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
-    """What a round shows of a classifier, as plain data.
-
-    Labels that began as a suggestion do not count, since they may be the classifier's own.
-    """
+    """What a round shows of a classifier, without labels that began as a suggestion."""
     name, ratings = identity.name, judged.ratings.unassisted
     _refuse_panel(judged, ratings, identity)
     under = rules.of_classifiers
@@ -491,7 +487,6 @@ def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, An
 
 
 def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
-    """Refuse a panel of models, and a classifier that did not label all that the panel did."""
     name, where = identity.name, f"round {judged.version.round}"
     labelled = _values_of(ratings, "item", [name])
     if name not in ratings.classifiers or not labelled:
@@ -534,7 +529,6 @@ def refuse_models(ratings: Ratings, identity: Identity, where: str) -> None:
 def _earlier(
     history: Sequence[Entry], identity: Identity, rounds: Collection[str]
 ) -> tuple[Entry, ...]:
-    """Earlier attempts under a name, or on rounds of these names, as the log has them."""
     kept = ("certificate", "classifier", "identity_digest", "decision")
     return tuple(
         {key: entry[key] for key in kept}
@@ -561,7 +555,6 @@ def _beside(found: Certificate, history: Sequence[Entry]) -> Certificate:
 
 
 def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, reason: str) -> None:
-    """Refuse another attempt under a name without a reason."""
     mine = [each for each in earlier if _alike(each["classifier"], identity.name)]
     if mine and not any(map(str.isalnum, reason)):
         raise CertificateError(
@@ -573,7 +566,7 @@ def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, re
 
 
 def _record(store: Store, found: Certificate) -> None:
-    """Keep the document, and then write its entry. Call only while the store is locked."""
+    """Keep the document, and then write its entry, while the store is locked."""
     written, facts = as_json(found.to_mapping()), _facts(found)
     digest = digest_of(written)
     store.storage.keep(f"certificates/{digest}.json", written)
@@ -582,7 +575,6 @@ def _record(store: Store, found: Certificate) -> None:
 
 
 def _refuse_silver(history: Sequence[Entry], rounds: Collection[str]) -> None:
-    """Refuse rounds whose labels a classifier gave: a certificate comes before these."""
     judged = (each for each in history if each["event"] == "decided" and "silver" in each)
     if silver := sorted({each["round"] for each in judged} & {*rounds}):
         raise CertificateError(
@@ -598,7 +590,6 @@ def _name(identity: Identity) -> str:
 
 
 def _facts(found: Certificate) -> dict[str, Any]:
-    """What the log says of a certificate beside its digest and its reasons."""
     return {
         "classifier": found.identity.name,
         "identity_digest": found.identity.digest,
@@ -632,7 +623,6 @@ def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> tup
 
 @contextmanager
 def _usable(what: str) -> Iterator[None]:
-    """Refuse what is written if it cannot be used."""
     try:
         yield
     except (AgreementError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as why:
@@ -645,7 +635,7 @@ def _identity_in(said: Mapping[str, Any]) -> Identity:
 
 
 def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
-    """The document of an entry, whose bytes must be those that the log has."""
+    """The document of an entry, with the bytes that the log has."""
     digest = entry["certificate" if kind == "certificates" else "labels"]
     file = f"{kind}/{digest}.json"
     content = store.storage.read(file)
@@ -664,7 +654,6 @@ def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
 
 
 def _refuse_withdrawn(store: Store, name: str, digest: str, since: Sequence[Entry]) -> None:
-    """Refuse a round that came again, or that was held since it was part of a certificate."""
     held = any(
         entry["event"] == "decided" and entry["round"] == name and entry["decision"] != "admitted"
         for entry in since
@@ -731,7 +720,6 @@ class _Panel:
 
 
 def _anchored(history: Sequence[Entry], certified: Entry) -> list[Entry]:
-    """The looks at the anchors of a certificate."""
     named = certified["certificate"]
     return [
         each for each in history if each["event"] == "anchored" and each["certificate"] == named
@@ -794,7 +782,6 @@ def _derived(
 
 
 def _refuse_otherwise_admitted(judged: Judged, before: Sequence[Entry]) -> None:
-    """Refuse a panel that the gate last judged by other rules than the certificate says."""
     name, facts = judged.version.round, judged.facts
     gate = [each for each in before if each["event"] == "decided" and each["round"] == name][-1:]
     if not gate or any(gate[0][key] != facts[key] for key in BOUND):
