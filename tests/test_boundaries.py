@@ -37,7 +37,7 @@ ONLY_IN = {
     "dagster": {"orchestration", "demo"},
     "great_expectations": {"contract"},
     "matplotlib": set(),
-    "jinja2": {"report"},
+    "jinja2": {"release", "report"},
     "yaml": {"yaml_files", "release", "cli"},
     "fsspec": {"store"},
     "duckdb": {"engine"},

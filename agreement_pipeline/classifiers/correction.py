@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from agreement_pipeline.classifiers.prediction_powered import (
     lowest_mean,
     prediction_powered,
 )
-from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.errors import AgreementError, RatingsError
 from agreement_pipeline.estimates import WithLimits
 from agreement_pipeline.intervals import Interval, Population
 from agreement_pipeline.ratings import (
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Design = Literal["simple", "stratified", "clustered"]
-DESIGNS: tuple[Design, ...] = get_args(Design)
+UNITS: dict[Design, str] = {"simple": "item", "stratified": "item", "clustered": "cluster"}
+"""The designs, and what is drawn by each."""
 PAIRS = "pairs"
 NO_ENDS = "the scale has no lowest and highest number, which limits need; name its categories"
 MOST_DRAWN = 10_000
@@ -281,11 +282,7 @@ class _Evidence:
     def __init__(
         self, ratings: Ratings, population: Ratings, classifier: str | None, design: Design
     ) -> None:
-        if design not in DESIGNS:
-            raise RatingsError(
-                f"design: found {design!r}; expected one of {', '.join(DESIGNS)}. "
-                "Say how the items were drawn."
-            )
+        refuse_design(population, design, "correct", RatingsError)
         self.panel, self.population, self.design = ratings.unassisted, population, design
         self.classifier = the_classifier(population, classifier)
         self.scales = population.scale, ratings.scale
@@ -328,16 +325,6 @@ class _Evidence:
                 "several numbers; expected a category for each item, or a number. Read both tables "
                 "on one scale."
             )
-        if self.design == "clustered" and "cluster" not in self.population.has:
-            raise RatingsError(
-                "correct: found no clusters in the population; expected the cluster of each item, "
-                "since clusters were drawn. Name their column (--cluster)."
-            )
-        if self.design == "stratified" and scales[0].continuous:
-            raise RatingsError(
-                "correct: found numbers without categories; expected categories, since strata are "
-                "the classifier's labels. Name the categories (--categories)."
-            )
 
     def _refuse_other_spellings(self) -> None:
         for alike in lookalikes(self.names):
@@ -349,7 +336,6 @@ class _Evidence:
                 )
 
     def _labels(self, ratings: Ratings, raters: Collection[str]) -> "tuple[pa.Table, Array]":
-        """The items and raters of all labels of some raters, and the labels."""
         said = "number" if self.numeric else "code"
         found = ratings.first(["item", "place", said], raters=raters)
         if self.numeric:
@@ -395,7 +381,7 @@ class _Evidence:
             return self._units(nobody, same, everyone, majority_of)
 
         of_each = (
-            sums(self.given == label, self.of, len(self.drawn)) for label in range(len(self.names))
+            _sums(self.given == label, self.of, len(self.drawn)) for label in range(len(self.names))
         )
         leading = np.argmax([*of_each], axis=0).astype(float)
         of_classifier = agreeing(self.predicted[self.drawn], majority_of)
@@ -443,10 +429,10 @@ class _Evidence:
     ) -> list[Stratum]:
         """The items or clusters of each stratum, from the labels that count, with their sums."""
         n, of = len(self.sizes), self.of[heard]
-        said, n_given = sums(given[heard], of, len(self.drawn)), np.bincount(of)
+        said, n_given = _sums(given[heard], of, len(self.drawn)), np.bincount(of)
         labels = majorities(said, n_given, majority_of) if majority_of else said / n_given
-        of_all = sums(predicted, self.unit, n)
-        of_drawn = sums(labels, self.unit[self.drawn], n)
+        of_all = _sums(predicted, self.unit, n)
+        of_drawn = _sums(labels, self.unit[self.drawn], n)
         found = []
         for members in self.strata.values():
             drawn = np.flatnonzero(self.n_labelled[members])
@@ -455,7 +441,6 @@ class _Evidence:
         return found
 
     def _ends(self) -> Interval | None:
-        """The lowest and the highest value of a label; None if they are not known."""
         if not self.numeric:
             return Interval(0.0, 1.0)
         if any(each.continuous or not each.declared for each in self.scales):
@@ -479,13 +464,34 @@ class _Evidence:
             n = int((self.n_labelled[members] > 0).sum())
             fewest = min(FEWEST, len(members))
             if n < fewest:
-                unit = "cluster" if self.design == "clustered" else "item"
+                found = counted(n, f"labelled {UNITS[self.design]}")
                 among = f" among those labelled {self.names[int(place)]!r}"
                 return (
-                    f"{counted(n, f'labelled {unit}')}{among * (self.design == 'stratified')}, and "
+                    f"{found}{among * (self.design == 'stratified')}, and "
                     f"{fewest} {'is' if fewest == 1 else 'are'} needed"
                 )
         return None
+
+
+def refuse_design(
+    population: Ratings, design: str, where: str, error: type[AgreementError]
+) -> None:
+    """Refuse a design that is not known, or that the population cannot have, with such an error."""
+    if design not in UNITS:
+        raise error(
+            f"{where}: found design {design!r}; expected one of {', '.join(UNITS)}. "
+            "Say how the items are drawn."
+        )
+    if design == "clustered" and "cluster" not in population.has:
+        raise error(
+            f"{where}: found no clusters in the population; expected the cluster of each item, "
+            "since clusters are drawn. Name their column (--cluster)."
+        )
+    if design == "stratified" and population.scale.continuous:
+        raise error(
+            f"{where}: found numbers without categories; expected categories, since strata are "
+            "the classifier's labels. Draw a simple sample, or name the categories (--categories)."
+        )
 
 
 def the_classifier(population: Ratings, name: str | None) -> str:
@@ -522,12 +528,7 @@ def places_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:
     return whole(index_in(items, value_set=among))
 
 
-def sums(values: Array, places: Codes, n: int) -> Array:
-    """The sum of the values at each of n places.
-
-    >>> sums(np.array([0.5, 1.0, 2.0]), np.array([1, 1, 0]), 3).tolist()
-    [2.0, 1.5, 0.0]
-    """
+def _sums(values: Array, places: Codes, n: int) -> Array:
     return np.bincount(places, values, minlength=n).astype(float)
 
 

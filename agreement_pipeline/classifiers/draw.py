@@ -19,10 +19,11 @@ from types import MappingProxyType
 from typing import Any
 
 from agreement_pipeline.classifiers.correction import (
-    DESIGNS,
     MOST_DRAWN,
+    UNITS,
     Design,
     clusters_of,
+    refuse_design,
     the_classifier,
 )
 from agreement_pipeline.errors import DrawError
@@ -173,7 +174,7 @@ class Draw:
                 f"{self.population_items:,} that were drawn from. Give the same population.",
                 "draw_other_population",
             )
-        if self.items != _drawn(strata, self.strata, self.seed, self.design):
+        if self.items != _drawn(_units(strata, self.design), self.strata, self.seed):
             raise DrawError(
                 f"draw of {self.population}: found items that do not follow from the seed; "
                 "expected those that nobody chose. Draw again, and say why.",
@@ -249,21 +250,16 @@ def draw(
         The name is not allowed.
     """
     called_by = the_classifier(population, classifier)
-    if design not in DESIGNS:
-        raise DrawError(
-            f"draw of {name}: found design {design!r}; expected one of {', '.join(DESIGNS)}. "
-            "Correct the design."
-        )
+    strata = _strata(population, called_by, design)
     if population.raters or (right and design != "stratified"):
         what = "shares of labels" if right else f"labels of {listed(population.raters)}"
         raise DrawError(
             f"draw of {name}: found {what}; expected items that nobody labelled but classifiers, "
             "and shares of labels in a stratified draw alone. Leave them out."
         )
-    strata = _strata(population, called_by, design)
-    n_items, clustered = sum(map(len, strata.values())), design == "clustered"
-    sizes = {label: len(items) for label, items in strata.items()}
-    sizes, unit = ({"": len(strata)}, "cluster") if clustered else (sizes, "item")
+    units = _units(strata, design)
+    sizes = {label: len(each) for label, each in units.items()}
+    n_items, unit = sum(map(len, strata.values())), UNITS[design]
     n_units, fewest = sum(sizes.values()), sum(min(FEWEST_OF_STRATUM, n) for n in sizes.values())
     if not fewest <= n <= min(n_units, MOST_DRAWN):
         raise DrawError(
@@ -295,12 +291,12 @@ def draw(
             design,
             shares,
             seed,
-            _drawn(strata, shares, seed, design),
+            _drawn(units, shares, seed),
             tuple(each.seed for each in earlier),
             tuple(dict.fromkeys(reasons)) if earlier else (),
             listed=True,
         )
-        store.storage.keep(_file(digest), _written(strata))
+        store.storage.keep(f"populations/{digest}.json", _written(strata))
         facts = found.to_mapping()
         store.record("drawn", facts.pop("population"), **facts)
     return found
@@ -337,52 +333,33 @@ def _seed(head: str, digest: str) -> str:
 
 
 def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, list[str]]:
-    """The items of each of the classifier's labels, sorted. A simple draw has one stratum, "".
-
-    A draw of clusters has the items of each, by the first of them.
-    """
+    """The items of each label, or of each cluster by its first item. A simple draw has one, ""."""
     columns = ["item", "label"] if design == "stratified" else ["item"]
     found = population.first(columns, raters=[classifier])
     items = found["item"].to_pylist()
     if design == "simple":
         return {"": items}
-    if design == "clustered":
-        if "cluster" not in population.has:
-            raise DrawError(
-                "population: found no clusters; expected the cluster of each item, since clusters "
-                "are drawn. Name their column (--cluster)."
-            )
-        members: dict[int, list[str]] = {}
-        for item, at in zip(items, clusters_of(population, found["item"]).tolist(), strict=True):
-            members.setdefault(at, []).append(item)
-        return {each[0]: each for each in sorted(members.values())}
-    if population.scale.continuous:
-        raise DrawError(
-            "population: found numbers without categories; expected categories, since strata are "
-            "the classifier's labels. Draw a simple sample, or name the categories."
-        )
+    refuse_design(population, design, "population", DrawError)
+    clustered = design == "clustered"
+    at = clusters_of(population, found["item"]) if clustered else found["label"].to_pylist()
     strata: dict[str, list[str]] = {}
-    for item, label in zip(items, found["label"].to_pylist(), strict=True):
-        strata.setdefault(str(label), []).append(item)
-    return dict(sorted(strata.items()))
+    for item, name in zip(items, map(str, at), strict=True):
+        strata.setdefault(name, []).append(item)
+    named = ((each[0], each) for each in strata.values()) if clustered else strata.items()
+    return dict(sorted(named))
 
 
 def _shares(store: Store, drawn: Draw, population: Set[str]) -> bool:
-    """Whether an item of a population was drawn before, or much of it could have been.
-
-    Raises
-    ------
-    DrawError
-        The list of what was drawn from is gone, or has other bytes.
-    """
+    """Whether an item of a population was drawn before, or much of it could have been."""
     if not population.isdisjoint(drawn.items):
         return True
     if not drawn.listed:
         return False
-    content = store.storage.read(_file(drawn.population_digest)) or b""
+    file = f"populations/{drawn.population_digest}.json"
+    content = store.storage.read(file) or b""
     if digest_of(content) != drawn.population_digest:
         raise DrawError(
-            f"{store.root / _file(drawn.population_digest)}: found no list of the items of "
+            f"{store.root / file}: found no list of the items of "
             f"{drawn.population}, or another one; expected that of its draw. Restore it.",
             "draw_edited",
         )
@@ -390,16 +367,11 @@ def _shares(store: Store, drawn: Draw, population: Set[str]) -> bool:
     return len(population & {*items}) > IN_COMMON * len(population)
 
 
-def _file(population_digest: str) -> str:
-    return f"populations/{population_digest}.json"
-
-
 def _written(strata: Mapping[str, list[str]]) -> bytes:
     return json.dumps(strata, ensure_ascii=True).encode()
 
 
 def _digest(strata: Mapping[str, list[str]]) -> str:
-    """SHA-256 of the items by stratum, as JSON."""
     return digest_of(_written(strata))
 
 
@@ -411,22 +383,27 @@ def _labels_digest(population: Ratings, classifier: str) -> str:
     )
 
 
-def _drawn(
-    strata: Mapping[str, list[str]], shares: Mapping[str, int], seed: str, design: Design
-) -> tuple[str, ...]:
-    """The items, or clusters, of each stratum whose digests with the seed are lowest, sorted."""
-
-    def place(item: str) -> bytes:
-        return hashlib.sha256(f"{seed}\n{item}".encode()).digest()
-
+def _units(strata: Mapping[str, list[str]], design: Design) -> Mapping[str, dict[str, list[str]]]:
+    """What is drawn of each stratum: its items, or whole clusters by the name of the first item."""
     if design == "clustered":
-        drawn = sorted(strata, key=place)[: shares.get("", 0)]
-        return tuple(sorted(item for each in drawn for item in strata[each]))
+        return {"": dict(strata)}
+    return {label: {item: [item] for item in items} for label, items in strata.items()}
+
+
+def _drawn(
+    units: Mapping[str, dict[str, list[str]]], shares: Mapping[str, int], seed: str
+) -> tuple[str, ...]:
+    """The items of the units of each stratum whose digests with the seed are lowest, sorted."""
+
+    def place(unit: str) -> bytes:
+        return hashlib.sha256(f"{seed}\n{unit}".encode()).digest()
+
     return tuple(
         sorted(
             item
-            for label, items in strata.items()
-            for item in sorted(items, key=place)[: shares.get(label, 0)]
+            for label, each in units.items()
+            for unit in sorted(each, key=place)[: shares.get(label, 0)]
+            for item in each[unit]
         )
     )
 

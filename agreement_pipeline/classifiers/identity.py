@@ -22,7 +22,6 @@ FILES = {"prompt": "prompt_digest", "rubric": "rubric_digest"}
 
 
 def _are_plain(values: object) -> bool:
-    """True for a mapping that JSON can write, without numbers that are none."""
     try:
         json.dumps(values, sort_keys=True, allow_nan=False)
     except (RecursionError, TypeError, ValueError):

@@ -131,10 +131,7 @@ class Stratum:
 
     @property
     def _full(self) -> float:
-        """The weight on the classifier's mean over all items, not over those that were not drawn.
-
-        Both give the same estimate.
-        """
+        """The same weight on the mean over all items, not over those that were not drawn."""
         others = self.n_items - float(self.sizes[self.drawn].sum())
         return self.tuned * self.n_items / others if others else 0.0
 

@@ -56,7 +56,6 @@ def _matching(pattern: re.Pattern[str], expected: str) -> Value:
 
 
 def _is_plain(kwargs: object) -> bool:
-    """True for a mapping that JSON can hold."""
     try:
         json.dumps(kwargs, allow_nan=False)
     except (TypeError, ValueError):
@@ -196,7 +195,6 @@ def _copy(kwargs: Mapping[str, Any]) -> Any:
 
 
 def _inside(value: object) -> Iterator[Any]:
-    """A value, and every value in it."""
     yield value
     if isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
@@ -208,7 +206,6 @@ def _texts(value: object) -> list[str]:
 
 
 def _parameters(value: object) -> set[str]:
-    """The names of the parameters that keyword arguments leave open."""
     return {
         str(each["$PARAMETER"])
         for each in _inside(value)

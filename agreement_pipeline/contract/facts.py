@@ -95,9 +95,7 @@ def items_that_print_alike(panel: Panel) -> Fact:
 
 
 def _copies(texts: pd.Series, what: str) -> Fact:
-    """The share of copies. Of very many items, a sample is compared, in which copies stay
-    together.
-    """
+    """The share of copies. Of very many items, a sample is compared."""
     some = (texts if len(texts) <= MOST_TEXTS else _sample(texts)).astype(TEXT)
     alike = printed(some)
     alike = alike[alike != ""]
@@ -116,10 +114,7 @@ def _copies(texts: pd.Series, what: str) -> Fact:
 
 
 def _sample(texts: pd.Series) -> pd.Series:
-    """The items whose text falls into one of several parts: equal texts fall into the same.
-
-    A few texts are in memory at once.
-    """
+    """The items whose text falls into one of several parts: equal texts fall into the same."""
     n_parts, found = -(-len(texts) // MOST_TEXTS), []
     for part in parts(len(texts), AT_ONCE):
         sums = _sums(texts.iloc[part].astype(TEXT))
@@ -196,8 +191,6 @@ def raters_that_print_alike(panel: Panel) -> Fact:
 def _compared(panel: Panel) -> tuple[Pairs, Codes]:
     """The pairs that can be told, and on how many items they should differ.
 
-    Raters who work independently differ about as often from each other as from a third.
-
     They should differ as often as the nearer of the two differs from the nearest rater who is no
     near copy.
     """
@@ -241,10 +234,7 @@ def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
 
 
 def _beside_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
-    """The ratings of the items with three voices or more, each with the majority's label.
-
-    It is -1 where no label is the most frequent one.
-    """
+    """The ratings of the items with three voices or more, with the majority's label or -1."""
     item, rater, label = panel.met
     rows = pd.DataFrame(
         {"item": item, "rater": rater, "voice": voices[rater], "code": pd.factorize(label)[0]}
@@ -294,7 +284,6 @@ def classifiers_that_copy(panel: Panel) -> Fact:
 
 
 def _first_of(panel: Panel, name: str) -> tuple[Codes, Codes]:
-    """What a classifier first said of each item in this round, and of which items it said it."""
     columns, place = panel.columns, panel.raters.index(name)
     rows = np.flatnonzero((columns["place"] == place) & ~columns["earlier"])[::-1]
     own = np.zeros(len(panel.items), dtype=columns["label"].dtype)

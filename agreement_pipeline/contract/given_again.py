@@ -6,7 +6,7 @@ that is corrected does so too, so a few changes are never held against a round.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -112,7 +112,8 @@ def changes_of(ratings: Ratings) -> Changes | None:
             given, at = (_seconds(found[name]) for name in ("timestamp", "changed_at"))
             # A change before the label was given is at an unknown time.
             changed &= ~((given <= at) & (at < _others_first(item, given)))
-    return _changes(item, whole(found["place"]), first, last if is_known else None, changed, label)
+    rater, known = whole(found["place"]), last if is_known else None
+    return _changes(item, rater, first, known, changed, ratings.scale.numeric)
 
 
 def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None:
@@ -127,11 +128,9 @@ def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None
         return None
     item, rater = (both[name].factorize()[0] for name in KEYS)
     first, last = both["label_then"].to_numpy(), both["label"].to_numpy()
-    label = "number"
     if not ratings.scale.numeric:
-        codes = pd.factorize(np.concatenate([first, last]))[0]
-        (first, last), label = np.split(codes, 2), "code"
-    return _changes(item, rater, first, last, first != last, label)
+        first, last = np.split(pd.factorize(np.concatenate([first, last]))[0], 2)
+    return _changes(item, rater, first, last, first != last, ratings.scale.numeric)
 
 
 @dataclass(frozen=True)
@@ -182,17 +181,14 @@ def dropped_since(ratings: Ratings, before: Iterable[Ratings]) -> Dropped | None
     label = label if ratings.scale.numeric else pd.factorize(label)[0]
     kept = then.merge(_labels(ratings, gold=True)[KEYS], on=KEYS, how="left", indicator=True)
     gone = (kept["_merge"] == "left_only").to_numpy()
-    disputed, met = _disputed(item, label, numeric=ratings.scale.numeric)
-    chosen, apart_at = (np.bincount(item, which) > 0 for which in (gone & met, disputed & met))
-    count = int((chosen & apart_at).sum())
-    expected, more, _ = _by_chance(_panels(item, rater), chosen, apart_at, count)
-    return Dropped(
-        int(met.sum()), int((gone & met).sum()), int(chosen.sum()), count, expected, more
-    )
+    apart, met = _apart(item, label, label, ratings.scale.numeric)
+    gone, disputed = gone & met, _far(apart, met, ratings.scale.numeric) & met
+    found = _items_by_chance(item, rater, gone, disputed)
+    n = int(met.sum()), int(gone.sum()), found.chosen, found.disputed
+    return Dropped(*n, found.expected, found.more)
 
 
 def _first_delivered(ratings: Ratings, before: Iterable[Ratings]) -> pd.DataFrame:
-    """What each rater said of each item when it was first delivered, on such a scale."""
     scale, then = ratings.scale, pd.DataFrame(columns=[*KEYS, "label"])
     if scale.dimensions > 1:
         return then
@@ -207,7 +203,6 @@ def _labels(ratings: Ratings, *, gold: bool = False) -> pd.DataFrame:
 
 
 def _beyond_slips(changed: int, n: int) -> bool:
-    """True if slips do not explain so many changes."""
     from scipy.stats import binom
 
     return changed >= FEWEST_CHANGES and float(binom.sf(changed - 1, n, SLIPS)) <= BY_CHANCE
@@ -219,58 +214,37 @@ def _seconds(times: Any) -> Codes:
 
 def _others_first(item: Codes, given: Codes) -> Codes:
     """When the first of the other raters labelled the item of each rating. NaN if unknown."""
-    times = np.nan_to_num(given, nan=-np.inf)
-    order = np.lexsort((times, item))
-    begins = np.flatnonzero(np.append(True, np.diff(item[order]) != 0))
-    sizes = np.diff(np.append(begins, len(item)))
-    found = np.repeat(times[order][begins], sizes)
-    alone = np.repeat(sizes == 1, sizes)
-    next_one = np.minimum(begins + 1, len(item) - 1)
-    found[begins] = times[order][next_one]
-    found[alone] = np.inf
-    back = np.empty(len(item))
-    back[order] = found
-    return np.where(np.isneginf(back), np.nan, back)
+    times = pd.Series(given).fillna(-np.inf).sort_values(kind="stable")
+    of_item = times.groupby(item[times.index])
+    next_one = of_item.shift(-1, fill_value=np.inf)
+    found = of_item.transform("min").where(of_item.cumcount() > 0, next_one)
+    return found.sort_index().replace(-np.inf, np.nan).to_numpy()
 
 
 def _changes(
-    item: Codes, rater: Codes, first: Codes, last: Codes | None, changed: Codes, label: str
+    item: Codes, rater: Codes, first: Codes, last: Codes | None, changed: Codes, numeric: bool
 ) -> Changes:
-    """The changes among labels that are in the order of their items."""
-    others = np.bincount(item)[item] - 1
-    apart = _apart(item, first, first, others, label)
-    disputed, met = _disputed(item, first, numeric=label == "number")
-    late = changed & met
+    apart, met = _apart(item, first, first, numeric)
+    disputed, late = _far(apart, met, numeric), changed & met
     n, n_late = int(met.sum()), int(late.sum())
     if last is None:
-        at_random = _items_at_random(item, rater, late, disputed & met, n)
-        if label == "number" or at_random.on_disputed <= at_random.expected:
-            return at_random
-        # A tool may have written a whole category again, and nobody chose those labels.
-        whole_ones = np.bincount(first, ~changed) == 0
-        return _items_at_random(item, rater, late & ~whole_ones[first], disputed & met, n)
-    stratum = rater if label == "number" else rater * (int(first.max(initial=0)) + 1) + first
-    count = int((late & disputed).sum())
-    expected, more, _ = _by_chance(stratum[met], late[met], disputed[met], count)
-    after = _apart(item, first, last, others, label)
+        found = _items_by_chance(item, rater, late, disputed & met)
+        if not numeric and found.disputed > found.expected:
+            # A tool may have written a whole category again, and nobody chose those labels.
+            late &= (np.bincount(first, ~changed) > 0)[first]
+            found = _items_by_chance(item, rater, late, disputed & met)
+        n_late = int(late.sum())
+        return Changes(n, n_late, found.chosen, found.disputed, found.expected, found.either)
+    stratum = rater if numeric else rater * (int(first.max(initial=0)) + 1) + first
+    found = _by_chance(stratum[met], late[met], disputed[met])
+    after, _ = _apart(item, first, last, numeric)
     towards, away = int((late & (after < apart)).sum()), int((late & (after > apart)).sum())
-    return Changes(n, n_late, n_late, count, expected, more, towards, away)
+    return Changes(n, n_late, n_late, found.disputed, found.expected, found.more, towards, away)
 
 
-def _disputed(item: Codes, label: Codes, *, numeric: bool) -> tuple[Codes, Codes]:
-    """Which labels are far from those of other raters of the item, and which meet another."""
-    others = np.bincount(item)[item] - 1
-    apart, met = _apart(item, label, label, others, "number" if numeric else "code"), others > 0
-    return apart > (np.median(apart[met]) if numeric and met.any() else 0.0), met
-
-
-def _items_at_random(item: Codes, rater: Codes, late: Codes, disputed: Codes, n: int) -> Changes:
-    """The changes beside items drawn at random: all raters of one may have been asked again."""
-    chosen, apart_at = (np.bincount(item, which) > 0 for which in (late, disputed))
-    count = int((chosen & apart_at).sum())
-    expected, more, fewer = _by_chance(_panels(item, rater), chosen, apart_at, count)
-    p = min(1.0, 2 * min(more, fewer))
-    return Changes(n, int(late.sum()), int(chosen.sum()), count, expected, p)
+def _far(apart: Codes, met: Codes, numeric: bool) -> Codes:
+    """Which labels are disputed: categories that another rater did not give, and far numbers."""
+    return apart > (np.median(apart[met]) if numeric and met.any() else 0.0)
 
 
 def _panels(item: Codes, rater: Codes) -> Codes:
@@ -280,48 +254,71 @@ def _panels(item: Codes, rater: Codes) -> Codes:
     return np.asarray(np.bitwise_xor.reduceat(words[rater], begins))
 
 
-def _apart(item: Codes, first: Codes, said: Codes, others: Codes, label: str) -> Codes:
+def _apart(item: Codes, first: Codes, said: Codes, numeric: bool) -> tuple[Codes, Codes]:
     """How far a label of each rating is from the first labels of the other raters of its item.
 
     Of categories it is the share of others who gave another one, and of numbers the distance to
-    their mean.
+    their mean. True, if there are others.
     """
+    others = np.bincount(item)[item] - 1
     n = np.maximum(others, 1)
-    if label == "number":
-        return np.asarray(np.abs(said - (np.bincount(item, first)[item] - first) / n))
+    if numeric:
+        return np.abs(said - (np.bincount(item, first)[item] - first) / n), others > 0
     width = int(max(first.max(initial=0), said.max(initial=0))) + 1
     given, times = np.unique(item * width + first.astype(np.int64), return_counts=True)
     asked = item * width + said.astype(np.int64)
     at = np.minimum(np.searchsorted(given, asked), len(given) - 1)
     same = np.where(given[at] == asked, times[at], 0) - (said == first)
-    return np.asarray(1 - same / n)
+    return 1 - same / n, others > 0
 
 
-def _by_chance(
-    stratum: Codes, chosen: Codes, disputed: Codes, count: int
-) -> tuple[float, float, float]:
-    """How many chosen ones are expected to be disputed, and the p of so many and of so few.
+class _ByChance(NamedTuple):
+    """How many of the `chosen` are `disputed`, how many are by chance, and the p of so many.
 
-    In each stratum any choice of as many is as likely: the number is hypergeometric.
+    `fewer` is the p of so few.
+    """
+
+    chosen: int
+    disputed: int
+    expected: float
+    more: float
+    fewer: float
+
+    @property
+    def either(self) -> float:
+        """The p of so many or so few."""
+        return min(1.0, 2 * min(self.more, self.fewer))
+
+
+def _by_chance(stratum: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
+    """The disputed ones among the chosen, where any choice of as many in a stratum is as likely.
+
+    Their number in each stratum is hypergeometric.
     """
     from scipy.stats import hypergeom, norm
 
+    counts = int(chosen.sum()), int((chosen & disputed).sum())
     places = np.unique(stratum, return_inverse=True)[1]
     n, k, d = (np.bincount(places, which).astype(np.int64) for which in (None, chosen, disputed))
     tells = (k > 0) & (k < n) & (d > 0) & (d < n)
     fixed = int((k * d // n)[~tells].sum())
     n, k, d = n[tells], k[tells], d[tells]
-    mean = float((k * d / n).sum())
-    found = count - fixed
+    mean, found = float((k * d / n).sum()), counts[1] - fixed
     if k.sum() > MOST_EXACT:
         spread = float(np.sqrt((k * d / n * (1 - d / n) * (n - k) / (n - 1)).sum()))
         more, fewer = norm.sf(found - 0.5, mean, spread), norm.cdf(found + 0.5, mean, spread)
-        return fixed + mean, float(more), float(fewer)
-    chances = np.ones(1)
-    for each_n, each_k, each_d in zip(n, k, d, strict=True):
-        chances = np.convolve(chances, hypergeom.pmf(np.arange(each_k + 1), each_n, each_d, each_k))
-    more, fewer = chances[max(found, 0) :].sum(), chances[: found + 1].sum()
-    return fixed + mean, min(1.0, float(more)), min(1.0, float(fewer))
+    else:
+        exact = np.ones(1)
+        for each_n, each_k, each_d in zip(n, k, d, strict=True):
+            exact = np.convolve(exact, hypergeom.pmf(np.arange(each_k + 1), each_n, each_d, each_k))
+        more, fewer = exact[max(found, 0) :].sum(), exact[: found + 1].sum()
+    return _ByChance(*counts, fixed + mean, min(1.0, float(more)), min(1.0, float(fewer)))
+
+
+def _items_by_chance(item: Codes, rater: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
+    """The same of items, beside others with the same raters: all of one may have been asked."""
+    of_items = (np.bincount(item, which) > 0 for which in (chosen, disputed))
+    return _by_chance(_panels(item, rater), *of_items)
 
 
 @fact
@@ -370,8 +367,7 @@ def dispute_before_further_raters(panel: Panel) -> Fact:
     sizes = np.diff(np.append(begins, len(item)))
     begins, sizes = begins[sizes > 1], sizes[sizes > 1]
     differ, further = said[begins] != said[begins + 1], sizes > 2
-    count = int((differ & further).sum())
-    _, p, _ = _by_chance(np.zeros(len(begins), dtype=int), further, differ, count)
+    p = _by_chance(np.zeros(len(begins), dtype=int), further, differ).more
     on_more, on_two = float(differ[further].mean()), float(differ[~further].mean())
     words = (
         f"the first two raters differ on {on_more:.1%} of {int(further.sum())} items with further "
@@ -406,23 +402,16 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
     kept = _one_of_each_cluster(panel, item[begins], rng)
     pair = (rater[one].astype(np.int64) * len(panel.raters) + rater[other])[kept]
     lacks, apart = lacks[kept], apart[kept]
-    count = int((lacks & apart).sum())
     usual = bool((sizes == np.median(sizes)).mean() >= USUAL)
     beside = [pair, *(each[kept] for each in _planned(panel, item[begins]))]
-    p, expected = max(_p_beside(stratum, lacks, apart, count, usual) for stratum in beside)
+    tests = [_by_chance(stratum, lacks, apart) for stratum in beside]
+    p, expected = max((each.either if usual else each.more, each.expected) for each in tests)
+    n, count = tests[0].chosen, tests[0].disputed
     words = (
-        f"two raters differ on {count} of {int(lacks.sum())} items that lack ratings, instead of "
+        f"two raters differ on {count} of {n} items that lack ratings, instead of "
         f"about {in_words(expected, '.0f')} as on other items"
     )
-    return Fact(abs(count - expected) / max(int(lacks.sum()), 1) if p <= BY_CHANCE else 0.0, words)
-
-
-def _p_beside(
-    stratum: Codes, lacks: Codes, apart: Codes, count: int, usual: bool
-) -> tuple[float, float]:
-    """The p of so many disputed items beside others of their stratum, and how many are expected."""
-    expected, more, fewer = _by_chance(stratum, lacks, apart, count)
-    return (min(1.0, 2 * min(more, fewer)) if usual else more), expected
+    return Fact(abs(count - expected) / max(n, 1) if p <= BY_CHANCE else 0.0, words)
 
 
 def _planned(panel: Panel, items: Codes) -> Iterator[Codes]:
@@ -448,7 +437,6 @@ def _planned(panel: Panel, items: Codes) -> Iterator[Codes]:
 
 
 def _two_of(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Codes, Codes]:
-    """The places of two ratings of each item, in order, which are drawn."""
     one = np.floor(rng.random(len(sizes)) * sizes).astype(np.int64)
     other = (one + 1 + np.floor(rng.random(len(sizes)) * (sizes - 1)).astype(np.int64)) % sizes
     return begins + np.minimum(one, other), begins + np.maximum(one, other)

@@ -102,8 +102,6 @@ def _using() -> Iterator[None]:
 
 
 class _Later(ModuleType):
-    """A module that is imported when something in it is first used."""
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -323,7 +321,6 @@ def one_line(message: object) -> str:
 
 
 def _raised(info: Mapping[str, Any]) -> str | None:
-    """The message of an exception, which Great Expectations reports flat or by metric."""
     reports = [info] if "raised_exception" in info else list(info.values())
     return next(
         (str(report["exception_message"]) for report in reports if report["raised_exception"]), None

@@ -101,7 +101,6 @@ def _finding(
 def _observed(
     result: Mapping[str, Any], frame: pd.DataFrame, keys: Sequence[str], plain: Callable[[Any], Any]
 ) -> dict[str, Any]:
-    """What Great Expectations reports as plain data, with the keys of the failing rows."""
     if "element_count" not in result:
         return {name: plain(result[name]) for name in ("observed_value",) if name in result}
     failing = result.get("partial_unexpected_index_list") or []

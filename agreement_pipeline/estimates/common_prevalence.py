@@ -72,7 +72,6 @@ def _settled(rows: Array, weights: Array, found: Latent) -> Latent:
 
 
 def _explained(rows: Array, weights: Array, classes: Array) -> Latent:
-    """The shares of the classes and their labels, if the class of each row is known."""
     held = classes * weights[..., None]
     mass = held.sum(-2)
     given = held.swapaxes(-1, -2) @ rows
@@ -113,8 +112,7 @@ def _weighted(
 ) -> Side:
     """The side with weights that give each class its `target` share.
 
-    The classes are found anew for each resample, from those of the sample. A resample without one
-    of the classes has no weights, so its value is undefined.
+    A resample without one of the classes has no weights, so its value is undefined.
     """
 
     def refitted(rows: Array, weights: Array) -> Latent:
@@ -146,7 +144,6 @@ def _why_not(statistic: Any, names: Sequence[str], used: NDArray[np.intp]) -> st
 
 
 def _unclear(latent: Latent, names: Sequence[str]) -> str | None:
-    """Why the classes are not those of the categories; None if they are."""
     lost = [
         name
         for place, name in enumerate(names)

@@ -125,7 +125,6 @@ def _of_categories(sides: tuple[Side, Side]) -> bool:
 
 
 def _of_rounds(one: Rated, other: Rated, measure: str) -> tuple[list[Any], int | None]:
-    """The statistic of each round, and how many items they share; None if they are drawn apart."""
     needs = registered(measure).needs
     for ratings in (one, other):
         require_defined(ratings.scale, measure)
@@ -179,7 +178,6 @@ def _on_categories_of_both(one: Rated, other: Rated) -> tuple[Rated, Rated]:
 def _of_names(
     ratings: Rated, measure: str, between: Names, models: set[str]
 ) -> tuple[list[Any], int]:
-    """The statistic of each classifier or rater, and how many items they share."""
     if models and (others := {*between} - models):
         raise AgreementError(
             f"compare: found {called('classifier', models)} beside {min(others)!r}, which is none; "

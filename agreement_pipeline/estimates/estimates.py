@@ -77,11 +77,6 @@ class Scope(NamedTuple):
         """
         return cls("stratum", f"{column}={name}")
 
-    @classmethod
-    def of_small_strata(cls, column: str, n: int) -> "Scope":
-        """Some strata of a column that are too small to be judged one by one."""
-        return cls("stratum", f"{column}, {n} small ones as one")
-
     def renamed(self, names: Mapping[str, str]) -> "Scope":
         """The scope under other rater names. Raters without a new name keep their old one."""
         if self.kind == "pair" and (pair := PAIR.fullmatch(self.name)):

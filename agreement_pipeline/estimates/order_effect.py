@@ -90,7 +90,6 @@ def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
 
 
 def _agreement(rows: Any) -> tuple[Shares, Shares]:
-    """Whether two raters say the same of a pair, by whether they saw it in the same order."""
     found: dict[bool, list[tuple[bool, int]]] = {True: [], False: []}
     for _, said in rows.groupby("item", sort=True):
         each = said[["rater", "label", "shown", "cluster"]].itertuples(index=False)
@@ -111,7 +110,6 @@ def _share(shares: Shares, level: float, without: str) -> OfOrder:
 
 
 def _difference(same: Shares, other: Shares, level: float) -> OfOrder:
-    """The difference of two means, and its interval: an item moves both of them."""
     n = len(same[0]) + len(other[0])
     if not len(same[0]) or not len(other[0]):
         return OfOrder(None, None, n, "raters saw all pairs in one order, or all in two")
@@ -126,7 +124,6 @@ def _difference(same: Shares, other: Shares, level: float) -> OfOrder:
 
 
 def _moved(shares: Shares, items: Codes) -> Array:
-    """How far each item moves a mean."""
     values, clusters = shares
     places = np.searchsorted(items, clusters)
     beyond = np.bincount(places, values - values.mean(), minlength=len(items))

@@ -147,7 +147,8 @@ def together(strata: list[Stratum]) -> Stratum:
     if len(strata) == 1:
         return first
     names = tuple(name for each in strata for name in each.names)
-    return first._replace(scope=Scope.of_small_strata(first.column, len(names)), names=names)
+    scope = Scope("stratum", f"{first.column}, {len(names)} small ones as one")
+    return first._replace(scope=scope, names=names)
 
 
 class Asked(NamedTuple):
@@ -242,17 +243,9 @@ def _of_counts(ratings: Rated, asked: Asked) -> Parts:
     )
 
 
-def _of_values(ratings: Rated, asked: Asked) -> Parts:
-    return _of_raters(asked, counting_of(ratings).numbers(ratings))
-
-
 def _of_patterns(ratings: Rated, asked: Asked) -> Parts:
     labels = counting_of(ratings).labels(ratings)
     return _of_raters(asked, labels, pair=lambda pair: labels.only(pair).merged())
-
-
-def _of_confidence(ratings: Rated, asked: Asked) -> Parts:
-    return _of_raters(asked, counting_of(ratings).confident_labels(ratings))
 
 
 def _of_panel(ratings: Rated, asked: Asked) -> Parts:
@@ -295,7 +288,6 @@ def _of_replicates(ratings: Rated, asked: Asked) -> Parts:
 
 
 def _of_gold(ratings: Rated, asked: Asked) -> Parts:
-    """All raters, each rater and each classifier beside the right labels of gold items."""
     if "round" in asked.kinds:
         yield ROUND, partial(against_gold, ratings, ratings.raters)
     for rater in asked.raters(ratings.raters) if "rater" in asked.kinds else ():
@@ -310,8 +302,14 @@ _PARTS: dict[Needs, tuple[set[str], Callable[[Rated, Asked], Parts]]] = {
     "panel": ({"classifier", "rater"}, _of_panel),
     "groups": ({"round", "category"}, _of_groups),
     "replicates": ({"round", "category", "rater", "classifier"}, _of_replicates),
-    "values": ({"round", "category", "without"}, _of_values),
-    "confidence": ({"round", "category", "pair"}, _of_confidence),
+    "values": (
+        {"round", "category", "without"},
+        lambda ratings, asked: _of_raters(asked, counting_of(ratings).numbers(ratings)),
+    ),
+    "confidence": (
+        {"round", "category", "pair"},
+        lambda ratings, asked: _of_raters(asked, counting_of(ratings).confident_labels(ratings)),
+    ),
     "strata": (set(), lambda ratings, asked: iter(())),
     "gold": ({"round", "rater", "classifier"}, _of_gold),
 }

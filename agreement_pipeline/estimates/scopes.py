@@ -202,7 +202,6 @@ def _of_tasks(tasks: Iterable[_Task], ratings: Rated, shown: Shown | None) -> It
 
 
 def _as_listed(found: list[Estimate], scale: Scale) -> list[Estimate]:
-    """The estimates of each measure, those of categories in the order in which they are listed."""
     measures = list(dict.fromkeys(each.measure for each in found))
     listed = {Scope("category", name): place for place, name in enumerate(scale.names, 1)}
     return sorted(found, key=lambda each: (measures.index(each.measure), listed.get(each.scope, 0)))
@@ -244,8 +243,7 @@ def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
 def _of(ratings: Rated, found: Estimate) -> Estimate:
     """The estimate, with what the ratings tell of it and their statistic does not.
 
-    The reason why it has no value also says that gold items were not read. And raters who marked an
-    object can only differ on what it is called.
+    Raters who marked an object can only differ on what it is called.
     """
     record = registered(found.measure)
     if found.undefined is not None and ratings.gold and record.needs != "gold":

@@ -105,10 +105,7 @@ def shrunken_self_agreement(
 
 
 def _cells(replicates: ReplicatedLabels, raters: Array) -> tuple[Array, Array]:
-    """For each rater, the sum of the agreeing shares, and the number of cells.
-
-    A cell is one rater on one item that they labelled several times.
-    """
+    """Of each rater, the sum of the agreeing shares, and on how many items."""
     c, m = replicates.counts, replicates.sizes
     of_rater = (replicates.rater[:, None] == raters).astype(float)
     of_rater *= replicates.cell_weights[:, None]
@@ -116,7 +113,6 @@ def _cells(replicates: ReplicatedLabels, raters: Array) -> tuple[Array, Array]:
 
 
 def _pool(agreeing: Array, met: Array) -> tuple[float, float]:
-    """The pool's agreement, and its weight in items of a rater."""
     total, raters = met.sum(), len(met)
     mean = (agreeing.sum() + 0.5) / (total + 1)
     apart = met @ (agreeing / met - mean) ** 2 / (mean * (1 - mean))

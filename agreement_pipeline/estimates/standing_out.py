@@ -206,7 +206,6 @@ def _camps(panel: Panel) -> tuple[Beside, ...]:
 
 
 def _by_cut(panel: Panel, order: Sequence[int]) -> Iterator[tuple[Pairs, Pairs, Pairs]]:
-    """Pairs among the first 1, 2, … raters of an order, among the others, and across."""
     n = panel.given[:, order].astype(float).cumsum(1)
     first, other, across = (np.zeros(n.shape) for _ in range(3))
     for left, right in _parts(panel):
@@ -247,8 +246,6 @@ def _parts(panel: Panel) -> Iterator[tuple[Array, Array]]:
 
 
 class _Tested(NamedTuple):
-    """The mean of some rows, the rows with their weights, and Student's tails."""
-
     mean: float
     rows: Codes
     weights: Array

@@ -9,6 +9,7 @@ since the best of several is no evidence.
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Unpack
@@ -411,7 +412,6 @@ def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
 def _values_of(
     ratings: Ratings, column: str, raters: Collection[str], items: Collection[str] | None = None
 ) -> set[str]:
-    """The different values of a column in the ratings of some raters."""
     return {*ratings.first([column], raters=raters, items=items)[column].unique().to_pylist()}
 
 
@@ -468,10 +468,7 @@ def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
 
 
 def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
-    """What a round shows of a classifier, as plain data.
-
-    Labels that began as a suggestion do not count, since they may be the classifier's own.
-    """
+    """What a round shows of a classifier, without labels that began as a suggestion."""
     name, ratings = identity.name, judged.ratings.unassisted
     _refuse_panel(judged, ratings, identity)
     under = rules.of_classifiers
@@ -491,7 +488,6 @@ def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, An
 
 
 def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
-    """Refuse a panel of models, and a classifier that did not label all that the panel did."""
     name, where = identity.name, f"round {judged.version.round}"
     labelled = _values_of(ratings, "item", [name])
     if name not in ratings.classifiers or not labelled:
@@ -534,7 +530,6 @@ def refuse_models(ratings: Ratings, identity: Identity, where: str) -> None:
 def _earlier(
     history: Sequence[Entry], identity: Identity, rounds: Collection[str]
 ) -> tuple[Entry, ...]:
-    """Earlier attempts under a name, or on rounds of these names, as the log has them."""
     kept = ("certificate", "classifier", "identity_digest", "decision")
     return tuple(
         {key: entry[key] for key in kept}
@@ -561,7 +556,6 @@ def _beside(found: Certificate, history: Sequence[Entry]) -> Certificate:
 
 
 def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, reason: str) -> None:
-    """Refuse another attempt under a name without a reason."""
     mine = [each for each in earlier if _alike(each["classifier"], identity.name)]
     if mine and not any(map(str.isalnum, reason)):
         raise CertificateError(
@@ -573,7 +567,7 @@ def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, re
 
 
 def _record(store: Store, found: Certificate) -> None:
-    """Keep the document, and then write its entry. Call only while the store is locked."""
+    """Keep the document, and then write its entry, while the store is locked."""
     written, facts = as_json(found.to_mapping()), _facts(found)
     digest = digest_of(written)
     store.storage.keep(f"certificates/{digest}.json", written)
@@ -582,7 +576,6 @@ def _record(store: Store, found: Certificate) -> None:
 
 
 def _refuse_silver(history: Sequence[Entry], rounds: Collection[str]) -> None:
-    """Refuse rounds whose labels a classifier gave: a certificate comes before these."""
     judged = (each for each in history if each["event"] == "decided" and "silver" in each)
     if silver := sorted({each["round"] for each in judged} & {*rounds}):
         raise CertificateError(
@@ -598,7 +591,6 @@ def _name(identity: Identity) -> str:
 
 
 def _facts(found: Certificate) -> dict[str, Any]:
-    """What the log says of a certificate beside its digest and its reasons."""
     return {
         "classifier": found.identity.name,
         "identity_digest": found.identity.digest,
@@ -630,22 +622,21 @@ def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> tup
     )
 
 
-def _last_day(of: Mapping[str, Any]) -> date:
+@contextmanager
+def _usable(what: str) -> Iterator[None]:
     try:
-        return date.fromisoformat(of["expires"])
-    except (KeyError, TypeError, ValueError):
-        raise _not_derived("no last day") from None
+        yield
+    except (AgreementError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as why:
+        raise _not_derived(f"{what} that cannot be used ({why})") from None
 
 
 def _identity_in(said: Mapping[str, Any]) -> Identity:
-    try:
+    with _usable("a classifier"):
         return Identity.from_mapping({key: said["classifier"][key] for key in PARTS})
-    except (CertificateError, KeyError, TypeError) as cause:
-        raise _not_derived(f"a classifier that cannot be used ({cause})") from None
 
 
 def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
-    """The document of an entry, whose bytes must be those that the log has."""
+    """The document of an entry, with the bytes that the log has."""
     digest = entry["certificate" if kind == "certificates" else "labels"]
     file = f"{kind}/{digest}.json"
     content = store.storage.read(file)
@@ -656,17 +647,14 @@ def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
             "Restore it, or certify the classifier again.",
             "certificate_edited",
         )
-    try:
+    with _usable("content"):
         said = json.loads(content)
-    except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        raise _not_derived("no JSON object")
-    return said
+        if not isinstance(said, dict):
+            raise TypeError("no JSON object")
+        return said
 
 
 def _refuse_withdrawn(store: Store, name: str, digest: str, since: Sequence[Entry]) -> None:
-    """Refuse a round that came again, or that was held since it was part of a certificate."""
     held = any(
         entry["event"] == "decided" and entry["round"] == name and entry["decision"] != "admitted"
         for entry in since
@@ -692,7 +680,9 @@ def _in_force(
             "certificate_held",
         )
     said = _document(store, "certificates", entry)
-    refuse_expiry(_last_day(entry), on, LONGEST)
+    with _usable("a last day"):
+        expires = date.fromisoformat(entry["expires"])
+    refuse_expiry(expires, on, LONGEST)
     for name, digest in entry["rounds"].items():
         _refuse_withdrawn(store, name, digest, history[place:])
     found, judged = _derived(store, said, entry, history[:place], identity)
@@ -731,7 +721,6 @@ class _Panel:
 
 
 def _anchored(history: Sequence[Entry], certified: Entry) -> list[Entry]:
-    """The looks at the anchors of a certificate."""
     named = certified["certificate"]
     return [
         each for each in history if each["event"] == "anchored" and each["certificate"] == named
@@ -771,7 +760,7 @@ def _derived(
     store: Store, said: Mapping[str, Any], entry: Entry, before: Sequence[Entry], identity: Identity
 ) -> tuple[Certificate, list[Judged]]:
     """The certificate as the store's bytes give it, if it is the one that is written."""
-    try:
+    with _usable("content"):
         panel = said["panel"]
         terms = Terms(
             Policy.from_mapping(panel["policy"]),
@@ -780,10 +769,8 @@ def _derived(
             tuple(map(Waiver.from_mapping, panel["waivers"])),
         )
         rules = Policy.from_mapping(said["policy"])
-        expires, reason = _last_day(said), str(said["reason"])
+        expires, reason = date.fromisoformat(said["expires"]), str(said["reason"])
         project, logged_on = str(said["project"]), datetime.fromisoformat(entry["time"]).date()
-    except (AgreementError, AttributeError, KeyError, TypeError, ValueError) as cause:
-        raise _not_derived(f"content that cannot be used ({cause})") from None
     identity.refuse_other(_identity_in(said))
     refuse_expiry(expires, logged_on, LONGEST)
     judged = [judge_version(store, store.present(name), terms) for name in entry["rounds"]]
@@ -803,7 +790,6 @@ def _derived(
 
 
 def _refuse_otherwise_admitted(judged: Judged, before: Sequence[Entry]) -> None:
-    """Refuse a panel that the gate last judged by other rules than the certificate says."""
     name, facts = judged.version.round, judged.facts
     gate = [each for each in before if each["event"] == "decided" and each["round"] == name][-1:]
     if not gate or any(gate[0][key] != facts[key] for key in BOUND):

@@ -198,40 +198,40 @@ def identity(release: Release) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "project": release.project,
-        "rounds": [
-            {
-                "round": member.round,
-                "ratings_digest": member.ratings.digest,
-                "original_digest": member.original_digest,
-                "version": member.version,
-                "columns": [
-                    *(name for name in EXTRAS if name in member.ratings.has),
-                    *content_columns(member.ratings.has),
-                ],
-                **({"adjudicated": dict(labels)} if (labels := member.adjudicated.labels) else {}),
-                **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
-                **(
-                    {"classifiers": [each.to_mapping() for each in member.identities]}
-                    if member.identities
-                    else {}
-                ),
-                **({"silver": member.audit.to_mapping()} if member.audit else {}),
-            }
-            for member in release.members
-        ],
+        "rounds": [_entry(member) for member in release.members],
         "policy_digest": release.policy.digest,
         "contract_digest": release.contract.digest,
         "waivers": _waivers(release),
     }
 
 
+def _entry(member: Member) -> dict[str, Any]:
+    """A round in the manifest, with what is known of it beside its ratings."""
+    ratings, audit = member.ratings, member.audit
+    known = {
+        "adjudicated": dict(member.adjudicated.labels),
+        "origin": ratings.origin and ratings.origin.to_mapping(),
+        "classifiers": [each.to_mapping() for each in member.identities],
+        "silver": audit and audit.to_mapping(),
+    }
+    return {
+        "round": member.round,
+        "ratings_digest": ratings.digest,
+        "original_digest": member.original_digest,
+        "version": member.version,
+        "columns": [
+            *(name for name in EXTRAS if name in ratings.has),
+            *content_columns(ratings.has),
+        ],
+        **{name: said for name, said in known.items() if said},
+    }
+
+
 def _waivers(release: Release) -> dict[str, list[dict[str, str]]]:
-    """The waivers of each round that turned a verdict. Raters have their pseudonyms."""
     return {name: decision["waivers"] for name, decision in release.decisions.items()}
 
 
 def _report(release: Release) -> dict[str, Any]:
-    """All estimates of each round with their counts, and the numbers of released rows."""
     labels, rounds, gold_elsewhere = release.labels, {}, {}
     for member in release.members:
         ratings = member.ratings
@@ -251,16 +251,15 @@ def _report(release: Release) -> dict[str, Any]:
         if count := len(ratings.rated(items=ratings.gold - own)):
             gold_elsewhere[member.round] = count
     rows = {"train": len(labels.resolved), "unresolved": int(labels.unresolved.sum())}
-    if adjudicated := sum(len(member.adjudicated.labels) for member in release.members):
-        rows["adjudicated"] = adjudicated
+    some = {
+        "adjudicated": sum(len(member.adjudicated.labels) for member in release.members),
+        "relabelled": int(labels.relabelled.sum()),
+        "silver": int(labels.silver.sum()),
+        "in_conflict": int(labels.in_conflict.sum()),
+    }
+    rows |= {name: count for name, count in some.items() if count}
+    if not rows.keys().isdisjoint(("adjudicated", "relabelled")):
         rows["overruled"] = sum(member.overruled[0] for member in release.members)
-    if relabelled := int(labels.relabelled.sum()):
-        rows["relabelled"] = relabelled
-        rows["overruled"] = sum(member.overruled[0] for member in release.members)
-    if silver := int(labels.silver.sum()):
-        rows["silver"] = silver
-    if labels.in_conflict.any():
-        rows["in_conflict"] = int(labels.in_conflict.sum())
     elsewhere = {"gold_in_another_round": gold_elsewhere} if gold_elsewhere else {}
     return {"rounds": rounds, "rows": rows, **elsewhere}
 

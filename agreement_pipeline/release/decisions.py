@@ -326,8 +326,7 @@ def _namesakes(store: Store, identity: Identity) -> set[str]:
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
     """What holds a version whose labels were changed, or are gone, where raters differed earlier.
 
-    Each label is compared with the first one that was delivered, and with that of the version
-    before. `ratings` are those of the version if they are known under the names of the store.
+    `ratings` are those of the version if they are known under the names of the store.
     """
     before = list[Ratings]()
     every = store.versions(version.round)
@@ -365,10 +364,7 @@ def _number_of(store: Store, version: RoundVersion) -> int:
 def _reworded(
     store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None = None
 ) -> Sequence[str]:
-    """Why a version is held, in words that are made from the pseudonyms of its raters.
-
-    Empty if it cannot be read, or cannot be judged under them.
-    """
+    """Why a version is held, in words with its raters' pseudonyms. Empty if it cannot be judged."""
     try:
         ratings = store.ratings_of(version) if ratings is None else ratings
         names = store.pseudonyms(ratings)
@@ -383,7 +379,6 @@ def _reworded(
 def _is_recorded(
     store: Store, judged: Sequence[Judged], former: Mapping[RoundVersion, Sequence[str]]
 ) -> bool:
-    """True if the log and the releases already say all that follows from the decisions."""
     return (
         all(
             each.decision.admitted and is_last_decision(store, each.version, each.facts)
@@ -395,7 +390,6 @@ def _is_recorded(
 
 
 def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersion]:
-    """The former versions of the rounds in releases in force, one for each digest."""
     found: dict[tuple[str, str], RoundVersion] = {}
     for each in judged:
         name, present = each.version.round, each.version.ratings_digest
@@ -407,10 +401,7 @@ def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersio
 
 
 def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
-    """Why a former version is held today. Empty if it is admitted.
-
-    A version that cannot be read is held.
-    """
+    """Why a former version is held today, or cannot be read. Empty if it is admitted."""
     try:
         decision = judge_version(store, version, terms).decision
     except StoreError as cause:
@@ -474,10 +465,7 @@ def _disagreeing(
 
 
 def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The round and the reasons in the notice of a release.
-
-    If the notice cannot be read, the round is the first round of the release.
-    """
+    """The round and the reasons in the notice of a release, or the release's first round."""
     try:
         notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
     except (ValueError, RecursionError):
@@ -577,7 +565,6 @@ def _reassessed(
     noticed: Set[str],
     terms: Terms,
 ) -> Reassessed:
-    """A round, decided anew if its last decision or its releases do not stand."""
     arrived = [RoundVersion.logged(each) for each in entries if each["event"] == "ingested"]
     decided = [each for each in entries if each["event"] == "decided"]
     last = decided[-1] if decided else {}

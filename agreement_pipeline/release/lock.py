@@ -125,10 +125,7 @@ def judge_round(
 
 
 def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, project: str) -> Release:
-    """Judge the rounds, make the release, and write it if nothing changed meanwhile.
-
-    The store is locked only for the last step. Other writers can write during the slow steps.
-    """
+    """Judge the rounds, make the release, and lock the store for the last step alone."""
     with store.reading():
         store.log.give_to(check_round_name(project, "project"))
         if not rounds:
@@ -183,7 +180,6 @@ def _made(
 
 
 def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
-    """The labels of rounds that fit together."""
     scales = {member.ratings.scale for member in members}
     if len(scales) > 1:
         raise ReleaseHeldError(
@@ -208,10 +204,7 @@ def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
 
 
 def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
-    """The round as it is released, judged once more as `verify` will judge it.
-
-    Its raters have pseudonyms. Items that are gold in any round of the release are left out.
-    """
+    """The round as it is released, judged once more as `verify` will judge it."""
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, number = judged.ratings.gold, judged.number
     audit, identities = judged.silver[1] if judged.silver else None, judged.identities
@@ -248,7 +241,6 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
 
 
 def _adjudicated(version: RoundVersion, terms: Terms) -> Adjudicated:
-    """The adjudicated labels of the round, if they are of this version of it."""
     found = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
     if found.labels and found.ratings_digest != version.ratings_digest:
         raise ReleaseHeldError(
@@ -289,11 +281,7 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content
 
 
 def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) -> Release | None:
-    """The release for a place: the new one, or the one that is already standing there.
-
-    None if the place has another release, one that was withdrawn, or one in the words of another
-    version.
-    """
+    """The release for a place, new or standing there. None if another one has the place."""
     if called in store.withdrawn([called]):
         return None
     standing = frozenset(store.storage.names(f"releases/{called}"))
@@ -325,10 +313,7 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
 
 
 def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
-    """True if the folder holds another release, a withdrawn one, or other files.
-
-    A release whose manifest cannot be read does not count: its verification says what is wrong.
-    """
+    """True if the folder holds another release. A manifest that cannot be read is none."""
     if WITHDRAWN in standing or MANIFEST not in standing:
         return not _holds(store, called, standing, data)
     try:
@@ -339,7 +324,6 @@ def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, C
 
 
 def _holds(store: Store, called: str, names: Set[str], data: Mapping[str, Content]) -> bool:
-    """True if these files of a release stand there as they are in `data`."""
     return names <= data.keys() and all(
         store.storage.holds(f"releases/{called}/{name}", data[name]) for name in sorted(names)
     )

@@ -124,7 +124,6 @@ def _as_decided(data: Mapping[str, Content], release: Release) -> Release:
 def _refuse_otherwise_derived(
     data: Mapping[str, Content], manifest: Mapping[str, Any], release: Release
 ) -> None:
-    """Refuse a release in which anything is not as its annotations give it."""
     path = release.path
     again = {**identity(release), "written_by": {}, "files": {}}
     _refuse_other(path, MANIFEST, manifest, again, UNDERIVED)
@@ -149,7 +148,6 @@ def _not_admitted(path: Folder, found: str) -> ReleaseInvalidError:
 def _derived(
     data: Mapping[str, Content], manifest: Mapping[str, Any], path: Folder, on: date
 ) -> Release:
-    """The release that follows from the annotations, and from what it was judged by."""
     terms, scale = _judged_by(data, path, on)
     try:
         with read_of(path, ANNOTATIONS):
@@ -222,7 +220,6 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
 
 
 def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Terms, Scale]:
-    """What a release says it was judged by, and the scale of its labels."""
     found = json_in(data, POLICY, path)
     try:
         scale = Scale.from_mapping(found["scale"])

@@ -124,7 +124,6 @@ class Signed:
             raise self._refusal(f"a signed statement that is not about {wrong[0]}")
 
     def _payload(self) -> Any:
-        """The statement in the envelope, if a signature in it is that of the key."""
         try:
             found = json.loads(self.envelope.read_bytes())
             payload = base64.b64decode(found["payload"].translate(STANDARD), validate=True)
@@ -176,7 +175,6 @@ class Signed:
 
 
 def _digests(described: Any) -> list[Any]:
-    """The SHA-256 of each described resource."""
     return [each["digest"]["sha256"] for each in described]
 
 

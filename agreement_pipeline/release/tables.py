@@ -285,7 +285,6 @@ def _array(values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None) 
 def _kinds(
     labels: PanelLabels, numbers: tuple[str, ...]
 ) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
-    """The type of each column in Parquet and in Hugging Face `datasets`."""
     scale = labels.scale
     text, whole, real = (
         (pa.string(), _value("string")),
