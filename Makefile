@@ -118,7 +118,7 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	@echo "make: making an environment of the lowest versions in $(LOWEST), once" >&2
 	@$(LOWEST_PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python $(INSTALL) --constraint constraints-lowest.txt \
-	  --editable ".[ui,excel,images,postgres,s3,signing]" $(TEST_TOOLS)
+	  --editable ".[ui,excel,images,metrics,postgres,s3,signing]" $(TEST_TOOLS)
 	@touch $@
 
 # Most of what Label Studio's package requires is for other parts of it, and takes very long.

@@ -27,7 +27,7 @@ def versions_in(name):
     return {canonicalize_name(name): Version(version) for name, version in pinned}
 
 
-LOWEST = requirements("ui", "excel", "images", "postgres", "s3", "signing")
+LOWEST = requirements("ui", "excel", "images", "metrics", "postgres", "s3", "signing")
 
 
 @pytest.mark.parametrize("name", sorted(LOWEST))

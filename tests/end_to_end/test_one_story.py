@@ -136,7 +136,9 @@ class Told:
 
 
 def _plain(markdown: str) -> str:
-    return " ".join(html.unescape(re.sub(r"\\(.)", r"\1", markdown)).split())
+    """The words of Markdown: no backslash stands before a mark, and no code between two."""
+    bare = re.sub(r"\\(.)", r"\1", markdown.replace("`", ""))
+    return " ".join(html.unescape(bare).split())
 
 
 def _printed(capsys, *words: str) -> str:

@@ -52,7 +52,7 @@ def test_each_project_has_a_row_and_those_that_need_somebody_come_first(code_loc
         ("calls", "no round yet", ""),
     ]
     assert "found no such folder" in rows[0]["why"]
-    assert rows[1]["why"].startswith("w2: krippendorff_alpha ")
+    assert rows[1]["why"].startswith("w2: Krippendorff's α ")
     assert rows[2]["waiting"] == "2026-W01"
     assert not answer.passed
     assert "chats: 1 waiting, mails: cannot be read and reviews: 1 held" in answer.description

@@ -11,7 +11,8 @@ from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.release.card import _admission
+from agreement_pipeline.store import Store
+from tests.release.rounds import make_ratings, released
 
 INFERENCE = Inference(0.95, 1000)
 SENTENCE = "The labels only sort a queue that people read anyway."
@@ -74,10 +75,13 @@ def test_one_rule_that_guessing_cannot_pass_is_enough():
     Policy("seeing", 1, (Rule("percent_agreement"), Rule("krippendorff_alpha")))
 
 
-def test_a_policy_may_say_why_it_does_no_harm_and_the_card_shows_it():
+def test_a_policy_may_say_why_it_does_no_harm_and_the_card_shows_it(tmp_path):
     policy = Policy("blind", 1, (Rule("percent_agreement"),), passed_by_guessing=SENTENCE)
     assert Policy.from_mapping(policy.to_mapping()) == policy
-    assert SENTENCE in _admission(policy, {})
+    store, ratings = Store(tmp_path / "store"), make_ratings(0)
+    (tmp_path / "r1.csv").write_text(ratings.to_pandas().to_csv(index=False))
+    store.ingest("r1", ratings, tmp_path / "r1.csv")
+    assert SENTENCE in (released(store, policy).path / "README.md").read_text()
 
 
 def test_blanks_are_no_sentence():
