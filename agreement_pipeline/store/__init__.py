@@ -7,7 +7,7 @@ from agreement_pipeline.store.entries import (
     is_decided,
     terms_name,
 )
-from agreement_pipeline.store.erasure import erase
+from agreement_pipeline.store.erasure import Erased, erase
 from agreement_pipeline.store.migration import migrate
 from agreement_pipeline.store.objects import Bucket, Listed
 from agreement_pipeline.store.storage import Folder, digest_at, digest_of, names_in
@@ -24,6 +24,7 @@ __all__ = [
     "DECIDING",
     "UNKNOWN_SETTINGS",
     "Bucket",
+    "Erased",
     "Folder",
     "Listed",
     "RoundVersion",

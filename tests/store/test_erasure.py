@@ -77,6 +77,19 @@ def of(store, called):
     return store.root / "releases" / entry["release"]
 
 
+def test_an_item_that_was_only_drawn_from_ends_no_round_and_the_command_names_none(
+    tmp_path, capsys
+):
+    store, rows = Store(tmp_path / "old"), [(f"i{at:03}", "model", "yes") for at in range(60)]
+    draw(store, "march", ratings_of(rows, classifiers=("model",)), 30)
+    asked = ["store", "erase", f"{store.root}", f"{tmp_path / 'new'}", "--item", "i007"]
+    assert main([*asked, "--by", "Kim", "--why", "request 12"]) == 0
+    said = capsys.readouterr().out
+    assert "erased: item-" in said
+    assert "Judge again" not in said
+    assert "Withdrawn" not in said
+
+
 def test_no_byte_of_the_new_store_has_the_name(old, new):
     def there(store):
         return {name.partition("/")[0] for name, held in words_in(store) if GONE.encode() in held}
