@@ -19,7 +19,7 @@ from agreement_pipeline.text import counted, in_words, interval, unlinked
 if TYPE_CHECKING:
     from jinja2 import Template
 
-CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
+CROISSANT, RAI = "http://mlcommons.org/croissant/", "http://mlcommons.org/croissant/RAI/"
 PARQUET = "application/x-parquet"
 PROTOCOL = (
     "The label of an item is the one that more raters gave than any other, "
@@ -31,7 +31,7 @@ CONTEXT: dict[str, Any] = {
     "citeAs": "cr:citeAs",
     "column": "cr:column",
     "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
+    "cr": CROISSANT,
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
@@ -50,7 +50,7 @@ CONTEXT: dict[str, Any] = {
     "md5": "cr:md5",
     "parentField": "cr:parentField",
     "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/",
+    "rai": RAI,
     "recordSet": "cr:recordSet",
     "references": "cr:references",
     "regex": "cr:regex",
@@ -62,6 +62,13 @@ CONTEXT: dict[str, Any] = {
     "source": "cr:source",
     "subField": "cr:subField",
     "transform": "cr:transform",
+}
+SINCE_1_1: dict[str, Any] = {
+    "arrayShape": "cr:arrayShape",
+    "containedIn": "cr:containedIn",
+    "description": {"@container": "@language"},
+    "isArray": "cr:isArray",
+    "name": {"@container": "@language"},
 }
 CONFIGS = {
     "default": ("train", "data/train-*.parquet"),
@@ -139,21 +146,22 @@ def croissant(
     raters_per_item: tuple[int, int],
     classifiers: Sequence[str],
     silver: Collection[str] = (),
+    version: str = "1.1",
 ) -> dict[str, Any]:
-    """The description in Croissant 1.0, with the properties for responsible AI, as plain data.
+    """The description in Croissant, with the properties for responsible AI, as plain data.
 
     `tables` gives the schema and the digest of each file, `raters_per_item` the fewest and the
     most. The labels of `silver` classifiers train. No property takes a coefficient of agreement, so
-    these are given in words. The vocabulary is that of http://mlcommons.org/croissant/1.0 and
-    http://mlcommons.org/croissant/RAI/1.0.
+    these are given in words. The vocabulary is that of http://mlcommons.org/croissant/1.1, or 1.0,
+    and http://mlcommons.org/croissant/RAI/1.0.
     """
     return {
-        "@context": CONTEXT,
+        "@context": CONTEXT | (SINCE_1_1 if version == "1.1" else {}),
         "@type": "sc:Dataset",
         "name": project,
         "description": "Training labels and the annotations they come from; "
         f"rounds {', '.join(decisions)}.",
-        "conformsTo": CONFORMS_TO,
+        "conformsTo": [f"{CROISSANT}{version}", f"{RAI}1.0"],
         "isLiveDataset": False,
         "rai:annotationsPerItem": f"{raters_per_item[0]} to {raters_per_item[1]}",
         "rai:dataAnnotationProtocol": PROTOCOL,
@@ -179,22 +187,26 @@ def croissant(
             }
             for name, (_, digest) in tables.items()
         ],
-        "recordSet": [_record_set(name, schema) for name, (schema, _) in tables.items()],
+        "recordSet": [_record_set(name, schema, version) for name, (schema, _) in tables.items()],
     }
 
 
-def _record_set(name: str, schema: pa.Schema) -> dict[str, Any]:
+def _record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:
     of = name.rsplit("-", 3)[0].replace("/", "_")
     fields = []
     for column in schema:
-        listed = pa.types.is_fixed_size_list(column.type)
+        kind: pa.DataType = column.type
+        shape: dict[str, Any] = {}
+        if pa.types.is_fixed_size_list(kind):
+            of_1_1 = {"isArray": True, "arrayShape": f"{kind.list_size}"}
+            kind, shape = kind.value_type, of_1_1 if version == "1.1" else {"repeated": True}
         fields.append(
             {
                 "@type": "cr:Field",
                 "@id": f"{of}/{column.name}",
                 "name": column.name,
-                "dataType": _data_type(column.type.value_type if listed else column.type),
-                **({"repeated": True} if listed else {}),
+                "dataType": _data_type(kind),
+                **shape,
                 "source": {"fileObject": {"@id": name}, "extract": {"column": column.name}},
             }
         )

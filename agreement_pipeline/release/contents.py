@@ -27,9 +27,9 @@ from agreement_pipeline.release.tables import ANNOTATIONS, Member, tables_of
 from agreement_pipeline.store import Folder, digest_of
 from agreement_pipeline.version import __version__
 
-SCHEMA = "agreement-release/2"
-OLDER = ("agreement-release/1",)
-"""The form of a release, and those that older versions wrote."""
+SCHEMA, BEFORE, OLDER = (f"agreement-release/{number}" for number in (3, 2, 1))
+"""The form of a release, and those of older versions. `BEFORE` is derived again, as Croissant 1.0.
+"""
 
 REPORT = "agreement_report.json"
 POLICY = "policy.json"
@@ -77,8 +77,8 @@ class Release:
     members, labels
         The rounds as they were judged, and the labels of all items, in arrays. An item may have no
         label.
-    written_by
-        The version of this package that wrote it.
+    written_by, schema
+        The version of this package that wrote it, and the form of its documents.
     decided
         The decisions of an earlier version, which a log proves. None: they are derived.
     manifest_digest
@@ -94,6 +94,7 @@ class Release:
     labels: PanelLabels
     manifest_digest: str = ""
     written_by: str = __version__
+    schema: str = SCHEMA
     decided: Mapping[str, dict[str, Any]] | None = None
 
     @property
@@ -183,6 +184,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         raters_per_item=(int(n_raters.min()), int(n_raters.max())),
         classifiers=sorted(classifiers),
         silver={each.audit.identity.name for each in release.members if each.audit},
+        version="1.1" if release.schema == SCHEMA else "1.0",
     )
     return {
         REPORT: as_json(report),
@@ -196,7 +198,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
 def identity(release: Release) -> dict[str, Any]:
     """The part of the manifest that tells one release from another."""
     return {
-        "schema": SCHEMA,
+        "schema": release.schema,
         "project": release.project,
         "rounds": [_entry(member) for member in release.members],
         "policy_digest": release.policy.digest,

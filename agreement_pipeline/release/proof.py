@@ -31,6 +31,7 @@ from agreement_pipeline.ratings import (
     stored_cells,
 )
 from agreement_pipeline.release.contents import (
+    BEFORE,
     DECISION,
     DOCUMENTS,
     MANIFEST,
@@ -86,7 +87,7 @@ def prove(
     release = _derived(data, manifest, path, on)
     if release.written_by in EARLIER and release.manifest_digest in (logged or ()):
         return _as_decided(data, release)
-    if manifest["schema"] == SCHEMA:
+    if release.schema != OLDER:
         _refuse_otherwise_derived(data, manifest, release)
     elif logged is not None:
         raise ReleaseInvalidError(
@@ -152,7 +153,7 @@ def _derived(
     try:
         with read_of(path, ANNOTATIONS):
             annotations = stored_cells(ParquetRows(data[ANNOTATIONS]), ANNOTATIONS)
-        if manifest["schema"] not in (SCHEMA, *OLDER):
+        if manifest["schema"] not in (SCHEMA, BEFORE, OLDER):
             raise KeyError("schema")
         project = check_round_name(manifest["project"], "project")
         table = annotations.relation
@@ -184,7 +185,8 @@ def _derived(
         ) from None
     judged_by, digest = (terms.policy, terms.contract), digest_of(data[MANIFEST])
     writer = manifest["written_by"].get("agreement_pipeline", "")
-    return Release(path, project, *judged_by, members, labels, digest, writer)
+    written = digest, writer, manifest["schema"]
+    return Release(path, project, *judged_by, members, labels, *written)
 
 
 def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Ratings:

@@ -193,7 +193,7 @@ def test_the_authors_of_croissant_read_every_table_of_a_release(store, original)
     path = Path(released(store).path)
     described = croissant.Dataset(path / "croissant.json")
     assert not described.metadata.ctx.issues.errors
-    assert str(described.metadata.ctx.conforms_to.value).endswith("/croissant/1.0")
+    assert str(described.metadata.ctx.conforms_to.value).endswith("/croissant/1.1")
     tables = {"data_train": "data/train-*", "annotations_train": "annotations/train-*"}
     for record_set, files in tables.items():
         (file,) = path.glob(files)

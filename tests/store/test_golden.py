@@ -20,7 +20,7 @@ from agreement_pipeline.store import Store
 from tools.golden.write import FORUM, LAB, MEASURES, NOTES, PROJECT, SIZES, Round
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-READ, OLDER = ("f39a52d", "1d52570"), ("b490b47", "9578f7a")
+READ, OLDER = ("f39a52d", "1d52570", "91b21cb"), ("b490b47", "9578f7a")
 STORES = ("forum", "others")
 SOURCES = (
     *(Round(name, f"{name}.csv", **FORUM) for name in ("forum-1", "forum-2")),
@@ -35,8 +35,10 @@ def said(commit, name):
     return json.loads((GOLDEN / commit / f"{name}.json").read_text(encoding="utf-8"))
 
 
-CONTRACT = replace(Contract.load(GOLDEN / "contracts" / "e08ac460"), contract="")
-"""The built-in contract of the versions that are read."""
+def contract(commit):
+    """The built-in contract of a version that is read. The older ones had no name."""
+    folder, name = ("d4ffe4e0", "default") if commit == "91b21cb" else ("e08ac460", "")
+    return replace(Contract.load(GOLDEN / "contracts" / folder), contract=name)
 
 
 def policy(commit):
@@ -135,7 +137,7 @@ def test_the_log_says_what_happened_and_when(commit, name, copied, capsys):
 def test_kept_ratings_are_judged_as_they_were(commit, name, one, digest, copied):
     store = copied(commit, name)
     assert store.ratings(one).digest == digest
-    judged, withdrawn = judge_round(store, one, policy(commit), CONTRACT)
+    judged, withdrawn = judge_round(store, one, policy(commit), contract(commit))
     then = said(commit, name)["decisions"][one][-1]
     assert_alike(judged.decision.to_mapping(), {**then, "code_version": __version__})
     assert not withdrawn
