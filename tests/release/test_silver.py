@@ -1,6 +1,7 @@
 """A round that a classifier labelled is released under a certificate and a drawn audit only."""
 
 import json
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 
@@ -43,9 +44,17 @@ from tests.release.test_certificates import RULES, SOON, make_ratings
 LATER = SOON + timedelta(days=1)
 
 
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory):
+    """A store of people's rounds, with the certificate of the classifier."""
+    folder = tmp_path_factory.mktemp("certified")
+    (folder / "export.csv").write_bytes(b"as delivered")
+    return certifying(folder, folder / "export.csv").root
+
+
 @pytest.fixture
-def people(tmp_path, original):
-    return certifying(tmp_path, original)
+def people(certified, tmp_path):
+    return Store(shutil.copytree(certified, tmp_path / "people"))
 
 
 @pytest.fixture
