@@ -29,6 +29,7 @@ from agreement_pipeline.release import (
 from agreement_pipeline.store import Store
 from tests.release.forging import CONTRACT, POLICY
 from tests.release.silver import (
+    DRAWN,
     JUDGE,
     RATERS,
     SILVER,
@@ -316,9 +317,10 @@ def test_labels_that_came_in_parts_are_no_second_look(store, people, original):
 def test_the_best_of_100_draws_is_held_and_the_first_is_not(store, people, original):
     """The round has 30 wrong labels of 400. A draw without any would pass."""
     wrong = {*items()[:30]}
-    draws = [drawn(store)]
-    draws += [drawn(store, reason="looks bad") for _ in range(99)]  # 100 in all
-    best = draws[-1]
+    whole = ratings_of()
+    draw(store, "s1", whole, DRAWN)
+    for _ in range(99):
+        best = draw(store, "s1", whole, DRAWN, reason="looks bad")
     assert len(best.earlier) == 99
     said = other_on(wrong - {*best.items})  # as if the last draw had none of them
     store.ingest("s1", ratings_of(best.items, said=said), original)
