@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import yaml
 
 from agreement_pipeline import AnnotationProject
 from agreement_pipeline.classifiers import load_identity
+from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import write_moderation_rounds
 from agreement_pipeline.policy import Waivers, judge, load_policy, load_waiver
@@ -102,15 +104,35 @@ def _release(project, name):
     release_round(project.store, name, project.policy, project.contract, project=project.name)
 
 
-def run(folder, *arguments, path=None):
+def run(folder, *arguments):
     return subprocess.run(
         arguments,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(path or folder)},
+        env={**os.environ, "PYTHONPATH": str(folder)},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.fixture
+def entered(root, monkeypatch, capfd):
+    """What a command prints that is entered in the folder, with its errors and its status.
+
+    Those that need a shell get one, and the others run in this process.
+    """
+    monkeypatch.chdir(root)
+    program = f'agreement-pipeline() {{ "{sys.executable}" -m agreement_pipeline "$@"; }}\n'
+
+    def enter(command):
+        words = shlex.split(command, comments=True)
+        if words[0] != "agreement-pipeline" or set(words) & {"|", ">", "2>"}:
+            found = run(root, "bash", "-c", program + command)
+            return found.stdout, found.stderr, found.returncode
+        status = main(words[1:])
+        return (*capfd.readouterr(), status)
+
+    return enter
 
 
 def test_every_page_has_an_example_that_runs():
@@ -120,13 +142,12 @@ def test_every_page_has_an_example_that_runs():
 
 
 @pytest.mark.parametrize(("page", "command", "printed"), OF_COMMANDS, ids=stems(OF_COMMANDS))
-def test_a_command_prints_what_the_page_shows(root, page, command, printed):
-    program = f'agreement-pipeline() {{ "{sys.executable}" -m agreement_pipeline "$@"; }}\n'
-    found, shown = run(root, "bash", "-c", program + command), page.read_text()
+def test_a_command_prints_what_the_page_shows(entered, page, command, printed):
+    (found, errors, status), shown = entered(command), page.read_text()
 
-    assert [line for line in found.stderr.splitlines() if f"\n> {line}\n" not in shown] == []
-    assert found.returncode in (0, 1)
-    assert found.stdout == printed or not printed
+    assert [line for line in errors.splitlines() if f"\n> {line}\n" not in shown] == []
+    assert status in (0, 1)
+    assert found == printed or not printed
 
 
 @pytest.mark.parametrize(("page", "place", "added", "text"), OF_FILES, ids=stems(OF_FILES))
@@ -148,7 +169,7 @@ def test_a_script_runs(root, page, text):
     assert found.returncode == 0, found.stderr
 
 
-def test_every_command_of_the_readme_runs(root):
+def test_every_command_of_the_readme_runs(root, entered):
     """On tables with these columns, and on a round and a release that there are."""
     rows = [f"{n},{rater},{'xyz'[n % 3]}" for n in range(60) for rater in ("ana", "ben")]
     for name, columns in (("labels", "post_id,annotator"), ("before", LONG), ("after", LONG)):
@@ -159,14 +180,13 @@ def test_every_command_of_the_readme_runs(root):
     for name in ("toxicity", "posts_by_model"):  # those of the guide
         for path in (root / "configs").glob(f"*/{name}.yaml"):
             path.unlink()
-    program = f'agreement-pipeline() {{ "{sys.executable}" -m agreement_pipeline "$@"; }}\n'
     told = [line for text in blocks(README, "console") for line in text.splitlines()]
     asked = [line for line in told if line.startswith("agreement-pipeline ")]
     assert len(asked) >= 10
     for line in asked:
         there = line.replace("RELEASE", str(release.parent)).replace("2026-W06", "2026-W01")
-        found = run(root, "bash", "-c", program + there)
-        assert found.returncode == 0, f"{line}: {found.stderr}"
+        _, errors, status = entered(there)
+        assert status == 0, f"{line}: {errors}"
     for name in ("toxicity", "sizes"):
         settings = load_project(root / f"configs/projects/{name}.yaml")
         assert Project(settings).delivered(Path(settings.inbox).stem)[1].raters == ("ana", "ben")

@@ -191,14 +191,21 @@ FEATURES = {
 }
 """Forms of tables, and what they tell beside the labels."""
 MADE_OF = {
-    **dict.fromkeys(("nominal", "numbers"), tuple(FEATURES)),
-    **dict.fromkeys(("sets", "vectors"), tuple(FEATURES)[:6]),
-    "ordinal": ("with strata, texts and gold", "met again, in clusters", "by rules"),
-    "interval": ("alone", "with right labels, assisted", "preceded, weighted"),
-    "ratio": ("with strata, texts and gold", "met again, in clusters", "preceded, weighted"),
+    "nominal": tuple(FEATURES),
+    "numbers": (
+        "with strata, texts and gold",
+        "met again, in clusters",
+        "by rules",
+        "in a wide table",
+    ),
+    "sets": ("with right labels, assisted", "met again, in clusters", "by rules"),
+    "vectors": ("with strata, texts and gold", "with right labels, assisted", "preceded, weighted"),
+    "ordinal": ("met again, in clusters",),
+    "interval": ("preceded, weighted",),
+    "ratio": ("with strata, texts and gold",),
 }
-"""The forms of each kind of labels. Every form is made of five kinds or more, but for the last two,
-of which Spark makes long queries. Ordinal scales are read as nominal ones, and ratios as numbers.
+"""The forms of each kind of labels. Labels are nominal in every form, and other kinds in some.
+Ordinal scales are read as nominal ones, and ratios as numbers.
 """
 
 

@@ -13,10 +13,14 @@ from tests.readers.exports_of_tools import CASES
 pytestmark = pytest.mark.slow
 
 ENGINES = ("duckdb", "spark")
-ODD = (
-    "rounds",
+COUNTED = (
     "many raters",
     "replicates of a classifier",
+    "numbers too small to square, beside others",
+)
+ODD = (
+    *COUNTED,
+    "rounds",
     "gold flags that are missing",
     "labels that are missing",
     "odd labels",
@@ -29,13 +33,13 @@ ODD = (
     "texts of numbers",
     "numbers that pandas wrote",
     "declared numbers in other spellings",
-    "numbers too small to square, beside others",
     "lists as sets",
     "lists in JSON Lines",
     "lists of numbers in JSON Lines",
     "lists as vectors",
     "flags as labels",
 )
+"""Odd tables. Those that are counted have odd numbers of labels, and the others odd cells only."""
 SOURCES = {**RANDOM, **{name: MADE[name] for name in ODD}}
 TOOLS = ("label_studio", "argilla")
 
@@ -95,14 +99,15 @@ def statistics(ratings):
     return found
 
 
-def test_spark_says_the_same_as_duckdb(both):
+def test_spark_says_the_same_as_duckdb(both, request):
     here, there = both
     assert [each.engine for each in both] == ["duckdb", "spark"]
-    for asked in (told, rows, statistics):
+    is_counted = request.node.callspec.params["both"] not in set(ODD) - set(COUNTED)
+    for asked in (told, rows, statistics) if is_counted else (told, rows):
         found, expected = plain(asked(there)), plain(asked(here))
         for name in expected:
             assert found[name] == expected[name], name
-    if not here.scale.continuous:
+    if is_counted and not here.scale.continuous:
         assert plain(counting_of(there).aligned(there, there)) == plain(
             counting_of(here).aligned(here, here)
         )

@@ -341,7 +341,7 @@ def wait_for(look):
                 return found
         except OSError:
             pass  # not listening yet
-        time.sleep(0.5)
+        time.sleep(1)
     raise AssertionError(f"nothing after {PATIENCE_SECONDS} s")
 
 

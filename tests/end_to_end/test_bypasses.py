@@ -547,39 +547,28 @@ def test_in_process_it_is_refused_and_leaves_no_release_behind(name, line):
     assert "bad" not in released_rounds(line.root)
 
 
-def forged_check_by_rest(live: Live) -> str:
+def forged_by_rest(live: Live) -> str:
+    """The result of a check and a materialization of the verdict."""
     live.post("/report_asset_check/reviews/acceptability", REPORTED)
-    assert live.checks("acceptability", "bad")[0] == {
-        "run": "",
-        "success": True,
-        "description": None,
-    }
-    return live.launch("training_data", "bad")
-
-
-def forged_check_by_graphql(live: Live) -> str:
-    """Of another round than by REST, since Dagster takes one report of a check and a round."""
-    assert live.report_check("worse") == "ReportAssetCheckEvaluationsSuccess"
-    assert live.checks("acceptability", "worse")[0] == {
-        "run": "",
-        "success": True,
-        "description": None,
-    }
-    return live.launch("training_data", "worse")
-
-
-def forged_materialization_by_rest(live: Live) -> str:
     live.post("/report_asset_materialization/reviews/acceptability", {"partition": "bad"})
+    assert live.checks("acceptability", "bad")[0] == TAKEN_FOR_TRUE
     assert live.materializations("acceptability", "bad")[0] == ""
     return live.launch("training_data", "bad")
 
 
-def forged_materialization_by_graphql(live: Live) -> str:
-    assert live.report_asset("bad", "training_data") == "ReportRunlessAssetEventsSuccess"
-    assert live.materializations("training_data", "bad") == [""]
-    return live.launch("training_data", "bad")
+def forged_by_graphql(live: Live) -> str:
+    """The result of a check and the training data themselves.
+
+    Of another round than by REST, since Dagster takes one report of a check and a round.
+    """
+    assert live.report_check("worse") == "ReportAssetCheckEvaluationsSuccess"
+    assert live.report_asset("worse", "training_data") == "ReportRunlessAssetEventsSuccess"
+    assert live.checks("acceptability", "worse")[0] == TAKEN_FOR_TRUE
+    assert live.materializations("training_data", "worse") == [""]
+    return live.launch("training_data", "worse")
 
 
+TAKEN_FOR_TRUE = {"run": "", "success": True, "description": None}
 PATH_REFUSED = r"store_refused: round '\.\./good': found a name that is not allowed"
 NOT_DELIVERED = (
     r"store_refused: .*/store/reviews: found no round 'better' among \['bad', 'good', 'worse'\]"
@@ -587,13 +576,10 @@ NOT_DELIVERED = (
 RANGE = {ASSET_PARTITION_RANGE_START_TAG: "bad", ASSET_PARTITION_RANGE_END_TAG: "good"}
 
 FROM_OUTSIDE: dict[str, tuple[Callable[[Live], str], str]] = {
-    "forged check result by REST": (forged_check_by_rest, HELD),
-    "forged check result by GraphQL": (forged_check_by_graphql, HELD.replace("bad", "worse")),
-    "forged materialization by REST": (forged_materialization_by_rest, HELD),
-    "forged materialization by GraphQL": (forged_materialization_by_graphql, HELD),
-    "materialize downstream only, launch with no checks": (
-        lambda live: live.launch("training_data", "bad"),
-        HELD,
+    "forged check result and materialization by REST": (forged_by_rest, HELD),
+    "forged check result and materialization by GraphQL": (
+        forged_by_graphql,
+        HELD.replace("bad", "worse"),
     ),
     "re-execute selected step": (
         lambda live: live.reexecute("bad", "reviews__training_data"),
@@ -604,8 +590,8 @@ FROM_OUTSIDE: dict[str, tuple[Callable[[Live], str], str]] = {
         BYPASSES["range backfill in one run"].refusal,
     ),
     "renamed round": (lambda live: live.launch("training_data", "better"), NOT_DELIVERED),
-    "round named like a path": (lambda live: live.launch("training_data", "../good"), PATH_REFUSED),
 }
+"""Each launch asks for the training data only, with no checks."""
 BACKFILLS: dict[str, tuple[Callable[[Live], str], list[str]]] = {
     "range backfill": (
         lambda live: live.backfill(["bad", "../good"], "training_data"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
+from shutil import copytree
 
 import dagster as dg
 import pandas as pd
@@ -43,6 +44,9 @@ class Silver:
 
     def __init__(self, root: Path, instance: dg.DagsterInstance) -> None:
         self.root, self.instance = root, instance
+
+    def certify(self) -> None:
+        """Write both projects, and certify the classifier on a round of people."""
         self.write("configs/policies/rules.yaml", RULES)
         self.write("configs/policies/silver.yaml", SILVER)
         self.write("configs/classifiers/prompt.txt", "Is it rude?")
@@ -147,11 +151,20 @@ class Silver:
         return [entry for entry in decided if entry["event"] == "decided"][-1]["codes"]
 
 
-@pytest.fixture
-def silver(tmp_path: Path) -> Iterator[Silver]:
-    (tmp_path / "inbox/silver").mkdir(parents=True)
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of both projects, once the classifier is certified."""
+    root = tmp_path_factory.mktemp("certified")
+    (root / "inbox/silver").mkdir(parents=True)
     with dg.DagsterInstance.ephemeral() as instance:
-        yield Silver(tmp_path, instance)
+        Silver(root, instance).certify()
+    return root
+
+
+@pytest.fixture
+def silver(certified: Path, tmp_path: Path) -> Iterator[Silver]:
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield Silver(copytree(certified, tmp_path, dirs_exist_ok=True), instance)
 
 
 def as_it_should_be(silver: Silver, monkeypatch) -> None:

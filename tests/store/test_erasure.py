@@ -303,20 +303,19 @@ def test_a_classifier_leaves_the_log_and_what_its_export_told_too(tmp_path):
     assert Store(tmp_path / "new").ratings("r1").origin.classifiers == ()
 
 
-@pytest.mark.parametrize("name", ["7", 'Łucja \\d+ ("王") o\'brien'])
-def test_two_erasures_follow_each_other_whatever_the_names(name, tmp_path):
+def test_erasures_follow_each_other_whatever_the_names(tmp_path):
     """The log is long enough for a segment."""
+    short, odd = "7", 'Łucja \\d+ ("王") o\'brien'
     store = Store(tmp_path / "old")
-    ratings = make_ratings(2, raters=(name, *OTHERS))
     for at in range(18):
-        each = make_ratings(at % 3, raters=(name, *OTHERS)) if at else ratings
+        each = make_ratings(at % 3 if at else 2, raters=(short, odd, *OTHERS))
         store.ingest(f"n{at}", each, delivered(tmp_path, f"n{at}", each))
         if at < 3:
             release_round(store, f"n{at}", POLICY, CONTRACT, project="demo")
         judge_round(store, f"n{at}", HELD, CONTRACT)
     assert len(store.history()) > 32
-    first = erase(store.root, tmp_path / "one", "rater", name, "Kim", "request")
-    second = erase(tmp_path / "one", tmp_path / "two", "rater", OTHERS[1], "Kim", "request")
+    first = erase(store.root, tmp_path / "one", "rater", short, "Kim", "request")
+    second = erase(tmp_path / "one", tmp_path / "two", "rater", odd, "Kim", "request")
     third = erase(tmp_path / "two", tmp_path / "three", "item", "i003", "Kim", "request")
     new = Store(tmp_path / "three")
     assert not new.in_force()
@@ -325,12 +324,11 @@ def test_two_erasures_follow_each_other_whatever_the_names(name, tmp_path):
         second.subject,
         third.subject,
     ]
-    gone = [OTHERS[1], "i003", name] if len(name) > 1 else [OTHERS[1], "i003"]
-    written = [form for each in gone for form in {each, json.dumps(each)[1:-1]}]
+    written = [form for each in (odd, "i003") for form in {each, json.dumps(each)[1:-1]}]
     for _, held in words_in(new.root):
         assert not any(each.encode() in held for each in written)
-    for what in ((name,), (OTHERS[1],)):
-        back = make_ratings(1, prefix="z", raters=(*what, OTHERS[0], "zoe"))
+    for name in (short, odd):
+        back = make_ratings(1, prefix="z", raters=(name, OTHERS[0], "zoe"))
         with pytest.raises(StoreError, match="on request; expected no such rater"):
             new.ingest("r3", back, delivered(tmp_path, "again", back))
-    assert new.ratings("n1").raters == (OTHERS[0], OTHERS[2])
+    assert new.ratings("n1").raters == OTHERS
