@@ -642,8 +642,12 @@ class Ratings:
         """The first rows of `to_pandas`."""
         from agreement_pipeline.ratings.frames import frame_of
 
-        rows = f"{self._in_order} LIMIT {n}"
-        return frame_of(self._whole(self._shown, rows).to_batches(), self.everyone, self.scale)
+        found = list["pa.RecordBatch"]()
+        for batch in self.every(self._shown):
+            found.append(batch.slice(0, n - sum(map(len, found))))
+            if sum(map(len, found)) == n:
+                break
+        return frame_of(found, self.everyone, self.scale)
 
     @property
     def _shown(self) -> list[str]:
