@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.expectations import REDACTING, Expectation
+from agreement_pipeline.ratings import TEXT
 
 Codes = np.ndarray[Any, Any]
 KEPT = 20
@@ -114,7 +115,7 @@ def _expected(
         return values.between(kwargs.get("min_value", -inf), kwargs.get("max_value", inf))
     if kind == IN_SET:
         return values.isin(vocabulary)
-    return ~values.astype(str).str.contains(kwargs["regex"])
+    return ~values.astype(TEXT).str.contains(kwargs["regex"])
 
 
 def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:

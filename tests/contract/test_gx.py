@@ -85,6 +85,7 @@ ITEMS = [
 
 def reference(suite, frame, vocabulary):
     """What Great Expectations says of the whole table, run as its handbook says."""
+    built = [each.built for each in suite.values()]
     import great_expectations
     from great_expectations.data_context.types.base import (
         DataContextConfig,
@@ -103,9 +104,7 @@ def reference(suite, frame, vocabulary):
         .add_batch_definition_whole_dataframe("whole")
     )
     expected = context.suites.add(
-        great_expectations.ExpectationSuite(
-            name="contract", expectations=[each.built for each in suite.values()]
-        )
+        great_expectations.ExpectationSuite(name="contract", expectations=built)
     )
     run = great_expectations.ValidationDefinition(name="contract", data=batch, suite=expected).run(
         batch_parameters={"dataframe": frame},
