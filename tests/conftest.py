@@ -2,7 +2,6 @@
 
 import gc
 import os
-import pickle
 import re
 import shutil
 import subprocess
@@ -18,7 +17,6 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
-from agreement_pipeline.contract import validation
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.store import store as store_module
 
@@ -119,42 +117,6 @@ def serology(tabled):
     """
     text = (Path(__file__).parent / "reference" / "serology.txt").read_text()
     return tabled(text, ("NR", "BL", "RE"), classifiers=("T",))
-
-
-@pytest.fixture(scope="session")
-def known_answers():
-    """What Great Expectations said of columns."""
-    return {}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def answered_once(known_answers):
-    """Great Expectations is asked once in a process what holds for equal columns.
-
-    It would take a third of the time of tests of what comes of a round. Those of contracts
-    themselves, in `tests/contract/`, ask it each time.
-    """
-    answers = validation.answers
-
-    def once(suite, frame, parameters):
-        keys = {check: asked(built, frame, parameters) for check, built in suite.items()}
-        new = {check: suite[check] for check, key in keys.items() if key not in known_answers}
-        said = answers(new, frame, parameters)
-        known_answers.update({keys[check]: answer for check, answer in said.items()})
-        return {check: known_answers[key] for check, key in keys.items()}
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(validation, "answers", once)
-        yield
-
-
-def asked(built, frame, parameters):
-    """All that the answer to an expectation rests on."""
-    said = built.configuration.to_json_dict()
-    kwargs = said["kwargs"]
-    names = [kwargs["column"]] if "column" in kwargs else kwargs.get("column_list", [])
-    apart = names and set(names) <= set(frame) and "row_condition" not in kwargs
-    return pickle.dumps((repr(said), frame[names] if apart else frame, parameters))
 
 
 @pytest.fixture

@@ -172,7 +172,6 @@ def _of_table(
     file: Path, reading: Mapping[str, Any], policy: Policy, waivers: Waivers
 ) -> tuple[Ratings, Decision]:
     ratings = read_table(file, reading)
-    load_lightly()
     return ratings, judge_ratings(ratings, policy, waivers=waivers)
 
 

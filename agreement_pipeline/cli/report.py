@@ -114,7 +114,6 @@ def report(
     from agreement_pipeline.report import report_page
 
     ratings = read_table(file, reading)
-    load_lightly()
     called: dict[str, str] | None = {} if names else None
     page = partial(report_page, ratings, load_policy(policy), name=file.name, names=called)
     in_commands = as_written(ctx, file, names=names), str(policy)

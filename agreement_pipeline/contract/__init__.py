@@ -8,7 +8,7 @@ from agreement_pipeline.contract.given_again import (
     changes_since,
     dropped_since,
 )
-from agreement_pipeline.contract.gx import load_lightly, load_lightly_when_needed
+from agreement_pipeline.contract.gx import load_lightly
 from agreement_pipeline.contract.validation import Finding
 
 __all__ = [
@@ -20,5 +20,4 @@ __all__ = [
     "changes_since",
     "dropped_since",
     "load_lightly",
-    "load_lightly_when_needed",
 ]

@@ -1,9 +1,8 @@
 """The data contract: is this a round at all?
 
-Great Expectations checks three tables that are derived here from the ratings.
+Three tables are derived here from the ratings, and checked as Great Expectations checks them.
 """
 
-import gc
 import hashlib
 import json
 from collections.abc import Iterator
@@ -18,10 +17,9 @@ from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes, shown, whole
-from agreement_pipeline.ratings import Ratings, given_back
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
-LARGE = 100_000
 OPTIONAL = ("round",)
 NAMED = "contract"
 """The file of a contract's folder that has its name and version."""
@@ -198,7 +196,4 @@ class Contract:
         panel, findings = Panel(ratings), list[Finding]()
         for table, expectations in self.tables.items():
             findings += validate(expectations, panel, table, personal, self.where / table)
-            if len(ratings) > LARGE:  # Great Expectations leaves the table in cycles
-                gc.collect()
-                given_back()
         return tuple(findings)

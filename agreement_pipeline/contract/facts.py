@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from agreement_pipeline.contract.panel import Codes, Pairs, Panel, some
 from agreement_pipeline.ratings import (
     TEXT,
+    counts,
     described,
     in_pandas,
     is_clock,
@@ -23,6 +24,7 @@ from agreement_pipeline.ratings import (
     parts,
     printed,
     seconds,
+    taken,
 )
 from agreement_pipeline.text import listed
 
@@ -89,8 +91,7 @@ def items_with_a_shared_text(panel: Panel) -> Fact:
 @fact
 def items_that_print_alike(panel: Panel) -> Fact:
     """The share of items whose identifier prints as that of another item. The first is no copy."""
-    items, rated = panel.items, panel.rated
-    names = items if len(rated) == len(items) else items[rated]
+    names = panel.rated_items
     return _copies(pd.Series(names.astype(TEXT), index=names), "identifier")
 
 
@@ -338,8 +339,8 @@ def raters_with_few_items(panel: Panel) -> Fact:
 
     They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told.
     """
-    own = ~panel.gold[panel.item[panel.first]]
-    each = np.bincount(panel.rater[panel.first][own], minlength=len(panel.raters))
+    own = ~taken(panel.gold, some(panel.item, panel.first))
+    each = counts(some(panel.rater, panel.first)[own], len(panel.raters))
     raters = np.flatnonzero(each)
     usual = float(np.median(each[raters])) if len(raters) else 0.0
     if usual < FEWEST_ITEMS or (each[raters] >= NEARLY_ALL * each.max()).mean() < NEARLY_ALL:

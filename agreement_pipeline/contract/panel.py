@@ -186,6 +186,11 @@ class Panel:
         return np.flatnonzero(self.n_raters)
 
     @cached_property
+    def rated_items(self) -> pd.Index:
+        """Their names."""
+        return self.items if len(self.rated) == len(self.items) else self.items[self.rated]
+
+    @cached_property
     def gold(self) -> Codes:
         """True for each item that is gold."""
         gold = self.ratings.gold
@@ -220,7 +225,7 @@ class Panel:
         if name not in self.ratings.has:
             return None
         known: pd.Series = in_pandas(self.ratings.items([name])).set_index("item")[name]
-        items = self.items[self.rated]
+        items = self.rated_items
         return known if known.index.equals(items) else known.reindex(items)
 
     def _of_panel(self, column: Codes) -> Codes:

@@ -11,7 +11,7 @@ from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Codes, Panel, some
 from agreement_pipeline.ratings import EXTRAS, TEXT, categorical, counts, in_pandas, of_whole_items
 
-PART = 1 << 20
+PART = 1 << 18
 
 
 class Derived(NamedTuple):
@@ -56,7 +56,7 @@ def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     replicated[panel.item[panel.again]] = True
     frame = pd.DataFrame(
         {
-            "item": panel.items[rated],
+            "item": panel.rated_items,
             "n_raters": panel.n_raters[rated],
             "n_labels": _n_labels(panel)[rated],
             "replicated": replicated[rated],

@@ -1,4 +1,4 @@
-"""What Great Expectations says of a table, as findings."""
+"""What holds of a table, as findings."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.contract.answers import KEPT, Answer
 from agreement_pipeline.contract.expectations import Expectation
-from agreement_pipeline.contract.gx import KEPT, Answer, answers, one_line, suite_of
+from agreement_pipeline.contract.gx import answers, one_line, suite_of
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.tables import DERIVED, in_words
 from agreement_pipeline.text import listed
@@ -62,9 +63,8 @@ def validate(
     plain = partial(_plain, personal=personal)
     try:
         frame = DERIVED[table].of(panel, {name for each in expectations for name in each.columns})
-        asked = {check: built for check, built in suite.items() if not idle[check]}
-        parameters = {"vocabulary": list(panel.ratings.scale.categories or ())}
-        said = answers(asked, frame, parameters)
+        asked = {check: each for check, each in suite.items() if not idle[check]}
+        said = answers(asked, frame, list(panel.ratings.scale.categories or ()))
         return [
             _finding(each, table, idle[each.check], said.get(each.check, NOTHING), frame, plain)
             for each in expectations

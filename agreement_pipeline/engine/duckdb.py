@@ -135,9 +135,8 @@ class DuckDB:
         """Keep the answer to a query."""
         return self._made(TABLE, sql)
 
-    def ordered(self, table: Relation, columns: Sequence[str], order: str) -> Relation:
-        """Keep some columns of a table in an order."""
-        rows = self.ask(f"SELECT COUNT(*) AS n FROM {table}")["n"][0].as_py()
+    def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
+        """Keep some columns of a table of so many rows in an order."""
         self._spare(rows * len(columns) * BYTES)
         chosen = ", ".join(map(self.column, columns))
         return self.keep(f"SELECT {chosen} FROM {table} ORDER BY {order}")

@@ -95,7 +95,7 @@ class Spark:
         """Keep the answer to a query."""
         return self._seen(self._run(sql).cache())
 
-    def ordered(self, table: Relation, columns: Sequence[str], order: str) -> Relation:
+    def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
         """See some columns of a table in an order."""
         chosen = ", ".join(map(self.column, columns))
         return self.view(f"SELECT {chosen} FROM {table} ORDER BY {order}", table)

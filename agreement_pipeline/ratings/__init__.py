@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from agreement_pipeline.ratings.arrays import (
         column_of as column_of,
         counts as counts,
-        given_back as given_back,
         growing as growing,
         numbers_in as numbers_in,
         of_whole_items as of_whole_items,

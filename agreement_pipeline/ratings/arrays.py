@@ -156,10 +156,3 @@ def of_whole_items(item: Array, size: int) -> list[slice]:
         found.append(slice(start, stop))
         start = stop
     return [*found, slice(start, len(item))]
-
-
-def given_back() -> None:
-    """Give memory that Arrow no longer uses back to the system."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agreement_pipeline.engine import Relation, Session, duckdb_session
+from agreement_pipeline.engine import BATCH, Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import (
     column_of,
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LABELS = ("label", "code", "number")
+PACKED = ("item", "at", "place", "rater", *LABELS, "occurrence", "earlier")
+"""The columns that follow from the labels of items in words, if no rater met an item again."""
+SPARSE = 4
 CHANGES = ("last_label", "changed_at")
 """The columns that tell whether a label was given again."""
 FEW = 200
@@ -432,8 +435,10 @@ class Ratings:
         test, _held = self._some(items)
         of_gold = "TRUE" if gold or not self.gold else "NOT gold"
         tests = {of_gold, test, self._by(raters)} - {"TRUE"}
-        if self.own is self.table and not tests:
-            return self._whole(columns, str(self._in_order))
+        if self.own is self.table and not tests and len(self):
+            import pyarrow as pa
+
+            return pa.Table.from_batches(self.every(columns)).combine_chunks()
         where = " AND ".join(sorted(tests)) or "TRUE"
         return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
@@ -463,10 +468,13 @@ class Ratings:
                 f"(SELECT {chosen} FROM {self.table} AS r LEFT JOIN {self.known} AS k "
                 "ON r.item = k.item) AS b"
             )
-        text = f"SELECT {asked} FROM {self._in_order}"
         if beside:
-            text = f"SELECT {asked} FROM {rows} ORDER BY {self._order}"
-        for batch in self.session.batches(text):
+            found = self.session.batches(f"SELECT {asked} FROM {rows} ORDER BY {self._order}")
+        elif self._is_dense and {*columns} <= {*PACKED}:
+            found = self._unpacked()
+        else:
+            found = self.session.batches(f"SELECT {asked} FROM {self._in_order}")
+        for batch in found:
             for part in self._with_texts(batch) if batch.num_rows else ():
                 at = _places(part["item"], last, seen) if "at" in columns else None
                 yield self._told(part, columns, at)
@@ -634,8 +642,12 @@ class Ratings:
         """The first rows of `to_pandas`."""
         from agreement_pipeline.ratings.frames import frame_of
 
-        rows = f"{self._in_order} LIMIT {n}"
-        return frame_of(self._whole(self._shown, rows).to_batches(), self.everyone, self.scale)
+        found = list["pa.RecordBatch"]()
+        for batch in self.every(self._shown):
+            found.append(batch.slice(0, n - sum(map(len, found))))
+            if sum(map(len, found)) == n:
+                break
+        return frame_of(found, self.everyone, self.scale)
 
     @property
     def _shown(self) -> list[str]:
@@ -649,7 +661,35 @@ class Ratings:
     def _in_order(self) -> Relation:
         unseen = ("gold", "nth")
         columns = [name for name in self._columns if name not in unseen]
-        return self.session.ordered(self.table, columns, self._order)
+        return self.session.ordered(self.table, len(self), columns, self._order)
+
+    @cached_property
+    def _items_in_order(self) -> Relation:
+        items, columns = self.table.view(self.by_item()), ["item", *self.packing.columns]
+        return self.session.ordered(items, self.n_rated, columns, "item")
+
+    @cached_property
+    def _is_dense(self) -> bool:
+        """True if the numbers of an item tell its ratings, and a quarter of all raters gave one."""
+        once = self.coded.categories and not (self.met_again or self.preceded)
+        return bool(once) and self.n_rated * len(self.names) <= SPARSE * len(self)
+
+    def _unpacked(self) -> "Iterator[pa.RecordBatch]":
+        """All ratings in order, from items in order, which are fewer."""
+        import pyarrow as pa
+
+        rows = 1 + BATCH // len(self.names)
+        for batch in self.session.batches(f"SELECT * FROM {self._items_in_order}", rows):
+            codes = self.packing.codes(self._words(batch), range(len(self.names))) + 1
+            at, place = np.nonzero(codes)
+            told = {
+                "item": batch["item"].take(column_of(at)),
+                "place": column_of(place),
+                "code": column_of(codes[at, place]),
+                "occurrence": column_of(np.ones(len(at), dtype=np.int32)),
+                "earlier": pa.array(np.zeros(len(at), dtype=bool)),
+            }
+            yield pa.RecordBatch.from_arrays([*told.values()], names=[*told])
 
     # What counting asks
 
@@ -698,7 +738,6 @@ class Ratings:
 
     def patterns_in(self, found: "pa.Table") -> Patterns:
         """The rows of an answer to `by_item`, with how many items show each in `items`."""
-        words = np.column_stack([whole(found[column]) for column in self.packing.columns])
         items, clusters = whole(found["items"]), np.full(found.num_rows, MISSING)
         if "weight" in self.has:
             items = items * whole(found["weight"])
@@ -708,7 +747,11 @@ class Ratings:
             known = self.without_gold.ordered_clusters
             clusters = whole(index_in(found["cluster"], value_set=known))
         gold = flags(found["gold"])
-        return Patterns(np.maximum(words, 0), whole(found["n"]), items, gold, clusters)
+        return Patterns(self._words(found), whole(found["n"]), items, gold, clusters)
+
+    def _words(self, found: "pa.Table | pa.RecordBatch") -> Codes:
+        words = np.column_stack([whole(found[column]) for column in self.packing.columns])
+        return np.maximum(words, 0)
 
     @property
     def repeats(self) -> bool:

@@ -5,9 +5,20 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import gx, validation
+from agreement_pipeline.contract.answers import (
+    COLUMNS as COLUMNS_IN,
+)
+from agreement_pipeline.contract.answers import (
+    FORMS,
+    ROWS,
+    UNIQUE,
+    Answer,
+    _increase,
+    is_usual,
+)
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.yaml_files import Place
-from tests.contract.tables import DEFAULT, contract_of, entry, findings_in_rows, good_table
+from tests.contract.tables import contract_of, entry, findings_in_rows
 
 pytestmark = pytest.mark.slow
 
@@ -72,8 +83,9 @@ ITEMS = [
 ]
 
 
-def reference(suite, frame, parameters):
+def reference(suite, frame, vocabulary):
     """What Great Expectations says of the whole table, run as its handbook says."""
+    built = [each.built for each in suite.values()]
     import great_expectations
     from great_expectations.data_context.types.base import (
         DataContextConfig,
@@ -92,15 +104,15 @@ def reference(suite, frame, parameters):
         .add_batch_definition_whole_dataframe("whole")
     )
     expected = context.suites.add(
-        great_expectations.ExpectationSuite(name="contract", expectations=list(suite.values()))
+        great_expectations.ExpectationSuite(name="contract", expectations=built)
     )
     run = great_expectations.ValidationDefinition(name="contract", data=batch, suite=expected).run(
         batch_parameters={"dataframe": frame},
-        expectation_parameters=parameters,
+        expectation_parameters={"vocabulary": vocabulary},
         result_format={"result_format": "SUMMARY", "partial_unexpected_count": 20},
     )
     return {
-        result.expectation_config.meta["check"]: gx.Answer(
+        result.expectation_config.meta["check"]: Answer(
             bool(result.success), result.result, gx._raised(result.exception_info or {})
         )
         for result in run.results
@@ -133,6 +145,33 @@ def entries():
         for n, names in enumerate(lists)
     ]
     return [entry(f"check_{n}", *each) for n, each in enumerate([*asked, *OF_TABLES])]
+
+
+def usual():
+    """Each expectation that is answered here, on each column of rows, with each `mostly`."""
+    bounds = [{"min_value": 1}, {"max_value": 0.5}, {"min_value": 0, "max_value": 1}]
+    said = {
+        "expect_column_values_to_be_in_set": SETS[:1],
+        "expect_column_values_to_not_be_null": [{}],
+        "expect_column_values_to_not_match_regex": REGEX[:2],
+        "expect_column_values_to_be_between": bounds,
+    }
+    columns = [*COLUMNS, "occurrence", "earlier", "confidence", "absent"]
+    asked = [
+        (kind, {"column": column, **kwargs, **mostly})
+        for kind, each in said.items()
+        for kwargs in each
+        for column in columns
+        for mostly in MOSTLY
+    ]
+    asked += [(UNIQUE, {"column_list": names}) for names in (["item", "rater"], columns[:5])]
+    asked += [
+        (COLUMNS_IN, {"column_set": names, "exact_match": False})
+        for names in (["item", "rater"], ["label", "absent"])
+    ]
+    asked += [(ROWS, kwargs) for kwargs in bounds]
+    assert {kind for kind, _ in asked} == {*FORMS}
+    return [entry(f"check_{n}", *each) for n, each in enumerate(asked)]
 
 
 def random_table(random, n_rows, names):
@@ -189,44 +228,43 @@ def test_rows_that_are_not_in_order_are_looked_through(at):
     """Only order shows without a look at all rows that none is there twice."""
     table = pd.DataFrame([(f"i{n // 2:02}", "ab"[n % 2]) for n in range(140)], columns=COLUMNS[:2])
     table = table.astype("category")
-    assert gx._increase(table, COLUMNS[:2])
+    assert _increase(table, COLUMNS[:2])
     swapped = table.iloc[[*range(at), at + 1, at, *range(at + 2, 140)]]
-    assert not gx._increase(swapped, COLUMNS[:2])
+    assert not _increase(swapped, COLUMNS[:2])
     twice = pd.concat([table, table.iloc[[at]]], ignore_index=True)
-    built = entry("c", gx.UNIQUE, {"column_list": [*COLUMNS[:2]]})
+    built = entry("c", UNIQUE, {"column_list": [*COLUMNS[:2]]})
     suite = {"c": gx.suite_of(contract_of(built).rows, Place("contract"))["c"]}
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(gx, "MANY", 0)
-        assert gx.answers(suite, table, {})["c"].success
-        assert not gx.answers(suite, twice, {})["c"].success
+        assert gx.answers(suite, table, [])["c"].success
+        assert not gx.answers(suite, twice, [])["c"].success
 
 
-def test_what_holds_for_few_rows_is_not_asked_of_all(monkeypatch):
+def test_what_holds_for_distinct_values_is_not_asked_of_all_rows(monkeypatch):
     monkeypatch.setattr(gx, "MANY", 0)
     asked, ask = [], gx._asked
 
-    def watched(suite, frame, parameters):
-        asked.append((len(frame), {built.expectation_type for built in suite.values()}))
-        return ask(suite, frame, parameters)
+    def watched(suite, *of):
+        asked.append((len(of[0]), [*suite]))
+        return ask(suite, *of)
 
     monkeypatch.setattr(gx, "_asked", watched)
     table = pd.DataFrame(
         [(f"i{n // 3}", "abc"[n % 3], ["no", "yes"][n % 2]) for n in range(30)],
         columns=["item", "rater", "label"],
     )
-    DEFAULT.check(Ratings.from_frame(table, SCALE))
-    assert {n_rows for n_rows, kinds in asked if kinds & gx.OF_VALUES} == {10, 3, 30}
-    of_all = {kind for n_rows, kinds in asked if n_rows == 30 for kind in kinds & gx.OF_VALUES}
-    assert of_all == {gx.PRESENT}  # of the occurrences, which are numbers
-    assert {n_rows for n_rows, kinds in asked if gx.UNIQUE in kinds} == {1}
+    lengths = "expect_column_value_lengths_to_equal"
+    rows = [entry(name, lengths, {"column": name, "value": 2}) for name in ("item", "rater")]
+    contract_of(*rows).check(Ratings.from_frame(table, SCALE))
+    assert [each for each in asked if each[1]] == [(10, [""]), (3, [""]), (30, ["rater"])]
 
 
-def test_an_expectation_describes_itself_anew_after_a_check():
-    built = gx.suite_of(DEFAULT.rows, Place("contract"))["label_present"]
-    assert gx.answers({"label_present": built}, good_table(), {})["label_present"].success
-    assert built.configuration is not built.configuration
-    built.notes = "changed"
-    assert built.configuration.notes == "changed"
+@pytest.mark.parametrize("table", tables())
+def test_the_usual_expectations_are_answered_as_great_expectations_does(monkeypatch, table):
+    contract = contract_of(*usual(), items=ITEMS)
+    slow = findings(contract, table, monkeypatch, reference)
+    assert all(map(is_usual, contract.expectations))
+    assert findings(contract, table, monkeypatch, gx.answers) == slow
 
 
 def test_each_expectation_of_values_is_compared():

@@ -4,25 +4,21 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from agreement_pipeline.contract.gx import LEFT_OUT, LOADED_LATER
-
-CONFIGS = Path(__file__).parents[2] / "configs"
+from agreement_pipeline.contract.gx import LEFT_OUT
+from tests.contract.tables import entry
 
 CHECKED = """
 import json
 import sys
 
-from agreement_pipeline.contract import Contract, load_lightly, load_lightly_when_needed
+from agreement_pipeline.contract import Contract, load_lightly
 from agreement_pipeline.readers import read
 
 if sys.argv[1] == "lightly":
     load_lightly()
-if sys.argv[1] == "when needed":
-    load_lightly_when_needed()
 if sys.argv[1] == "in full":
     import great_expectations
 loaded = sorted(sys.modules)
@@ -79,7 +75,7 @@ def table(rows):
 """
 
 
-WAYS = ("lightly", "when needed", "by itself", "in full")
+WAYS = ("lightly", "by itself", "in full")
 
 
 @pytest.fixture(scope="module")
@@ -121,30 +117,25 @@ def test_by_itself_it_sees_all_that_it_sees_in_full(found):
 
 
 def test_what_a_table_does_not_need_is_not_loaded(found):
-    loaded = set(found["lightly"]["loaded"])
+    assert "great_expectations" not in found["lightly"]["loaded"]
+    loaded = set(found["lightly"]["after"])
     assert "great_expectations" in loaded
-    assert not loaded & {*LEFT_OUT, *LOADED_LATER}
-
-
-def test_it_is_loaded_lightly_when_it_is_needed(found):
-    assert "great_expectations" not in found["when needed"]["loaded"]
-    assert not set(found["when needed"]["after"]) & {*LEFT_OUT}
+    assert not loaded & {*LEFT_OUT}
     assert "sqlalchemy" in found["in full"]["after"]
 
 
 ENDED = """
 from agreement_pipeline.cli import main
-from agreement_pipeline.contract import Contract, load_lightly
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings, Scale
 import pandas as pd
 
 frame = pd.DataFrame({"item": ["a", "a"], "rater": ["x", "y"], "label": ["no", "yes"]})
-for call in (load_lightly, lambda: Contract.default().check(Ratings.from_frame(frame, SCALE))):
-    try:
-        print("nothing raised", call())
-    except ContractError as error:
-        print(error)
+try:
+    print("nothing raised", Contract.from_mapping(CONTRACT).check(Ratings.from_frame(frame, SCALE)))
+except ContractError as error:
+    print(error)
 """
 
 
@@ -164,21 +155,44 @@ def ended(tmp_path):
     return run
 
 
+PROJECT = """\
+project: own
+inbox: inbox
+scale: {level: nominal, categories: [safe, odd]}
+columns: {item: item, rater: rater, label: label}
+policy: standard
+contract: own
+"""
+UNUSUAL = entry(
+    "unusual", "expect_column_median_to_be_between", {"column": "occurrence", "min_value": 1}
+)
+"""Only Great Expectations can answer it."""
+
+
 def test_an_import_that_ends_the_program_is_refused(ended):
-    scale = 'SCALE = Scale(("no", "yes"))\n'
-    run = ended("-c", ENDED.replace("frame =", f"{scale}frame =", 1))
+    contract = {"rows": [UNUSUAL], "items": [entry()]}
+    first = f'SCALE, CONTRACT = Scale(("no", "yes")), {contract!r}\n'
+    run = ended("-c", ENDED.replace("frame =", f"{first}frame =", 1))
     assert run.returncode == 0, run.stderr
     said = "Great Expectations: found that it ends the program (status 0); expected it to check"
-    assert [line.startswith(said) for line in run.stdout.splitlines()] == [True, True]
+    assert run.stdout.startswith(said)
 
 
-def test_a_round_is_not_admitted_when_the_import_ends_the_program(ended, tmp_path):
-    table = tmp_path / "labels.csv"
-    rows = [f"i{n},{rater},{['no', 'yes'][n % 2]}" for n in range(40) for rater in "ab"]
-    table.write_text("\n".join(["item,rater,label", *rows]), encoding="utf-8")
-    policy = tmp_path / "policy.yaml"
-    policy.write_text((CONFIGS / "policies" / "standard.yaml").read_text(encoding="utf-8"))
-    words = ["judge", str(table), "--policy", str(policy)]
+@pytest.mark.parametrize(("extra", "status"), [([], 0), ([UNUSUAL], 2)])
+def test_a_round_is_not_admitted_when_the_import_ends_the_program(ended, tmp_path, extra, status):
+    """The usual contract does not need it."""
+    contract = tmp_path / "configs" / "contracts" / "own"
+    contract.mkdir(parents=True)
+    (contract / "rows.yaml").write_text(json.dumps([entry(), *extra]), encoding="utf-8")
+    (contract / "items.yaml").write_text(json.dumps([entry("on_items")]), encoding="utf-8")
+    rows = [f"i{n},{rater},{['safe', 'odd'][n % 2]}" for n in range(400) for rater in "ab"]
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    (inbox / "w1.csv").write_text("\n".join(["item,rater,label", *rows]), encoding="utf-8")
+    project = tmp_path / "configs" / "projects" / "own.yaml"
+    project.parent.mkdir()
+    project.write_text(PROJECT, encoding="utf-8")
+    words = ["judge", str(project)]
     run = ended("-c", f"from agreement_pipeline.cli import main\nraise SystemExit(main({words}))")
-    assert run.returncode == 2
-    assert "ends the program" in run.stderr
+    assert run.returncode == status, run.stderr
+    assert ("ends the program" in run.stderr) == bool(extra)

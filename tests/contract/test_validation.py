@@ -13,6 +13,11 @@ from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings
 from tests.contract.tables import DEFAULT, SCALE, check, contract_of, entry, failing, good_table
 
+UNUSUAL = entry(
+    "unusual", "expect_column_median_to_be_between", {"column": "occurrence", "min_value": 1}
+)
+"""Only Great Expectations can answer it."""
+
 
 @pytest.mark.parametrize(
     ("type_", "kwargs"),
@@ -72,11 +77,11 @@ def test_an_end_of_the_program_inside_great_expectations_fails_every_check(monke
         raise SystemExit(0)
 
     monkeypatch.setattr(Validator, "graph_validate", ended)
-    found = check(good_table())
-    assert len(found) == len(DEFAULT.expectations)
-    ran = {(f.passed, f.severity) for f in found.values() if "not delivered" not in f.description}
-    assert ran == {(False, "error")}
-    assert "ends the program (status 0)" in found["rows_present"].description
+    found = check(good_table(), contract_of(UNUSUAL, entry("usual")))
+    assert len(found) == 3
+    rows = [each for each in found.values() if each.table == "rows"]
+    assert {(each.passed, each.severity) for each in rows} == {(False, "error")}
+    assert "ends the program (status 0)" in found["usual"].description
 
 
 def test_warnings_raised_inside_great_expectations_fail_nothing(monkeypatch):
@@ -89,7 +94,7 @@ def test_warnings_raised_inside_great_expectations_fail_nothing(monkeypatch):
         return open_context(**arguments)
 
     monkeypatch.setattr(gx, "get_context", warning_context)
-    assert failing(good_table()) == set()
+    assert failing(good_table(), contract=contract_of(UNUSUAL)) == set()
 
 
 @pytest.mark.parametrize(
@@ -176,10 +181,12 @@ from agreement_pipeline.ratings.scale import Scale
 
 frame = pd.DataFrame({"item": ["a", "a"], "rater": ["x", "y"], "label": ["no", "yes"]})
 ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
-assert "great_expectations" not in sys.modules
 sys.addaudithook(watch)
 findings = Contract.default().check(ratings)
+assert "great_expectations" not in sys.modules
+unusual = Contract.from_mapping({"rows": [UNUSUAL], "items": [USUAL]}).check(ratings)
 assert "great_expectations" in sys.modules
+assert all(each.passed for each in unusual)
 print(len(findings), touched)
 with open(sys.argv[0]) as file: pass
 open(os.devnull, "w").close()
@@ -188,7 +195,7 @@ assert touched, "the watch sees nothing"
 
 
 def test_a_check_opens_no_connection_writes_nothing_and_says_nothing(tmp_path):
-    done = run_python(WATCHED, tmp_path)
+    done = run_python(f"UNUSUAL, USUAL = {UNUSUAL!r}, {entry()!r}\n{WATCHED}", tmp_path)
     assert done.stdout.strip() == f"{len(DEFAULT.expectations)} []"
     assert done.stderr == ""
 
@@ -196,4 +203,4 @@ def test_a_check_opens_no_connection_writes_nothing_and_says_nothing(tmp_path):
 def test_a_cloud_account_in_the_environment_changes_nothing(monkeypatch):
     for name in ("ACCESS_TOKEN", "ORGANIZATION_ID", "BASE_URL"):
         monkeypatch.setenv(f"GX_CLOUD_{name}", "set")
-    assert failing(good_table()) == set()
+    assert failing(good_table(), contract=contract_of(UNUSUAL)) == set()

@@ -63,7 +63,7 @@ def test_a_query_of_all_rows_of_an_ordered_table_gives_them_in_order(limit):
     items = pa.array([f"item-{x // 3:07}" for x in shuffled])
     table = pa.table({"item": items, "place": pa.array([x % 3 for x in shuffled])})
     session = DuckDB(limit)
-    ordered = session.ordered(loaded(session, table), ["item", "place"], "item, place")
+    ordered = session.ordered(loaded(session, table), n_rows, ["item", "place"], "item, place")
     found = pa.Table.from_batches(session.batches(f"SELECT place, item FROM {ordered}"))
     expected = table.sort_by([("item", "ascending"), ("place", "ascending")])
     assert found.select(["item", "place"]).combine_chunks() == expected.combine_chunks()

@@ -1,0 +1,152 @@
+"""The expectations of nearly every contract, answered here as Great Expectations answers them.
+
+To import Great Expectations takes more CPU time than all else that is done with a small round.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.contract.expectations import REDACTING, Expectation
+from agreement_pipeline.ratings import TEXT
+
+Codes = np.ndarray[Any, Any]
+KEPT = 20
+ROWS, COLUMNS = "expect_table_row_count_to_be_between", "expect_table_columns_to_match_set"
+PRESENT, UNIQUE = "expect_column_values_to_not_be_null", "expect_compound_columns_to_be_unique"
+BETWEEN, IN_SET = "expect_column_values_to_be_between", "expect_column_values_to_be_in_set"
+BOUNDS: tuple[set[str], ...] = ({"min_value"}, {"max_value"}, {"min_value", "max_value"})
+FORMS: dict[str, Sequence[set[str]]] = {
+    ROWS: BOUNDS,
+    COLUMNS: [{"column_set", "exact_match"}],
+    UNIQUE: [{"column_list"}],
+    PRESENT: [{"column"}],
+    BETWEEN: [{"column", *names} for names in BOUNDS],
+    IN_SET: [{"column", "value_set"}],
+    REDACTING: [{"column", "regex"}],
+}
+"""The keyword arguments with which an expectation is answered here. Of a column, also `mostly`."""
+
+
+class Answer(NamedTuple):
+    """What is true of one expectation; `raised` is the message of an exception."""
+
+    success: bool
+    result: Mapping[str, Any]
+    raised: str | None = None
+
+
+def is_usual(expectation: Expectation) -> bool:
+    """True if `answer` knows the expectation, with these keyword arguments."""
+    kwargs = expectation.kwargs
+    names = {*kwargs} - ({"mostly"} if "column" in kwargs else set())
+    return (
+        names in FORMS.get(expectation.type, ())
+        and all(ARGUMENTS[name](value) for name, value in kwargs.items())
+        and kwargs.get("min_value", -inf) <= kwargs.get("max_value", inf)
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _are_names(value: object) -> bool:
+    return (
+        isinstance(value, list) and len(value) > 1 and all(isinstance(each, str) for each in value)
+    )
+
+
+def _is_regex(value: object) -> bool:
+    try:
+        return isinstance(value, str) and not re.compile(value).groups
+    except re.error:
+        return False
+
+
+ARGUMENTS: dict[str, Callable[[Any], bool]] = {
+    "column": lambda value: isinstance(value, str),
+    "column_list": _are_names,
+    "column_set": _are_names,
+    "exact_match": lambda value: value is False,
+    "max_value": _is_number,
+    "min_value": _is_number,
+    "mostly": lambda value: _is_number(value) and 0 <= value <= 1,
+    "regex": _is_regex,
+    "value_set": lambda value: value == {"$PARAMETER": "vocabulary"},
+}
+
+
+def answer(
+    expectation: Expectation, frame: pd.DataFrame, vocabulary: Sequence[Any]
+) -> Answer | None:
+    """What holds of a table. None if only Great Expectations knows."""
+    kwargs, kind = expectation.kwargs, expectation.type
+    if kind == ROWS:
+        least, most = kwargs.get("min_value", -inf), kwargs.get("max_value", inf)
+        return Answer(least <= len(frame) <= most, {"observed_value": len(frame)})
+    if kind == COLUMNS:
+        return Answer({*kwargs["column_set"]} <= {*frame}, {"observed_value": sorted(frame)})
+    fails = np.zeros(len(frame), dtype=bool)
+    if kind == UNIQUE:
+        return _counted(fails, frame.index) if _increase(frame, kwargs["column_list"]) else None
+    column, mostly = frame.get(kwargs["column"]), kwargs.get("mostly", 1)
+    if column is None or (kind == BETWEEN and column.dtype.kind not in "iuf"):
+        return None
+    missing = column.isna().to_numpy()
+    if kind == PRESENT:
+        return _counted(missing, frame.index, mostly)
+    values = pd.Series(column.cat.categories) if is_coded(column) else column[~missing]
+    odd = ~_expected(values, kind, kwargs, vocabulary).to_numpy()
+    if odd.any():
+        fails[~missing] = odd[column.cat.codes[~missing]] if is_coded(column) else odd
+    return _counted(fails, frame.index, mostly, int(missing.sum()))
+
+
+def _expected(
+    values: pd.Series, kind: str, kwargs: Mapping[str, Any], vocabulary: Sequence[Any]
+) -> pd.Series:
+    """Which values are as expected."""
+    if kind == BETWEEN:
+        return values.between(kwargs.get("min_value", -inf), kwargs.get("max_value", inf))
+    if kind == IN_SET:
+        return values.isin(vocabulary)
+    return ~values.astype(TEXT).str.contains(kwargs["regex"])
+
+
+def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:
+    """The answer if some rows fail, and some others have no value."""
+    n_checked, n_failing = len(fails) - n_missing, int(fails.sum())
+    return Answer(
+        not n_checked or (n_checked - n_failing) / n_checked >= mostly,
+        {
+            "element_count": len(fails),
+            "missing_count": n_missing,
+            "unexpected_count": n_failing,
+            "partial_unexpected_index_list": index[fails][:KEPT].tolist(),
+        },
+    )
+
+
+def _increase(frame: pd.DataFrame, names: Sequence[str]) -> bool:
+    """True if each row comes after the row above it, by some columns without missing values."""
+    equal = np.ones(max(len(frame) - 1, 0), dtype=bool)
+    for name in names:
+        column = frame.get(name)
+        codes = column.cat.codes if is_coded(column) else column
+        if codes is None or codes.dtype.kind != "i" or (codes < 0).any():
+            return False
+        values = codes.to_numpy()
+        if (values[1:] < values[:-1])[equal].any():
+            return False
+        equal &= values[1:] == values[:-1]
+    return not equal.any()
+
+
+def is_coded(column: pd.Series | None) -> TypeGuard[pd.Series]:
+    """True for a column of categories."""
+    return column is not None and isinstance(column.dtype, pd.CategoricalDtype)
