@@ -65,7 +65,8 @@ def test_chance_hardly_moves_a_plan():
         n_rounds = round(planning.N_ROUNDS * part)
         simulated.append(n_rounds)
         enough = NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
-        return planning.Trial(int(rng.binomial(n_rounds, enough)), n_rounds)
+        counts = np.array([1.0, rng.binomial(n_rounds, enough), n_rounds])
+        return planning.Trial(*counts[:, None])
 
     asked = planning.Plan(ALPHA, 0.85, 0.8, 0.9, 3.0, None, None, ())
     start = planning.FEWEST_ITEMS
