@@ -9,14 +9,14 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, isnan, log
+from math import ceil, inf, isnan
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Estimate, estimate, registered
-from agreement_pipeline.intervals import NORMAL, Inference, Looks, drawn_masses
+from agreement_pipeline.intervals import NORMAL, Inference, Looks, drawn_masses, fewest_draws
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.populations import (
     assumed,
@@ -391,7 +391,8 @@ def _left_open(judging: Judging, population: Statistic) -> LeftOpen:
     rng, masses = np.random.default_rng(0), drawn_masses(population)
     n = max(FEWEST_POSSIBLE, min(N_POSSIBLE, MOST_MASSES // len(masses)))
     drawn = [rng.dirichlet(masses) for _ in range(n)]
-    values = np.array([true_value(judging.measure, drawn_round(population, each)) for each in drawn])
+    rounds = (drawn_round(population, each) for each in drawn)
+    values = np.array([true_value(judging.measure, each) for each in rounds])
     most = registered(judging.measure).bounds[1]
     if most < inf:
         reach = np.sqrt(most - judging.cutoff) - np.sqrt(np.maximum(most - values, 0.0))
@@ -406,7 +407,8 @@ def least_items(
     """How many items a round needs at the least: on fewer, not even full agreement is enough.
 
     The categories have the same shares as in the statistic, and each item as many ratings as most
-    of its items have. None if the measure does not count categories, or if there is one alone.
+    of its items have. With looks, it is the first look that can decide. None if none can, if the
+    measure does not count categories, or if there is one alone.
     """
     if type(statistic) is not CategoryCounts or np.count_nonzero(statistic.meeting) < 2:
         return None
@@ -416,12 +418,12 @@ def least_items(
         found = estimate(measure, counts, replace(inference, lower_only=True))
         return found.interval is not None and found.interval.low >= cutoff
 
+    if inference.looks is not None:
+        return next(filter(enough, inference.looks.at), None)
     return bisect_left(range(MOST_ITEMS), True, lo=FEWEST_ITEMS, key=enough)
 
 
-def _planned(
-    asked: Plan, decided: Deciding, start: int, tail: float, reach: Array = KNOWN
-) -> Plan:
+def _planned(asked: Plan, decided: Deciding, start: int, tail: float, reach: Array = KNOWN) -> Plan:
     """The plan that a search finds; without a number of items if none is enough."""
     hopeless = HOPELESS * asked.probability
     too_few = n_items = start
@@ -479,7 +481,8 @@ class Fit(NamedTuple):
             probits = (self.intercept + rises).tolist()
             share = np.mean([NORMAL.cdf(each) for each in probits])
             brings = np.mean(rises * [NORMAL.pdf(each) for each in probits])
-            return bool(share >= probability or (share >= HOPELESS * probability and brings < worth))
+            pays = share < HOPELESS * probability or brings >= worth
+            return bool(share >= probability or not pays)
 
         return among.start + bisect_left(among, True, key=does)
 
@@ -524,12 +527,18 @@ def _planned_looks(
     """
     rng, at = np.random.default_rng(0), looks.at
     decided = np.zeros(len(at))
+    tails = looks.tails(judging.inference.tail / judging.n_together)
+    draws = [max(N_RESAMPLES, fewest_draws(tail)) for tail in tails]
     for number, drawn_from in enumerate(possible.drawn(rng, n_rounds)):
         masses = possible.masses[drawn_from]
         times, before = np.zeros(len(masses)), 0
         for place, size in enumerate(at):
             times, before = times + rng.multinomial(size - before, masses / masses.sum()), size
-            inference = replace(judging.inference_of(number), judged_on=size)
+            if draws[place] > judging.inference.n_resamples:
+                continue  # this look decides nothing
+            inference = replace(
+                judging.inference_of(number), judged_on=size, n_resamples=draws[place]
+            )
             drawn = drawn_round(population, times)
             if judging.decides(estimate(judging.measure, drawn, inference)):
                 decided[place:] += 1
