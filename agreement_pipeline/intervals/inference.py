@@ -27,7 +27,6 @@ from agreement_pipeline.intervals.methods import (
     interval_method,
 )
 
-
 NEARLY_NOTHING = 0.01
 """The share of the tail under which a look decides in no round that matters."""
 

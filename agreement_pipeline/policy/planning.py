@@ -16,7 +16,14 @@ import numpy as np
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Estimate, estimate, registered
-from agreement_pipeline.intervals import NORMAL, Inference, Looks, drawn_masses, fewest_draws
+from agreement_pipeline.intervals import (
+    NORMAL,
+    PRIOR_MASS,
+    Inference,
+    Looks,
+    drawn_masses,
+    fewest_draws,
+)
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.populations import (
     assumed,
@@ -285,8 +292,9 @@ def plan_measure(
     If the population is only a sample, such as an earlier round, it leaves open what agreement is.
     The share that decides is then averaged over the populations that it leaves open and that are
     over the cut-off. This is called assurance (O'Hagan, Stevens & Campbell 2005,
-    https://doi.org/10.1002/pst.175). The populations are those of Rubin's Bayesian bootstrap. If
-    fewer than three in four are over the cut-off, the sample is too small.
+    https://doi.org/10.1002/pst.175). The populations are those of Rubin's Bayesian bootstrap, with
+    the unseen items of an interval if all of them are alike. If fewer than three in four are over
+    the cut-off, the sample is too small.
 
     An unlucky sample would ask for very many items. So the plan stops where twice as many items
     bring less than half of what they bring if agreement is known. With 9 rounds of 10 asked for,
@@ -313,6 +321,9 @@ def plan_measure(
     possible = LeftOpen([drawn_masses(population)], KNOWN)
     if sampled and asked.impossible is None:
         possible = _left_open(judging, population)
+        if not np.ptp(possible.reach) and population.clusters is None:
+            population = population.with_unseen(PRIOR_MASS)
+            possible = _left_open(judging, population)
         over = float(np.mean(possible.reach > 0))
         why = (
             f"too small to plan from: it leaves a value over {reliable:g} open, and one under it "
