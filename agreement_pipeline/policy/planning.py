@@ -129,9 +129,9 @@ class Trial(NamedTuple):
 
     def with_more(self, others: "Trial") -> "Trial":
         """These rounds and others. Rounds of equal reach are counted together."""
-        every = np.hstack([self, others])
-        reach, place = np.unique(every[0], return_inverse=True)
-        return Trial(reach, *(np.bincount(place, each) for each in every[1:]))
+        every, deciding, rounds = np.hstack([self, others])
+        reach, place = np.unique(every, return_inverse=True)
+        return Trial(reach, np.bincount(place, deciding) * 1.0, np.bincount(place, rounds) * 1.0)
 
 
 NOTHING = Trial(*np.empty((3, 0)))
@@ -506,11 +506,11 @@ def _fit(tried: Mapping[int, Trial], last: int, tail: float) -> Fit:
     as one round, and gives a slope where one number alone was tried.
     """
     near = [
-        (np.sqrt(n) * trial.reach, trial.deciding, trial.rounds)
+        np.array([np.sqrt(n) * trial.reach, trial.deciding, trial.rounds])
         for n, trial in tried.items()
         if last / FARTHEST <= n <= last * FARTHEST
     ]
-    x, counts, rounds = np.hstack([[[0], [tail], [1]], *near])
+    x, counts, rounds = np.hstack([np.array([[0.0], [tail], [1.0]]), *near])
     fitted = np.array([NORMAL.inv_cdf(p) for p in (counts + 0.5) / (rounds + 1)])
     for _ in range(ITERATIONS):
         fitted = np.clip(fitted, -FARTHEST_PROBIT, FARTHEST_PROBIT)
