@@ -131,7 +131,8 @@ class Trial(NamedTuple):
         """These rounds and others. Rounds of equal reach are counted together."""
         every, deciding, rounds = np.hstack([self, others])
         reach, place = np.unique(every, return_inverse=True)
-        return Trial(reach, np.bincount(place, deciding) * 1.0, np.bincount(place, rounds) * 1.0)
+        merged = (np.bincount(place, each).astype(np.float64) for each in (deciding, rounds))
+        return Trial(reach, *merged)
 
 
 NOTHING = Trial(*np.empty((3, 0)))
