@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         BoundsOnly as BoundsOnly,
         ConfidenceDistribution as ConfidenceDistribution,
         WiderOf as WiderOf,
+        fewest_draws as fewest_draws,
     )
     from agreement_pipeline.intervals.draws import (
         PRIOR_MASS as PRIOR_MASS,

@@ -27,6 +27,9 @@ from agreement_pipeline.intervals.methods import (
     interval_method,
 )
 
+NEARLY_NOTHING = 0.01
+"""The share of the tail under which a look decides in no round that matters."""
+
 
 @dataclass(frozen=True)
 class Inference:
@@ -125,12 +128,14 @@ class Inference:
     def needed_resamples(self, n_together: int = 1) -> int:
         """The fewest resamples of which ten lie beyond each limit.
 
-        Of `n_together` verdicts that hold together, the first must meet a smaller tail.
+        Of `n_together` verdicts that hold together, the first must meet a smaller tail. A look that
+        spends nearly nothing needs none: on fewer resamples its limits are the bounds.
         """
-        alpha = 1 - self.confidence_level
-        once = fewest_draws(self.tail / n_together)
+        alpha, tail = 1 - self.confidence_level, self.tail / n_together
+        once = fewest_draws(tail)
         if self.looks is not None:
-            return max(once, fewest_draws(min(self.looks.tails(self.tail / n_together))))
+            spending = (each for each in self.looks.tails(tail) if each >= NEARLY_NOTHING * tail)
+            return max(once, *map(fewest_draws, spending))
         if self.always_valid_at is None:
             return once
         tightest = critical_value(mixture(1, alpha), alpha / n_together)

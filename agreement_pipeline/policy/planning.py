@@ -9,14 +9,21 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isnan
+from math import ceil, inf, isnan
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Estimate, estimate, registered
-from agreement_pipeline.intervals import NORMAL, Inference, drawn_masses
+from agreement_pipeline.intervals import (
+    NORMAL,
+    PRIOR_MASS,
+    Inference,
+    Looks,
+    drawn_masses,
+    fewest_draws,
+)
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.populations import (
     assumed,
@@ -26,7 +33,7 @@ from agreement_pipeline.policy.populations import (
 )
 from agreement_pipeline.policy.reasons import risks
 from agreement_pipeline.policy.rules import Rule
-from agreement_pipeline.ratings import Array, Ratings
+from agreement_pipeline.ratings import Array, Codes, Ratings
 from agreement_pipeline.statistics import CategoryCounts, Clusters, Statistic
 from agreement_pipeline.tables import Table, Tabular
 from agreement_pipeline.text import in_words, listed
@@ -40,6 +47,11 @@ GLANCE, STEP, WHOLE = 0.05, 0.25, 1.0
 HOPELESS = 0.5
 """The share of the probability under which a glance is enough."""
 STEPS = 4
+LIKELY = 0.75
+"""How much of what an earlier round leaves open lies over the cut-off, if one can plan from it."""
+WORTH = 0.5
+"""What a doubling of the items must bring, as a share of what it brings if agreement is known."""
+TENTH = 0.1
 ITERATIONS, FARTHEST_PROBIT = 8, 4.0
 FARTHEST = 4
 """How many times as many items a fitted curve may ask for at once, or how many times fewer."""
@@ -58,7 +70,9 @@ class Plan(Tabular):
     the measure uses. `decided` is the share of simulated rounds of `n_items` items that decide, and
     `curve` has it for each number that was tried. If no number is enough, `impossible` says why.
     `over` is the share of the populations that an earlier round leaves open and in which agreement
-    is over the cut-off. The plan is for these. `least` is the number of items with which full
+    is over the cut-off. The plan is for these. `between` has two numbers of items. One in ten of
+    all these populations needs no more than the first, and one in ten needs more than the second,
+    which is None if no number is enough for them. `least` is the number of items with which full
     agreement is enough, if the measure counts categories.
     """
 
@@ -72,6 +86,7 @@ class Plan(Tabular):
     curve: tuple[tuple[int, float], ...]
     impossible: str | None = None
     over: float | None = None
+    between: tuple[int, int | None] | None = None
     least: int | None = None
 
     @property
@@ -96,23 +111,43 @@ class Plan(Tabular):
         yield {name: said[name] for name in (*shown, "decided", "impossible")}
 
 
-class Trial(NamedTuple):
-    """How many of some simulated rounds decide."""
+KNOWN = np.ones(1)
+"""How far agreement is over the cut-off if one population is known. The unit is free."""
 
-    deciding: int
-    rounds: int
+
+class Trial(NamedTuple):
+    """How many of some simulated rounds decide, by how far agreement is over the cut-off (T,)."""
+
+    reach: Array
+    deciding: Array
+    rounds: Array
 
     @property
     def share(self) -> float:
         """The share of the rounds that decide."""
-        return self.deciding / self.rounds
+        return float(self.deciding.sum() / self.rounds.sum())
 
     def with_more(self, others: "Trial") -> "Trial":
-        """These rounds and others."""
-        return Trial(self.deciding + others.deciding, self.rounds + others.rounds)
+        """These rounds and others. Rounds of equal reach are counted together."""
+        every, deciding, rounds = np.hstack([self, others])
+        reach, place = np.unique(every, return_inverse=True)
+        merged = (np.bincount(place, each).astype(np.float64) for each in (deciding, rounds))
+        return Trial(reach, *merged)
 
 
-NOTHING = Trial(0, 0)
+NOTHING = Trial(*np.empty((3, 0)))
+
+
+class LeftOpen(NamedTuple):
+    """Populations that may be the true one: their masses, and how far they are over the cut-off."""
+
+    masses: list[Array]
+    reach: Array
+
+    def drawn(self, rng: np.random.Generator, n_rounds: int) -> Codes:
+        """The places of populations over the cut-off, drawn for each of some rounds."""
+        over = np.flatnonzero(self.reach > 0)
+        return over[rng.integers(len(over), size=n_rounds)]
 
 
 class Judging(NamedTuple):
@@ -258,8 +293,14 @@ def plan_measure(
     If the population is only a sample, such as an earlier round, it leaves open what agreement is.
     The share that decides is then averaged over the populations that it leaves open and that are
     over the cut-off. This is called assurance (O'Hagan, Stevens & Campbell 2005,
-    https://doi.org/10.1002/pst.175). The populations are those of Rubin's Bayesian bootstrap. If
-    fewer than the probability asked for are over the cut-off, the sample is too small.
+    https://doi.org/10.1002/pst.175). The populations are those of Rubin's Bayesian bootstrap, with
+    the unseen items of an interval if all of them are alike. If fewer than three in four are over
+    the cut-off, the sample is too small.
+
+    An unlucky sample would ask for very many items. So the plan stops where twice as many items
+    bring less than half of what they bring if agreement is known. With 9 rounds of 10 asked for,
+    that is one round in ten. Labels are then bought at one price per round that decides, whether
+    the sample was lucky or not.
 
     1. A glance at a twentieth of `n_rounds` shows whether a number of items is hopeless. It grows
        fourfold until it is not. If all rounds then decide, the last step is halved.
@@ -278,18 +319,22 @@ def plan_measure(
     """
     judging = Judging(measure, reliable, min_items, inference, n_together)
     asked = asked_of(judging, population, probability)
-    possible: list[Array] = []
+    possible = LeftOpen([drawn_masses(population)], KNOWN)
     if sampled and asked.impossible is None:
-        over, possible = _left_open(judging, population)
+        possible = _left_open(judging, population)
+        if not np.ptp(possible.reach) and population.clusters is None:
+            population = population.with_unseen(PRIOR_MASS)
+            possible = _left_open(judging, population)
+        over = float(np.mean(possible.reach > 0))
         why = (
             f"too small to plan from: it leaves a value over {reliable:g} open, and one under it "
             f"too ({100 * (1 - over):.0f}%). Plan from more items, or with --expected"
         )
-        asked = replace(asked, over=over, impossible=None if over >= probability else why)
+        asked = replace(asked, over=over, impossible=None if over >= LIKELY else why)
     if asked.impossible:
         return asked
     if inference.looks is not None:
-        return _planned_looks(asked, judging, population, inference.looks.at, n_rounds)
+        return _planned_looks(asked, judging, population, possible, inference.looks, n_rounds)
 
     before: Counter[int] = Counter()
 
@@ -297,14 +342,17 @@ def plan_measure(
         first, rounds = before[n_items], max(1, round(n_rounds * part))
         before[n_items] += rounds
         rng = np.random.default_rng([first, n_items])
-        drawn = simulated_rounds(population, n_items, rounds, rng, possible)
+        places = possible.drawn(rng, rounds)
+        drawn = (sampled_round(population, n_items, possible.masses[each], rng) for each in places)
         found = [
             judging.decides(estimate(measure, each, judging.inference_of(number)))
             for number, each in enumerate(drawn, first)
         ]
-        return Trial(sum(found), rounds)
+        trial = Trial(possible.reach[places], np.array(found, dtype=float), np.ones(rounds))
+        return NOTHING.with_more(trial)
 
-    return _planned(asked, decided, max(min_items, FEWEST_ITEMS), inference.tail)
+    start = max(min_items, FEWEST_ITEMS)
+    return _planned(asked, decided, start, inference.tail, possible.reach)
 
 
 def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
@@ -346,16 +394,23 @@ def asked_of(judging: Judging, population: Statistic, probability: float) -> Pla
     )
 
 
-def _left_open(judging: Judging, population: Statistic) -> tuple[float, list[Array]]:
-    """What a sample leaves open: the share of populations over the cut-off, and their masses."""
+def _left_open(judging: Judging, population: Statistic) -> LeftOpen:
+    """The populations that a sample leaves open.
+
+    How far one is over the cut-off is told on the root of the distance to the greatest value, which
+    varies alike at every value (Bartlett 1936, https://doi.org/10.2307/2983678).
+    """
     rng, masses = np.random.default_rng(0), drawn_masses(population)
     n = max(FEWEST_POSSIBLE, min(N_POSSIBLE, MOST_MASSES // len(masses)))
-    over = [
-        each
-        for each in (rng.dirichlet(masses) for _ in range(n))
-        if true_value(judging.measure, drawn_round(population, each)) > judging.cutoff
-    ]
-    return len(over) / n, over
+    drawn = [rng.dirichlet(masses) for _ in range(n)]
+    rounds = (drawn_round(population, each) for each in drawn)
+    values = np.array([true_value(judging.measure, each) for each in rounds])
+    most = registered(judging.measure).bounds[1]
+    if most < inf:
+        reach = np.sqrt(most - judging.cutoff) - np.sqrt(np.maximum(most - values, 0.0))
+    else:
+        reach = values - judging.cutoff
+    return LeftOpen(drawn, np.where(np.isnan(reach), -inf, reach))
 
 
 def least_items(
@@ -364,7 +419,8 @@ def least_items(
     """How many items a round needs at the least: on fewer, not even full agreement is enough.
 
     The categories have the same shares as in the statistic, and each item as many ratings as most
-    of its items have. None if the measure does not count categories, or if there is one alone.
+    of its items have. With looks, it is the first look that can decide. None if none can, if the
+    measure does not count categories, or if there is one alone.
     """
     if type(statistic) is not CategoryCounts or np.count_nonzero(statistic.meeting) < 2:
         return None
@@ -374,10 +430,12 @@ def least_items(
         found = estimate(measure, counts, replace(inference, lower_only=True))
         return found.interval is not None and found.interval.low >= cutoff
 
+    if inference.looks is not None:
+        return next(filter(enough, inference.looks.at), None)
     return bisect_left(range(MOST_ITEMS), True, lo=FEWEST_ITEMS, key=enough)
 
 
-def _planned(asked: Plan, decided: Deciding, start: int, tail: float) -> Plan:
+def _planned(asked: Plan, decided: Deciding, start: int, tail: float, reach: Array = KNOWN) -> Plan:
     """The plan that a search finds; without a number of items if none is enough."""
     hopeless = HOPELESS * asked.probability
     too_few = n_items = start
@@ -392,28 +450,68 @@ def _planned(asked: Plan, decided: Deciding, start: int, tail: float) -> Plan:
             too_few = middle
         else:
             n_items = middle
+    over = reach[reach > 0]
+
+    def fitted(last: int) -> tuple[int, Fit]:
+        least, most = max(start, last // FARTHEST), min(FARTHEST * last, MOST_ITEMS)
+        fit = _fit(tried, last, tail)
+        return fit.enough(over, asked.probability, range(least, most)), fit
+
     for _ in range(STEPS):
-        n_items = _fitted(tried, n_items, asked.probability, start, tail)
+        n_items, _ = fitted(n_items)
         tried[n_items] = tried.get(n_items, NOTHING).with_more(decided(n_items, STEP))
-    n_items = _fitted(tried, n_items, asked.probability, start, tail)
+    n_items, fit = fitted(n_items)
     curve = tuple((n, trial.share) for n, trial in sorted(tried.items()))
     if n_items == MOST_ITEMS:
         return replace(asked, curve=curve, impossible=f"{MOST_ITEMS} items would not do")
-    return replace(asked, n_items=n_items, decided=decided(n_items, WHOLE).share, curve=curve)
+    share = decided(n_items, WHOLE).share
+    if asked.over is not None:
+        few, many = (
+            fit.enough(each, asked.probability, range(start, MOST_ITEMS))
+            for each in np.quantile(reach, (1 - TENTH, TENTH), method="nearest").reshape(2, 1)
+        )
+        asked = replace(asked, between=(few, many if many < MOST_ITEMS else None))
+    return replace(asked, n_items=n_items, decided=share, curve=curve)
 
 
-def _fitted(
-    tried: Mapping[int, Trial], last: int, probability: float, start: int, tail: float
-) -> int:
-    """How many items are enough, by a curve through the shares near the last number.
+class Fit(NamedTuple):
+    """A curve through the shares: the probit of a share is a line of reach times root of items."""
+
+    slope: float
+    intercept: float
+    tail: float
+
+    def enough(self, reach: Array, probability: float, among: range) -> int:
+        """The first number of items that is enough, or the end of the range."""
+        if self.slope <= 0:
+            return among.stop
+        asked = NORMAL.inv_cdf(probability)
+        worth = WORTH * NORMAL.pdf(asked) * (asked - NORMAL.inv_cdf(self.tail))
+
+        def does(n_items: int) -> bool:
+            rises = self.slope * reach * np.sqrt(n_items)
+            probits = (self.intercept + rises).tolist()
+            share = np.mean([NORMAL.cdf(each) for each in probits])
+            brings = np.mean(rises * [NORMAL.pdf(each) for each in probits])
+            pays = share < HOPELESS * probability or brings >= worth
+            return bool(share >= probability or not pays)
+
+        return among.start + bisect_left(among, True, key=does)
+
+
+def _fit(tried: Mapping[int, Trial], last: int, tail: float) -> Fit:
+    """The curve of the greatest likelihood near the last number, by iterated least squares.
 
     The probit of the share rises with the root of the number of items, since intervals narrow with
-    it. The curve has the greatest likelihood, found by iterated least squares. Without items, a
-    round on the cut-off would decide with the probability `tail`. That counts as one round, and
-    gives a slope where one number alone was tried.
+    it. Without items, a round on the cut-off would decide with the probability `tail`. That counts
+    as one round, and gives a slope where one number alone was tried.
     """
-    near = [(n, *trial) for n, trial in tried.items() if last / FARTHEST <= n <= last * FARTHEST]
-    n, counts, rounds = np.array([(0, tail, 1), *near]).T
+    near = [
+        np.array([np.sqrt(n) * trial.reach, trial.deciding, trial.rounds])
+        for n, trial in tried.items()
+        if last / FARTHEST <= n <= last * FARTHEST
+    ]
+    x, counts, rounds = np.hstack([np.array([[0.0], [tail], [1.0]]), *near])
     fitted = np.array([NORMAL.inv_cdf(p) for p in (counts + 0.5) / (rounds + 1)])
     for _ in range(ITERATIONS):
         fitted = np.clip(fitted, -FARTHEST_PROBIT, FARTHEST_PROBIT)
@@ -421,20 +519,17 @@ def _fitted(
         slopes = np.array([NORMAL.pdf(each) for each in fitted])
         wanted = fitted + (counts / rounds - shares) / slopes
         certainty = slopes * np.sqrt(rounds / (shares * (1 - shares)))
-        slope, intercept = np.polyfit(np.sqrt(n), wanted, 1, w=certainty)
-        fitted = slope * np.sqrt(n) + intercept
-    least, most = max(start, last // FARTHEST), min(FARTHEST * last, MOST_ITEMS)
-    if slope <= 0:
-        return most
-    root = max(0.0, (NORMAL.inv_cdf(probability) - intercept) / slope)
-    return int(np.clip(ceil(root**2), least, most))
+        slope, intercept = np.polyfit(x, wanted, 1, w=certainty)
+        fitted = slope * x + intercept
+    return Fit(float(slope), float(intercept), tail)
 
 
 def _planned_looks(
     asked: Plan,
     judging: Judging,
     population: Statistic,
-    at: Sequence[int],
+    possible: LeftOpen,
+    looks: Looks,
     n_rounds: int,
 ) -> Plan:
     """At which look of the policy enough simulated rounds have decided.
@@ -442,13 +537,20 @@ def _planned_looks(
     Each round grows from look to look, and stops at the first look that decides. The curve holds
     the share of rounds that decided by each look.
     """
-    rng = np.random.default_rng(0)
-    decided, masses = np.zeros(len(at)), drawn_masses(population)
-    for number in range(n_rounds):
+    rng, at = np.random.default_rng(0), looks.at
+    decided = np.zeros(len(at))
+    tails = looks.tails(judging.inference.tail / judging.n_together)
+    draws = [max(N_RESAMPLES, fewest_draws(tail)) for tail in tails]
+    for number, drawn_from in enumerate(possible.drawn(rng, n_rounds)):
+        masses = possible.masses[drawn_from]
         times, before = np.zeros(len(masses)), 0
         for place, size in enumerate(at):
             times, before = times + rng.multinomial(size - before, masses / masses.sum()), size
-            inference = replace(judging.inference_of(number), judged_on=size)
+            if draws[place] > judging.inference.n_resamples:
+                continue  # this look decides nothing
+            inference = replace(
+                judging.inference_of(number), judged_on=size, n_resamples=draws[place]
+            )
             drawn = drawn_round(population, times)
             if judging.decides(estimate(judging.measure, drawn, inference)):
                 decided[place:] += 1
@@ -462,23 +564,24 @@ def _planned_looks(
 
 
 def simulated_rounds(
-    population: Statistic,
-    n_items: int,
-    n_rounds: int,
-    rng: np.random.Generator,
-    possible: Sequence[Array] = (),
+    population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
 ) -> Iterator[Statistic]:
-    """Simulated rounds of `n_items` items, or of whole clusters.
+    """Simulated rounds of `n_items` items, or of whole clusters."""
+    masses = drawn_masses(population)
+    return (sampled_round(population, n_items, masses, rng) for _ in range(n_rounds))
 
-    A cluster that is drawn twice stands for two clusters. The rows of each round are drawn by one
-    of the `possible` masses, or by those of the population.
+
+def sampled_round(
+    population: Statistic, n_items: int, masses: Array, rng: np.random.Generator
+) -> Statistic:
+    """A round of so many items of a population, whose rows or clusters have these masses.
+
+    A cluster that is drawn twice stands for two clusters.
     """
-    masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
-    n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
-    several = possible or [masses]
-    for _ in range(n_rounds):
-        shares = several[int(rng.integers(len(several)))]
-        yield drawn_round(population, rng.multinomial(n, shares / shares.sum()).astype(float))
+    n, clusters = n_items, population.clusters
+    if clusters is not None:
+        n = max(1, round(n_items * clusters.times.sum() / population.weights.sum()))
+    return drawn_round(population, rng.multinomial(n, masses / masses.sum()).astype(float))
 
 
 def drawn_round(population: Statistic, times: Array) -> Statistic:

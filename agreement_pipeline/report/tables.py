@@ -122,12 +122,14 @@ def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
 
 
 def _left_open(found: "Plan") -> str:
-    if found.over is None or found.over == 1:
+    if found.over is None or found.between is None:
         return ""
+    few, many = found.between
+    said = f"the round leaves open {few} {'items or more' if many is None else f'to {many} items'}"
+    if found.over == 1:
+        return said
     under = number(1 - found.over, WHOLE_PERCENT)
-    return (
-        f"if agreement is over {found.reliable:g}; the round leaves open that it is not ({under})"
-    )
+    return f"{said}, and that agreement is not over {found.reliable:g} ({under})"
 
 
 def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from agreement_pipeline.estimates import Estimate, Scope, estimate
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, Looks
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE, Policy, Rule
-from agreement_pipeline.policy.planning import plan_measure, simulated_rounds
+from agreement_pipeline.policy.planning import plan_measure
 from agreement_pipeline.policy.populations import assumed
 from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum
@@ -259,38 +259,6 @@ def planned_sizes(asked: Asked) -> Iterator[Cells]:
         n_items = plan_measure(ALPHA, told, reliable=RELIABLE, probability=POWER).n_items
         share = with_error(deciding(population, n_items, asked))
         yield population.name, f"{truth:.3f}", n_items, share
-
-
-@study(
-    "true α | items needed | items planned: median | 5 % | 95 % | too small to plan from "
-    "| rounds that decide",
-    rounds=400,
-)
-def planned_from_rounds(asked: Asked) -> Iterator[Cells]:
-    """How often a round decides that was planned from an earlier round of 150 items.
-
-    Three raters know an item or guess it. The plans are for nine rounds of ten, at 0.8.
-    """
-    for truth in (0.85, 0.88, 0.92):
-        population, rng = assumed(ALPHA, truth, (0.5, 0.5), 3), np.random.default_rng(11)
-        rule, of_each = {"reliable": RELIABLE, "probability": POWER}, 3 * asked.rounds // 2
-        needed = plan_measure(ALPHA, population, **rule, n_rounds=5 * asked.rounds).n_items
-        shares = {
-            n: np.mean(limits(ALPHA, [(each, 1) for each in drawn], asked.inference)[0] >= RELIABLE)
-            for n in np.geomspace(needed / 8, 4 * needed, 16).astype(int).tolist()
-            for drawn in [simulated_rounds(population, n, of_each, np.random.default_rng(n))]
-        }
-        plans = [
-            plan_measure(ALPHA, earlier, **rule, n_rounds=asked.rounds, sampled=True).n_items
-            for earlier in simulated_rounds(population, 150, asked.rounds, rng)
-        ]
-        planned = np.array([n for n in plans if n is not None], dtype=float)
-        decided = np.interp(np.sqrt(planned), np.sqrt([*shares]), [*shares.values()])
-        refused = 1 - len(planned) / len(plans)
-        spread = np.quantile(planned, (0.5, 0.05, 0.95)).round().astype(int).tolist()
-        error = decided.std() / math.sqrt(len(decided))
-        power = f"{100 * decided.mean():.1f} % ± {100 * error:.1f}"
-        yield f"{truth:.2f}", needed, *spread, f"{100 * refused:.1f} %", power
 
 
 MOST_TIMES = 20

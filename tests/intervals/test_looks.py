@@ -11,7 +11,7 @@ from agreement_pipeline import Policy, Ratings, Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, measure_ratings, survey
 from agreement_pipeline.intervals import Inference, Looks, critical_value, mixture, second_look
-from agreement_pipeline.intervals.distributions import Student
+from agreement_pipeline.intervals.distributions import TOO_FEW_ITEMS, Student
 from agreement_pipeline.intervals.looks import at_look, boundary
 from agreement_pipeline.policy import judge
 from agreement_pipeline.statistics import CategoryCounts, Clusters
@@ -247,8 +247,8 @@ def test_a_plan_with_a_mistake_is_refused_in_words(looks, words):
             "looks: found .*; expected none with two_way_jackknife_log, since a round gains items",
         ),
         (
-            {"looks": {"at": [300, 600, 1000]}},
-            "n_resamples: found 10000 with confidence_level 0.95, looks; expected 234051 or more, "
+            {"looks": {"at": [500, 1000]}, "n_resamples": 6_000},
+            "n_resamples: found 6000 with confidence_level 0.95, looks; expected 6556 or more, "
             ".* Raise n_resamples, look later first, or spend as pocock",
         ),
     ],
@@ -256,6 +256,20 @@ def test_a_plan_with_a_mistake_is_refused_in_words(looks, words):
 def test_a_plan_that_cannot_be_kept_is_refused(changes, words):
     with pytest.raises(PolicyError, match=words):
         Policy.from_mapping({**POLICY, **changes})
+
+
+def test_an_early_look_that_spends_nearly_nothing_asks_for_no_resamples_and_decides_nothing():
+    """Looks at 150, 300 and 600 spend 0.0000074, 0.0015 and 0.024 at most."""
+    policy = Policy.from_mapping({**POLICY, "looks": {"at": [150, 300, 600]}})
+    assert policy.inference.needed_resamples() == 6568
+    agreed = CategoryCounts([[3, 0], [0, 3]], [75, 75], scale=TWO)
+    first, second = (
+        estimate("krippendorff_alpha", agreed.reweighted(agreed.weights * n), policy.inference)
+        for n in (1, 2)
+    )
+    assert first.interval == (-1.0, 1.0)
+    assert first.without_limits == TOO_FEW_ITEMS
+    assert second.interval.low > 0.8
 
 
 def test_a_plan_comes_back_from_its_mapping():

@@ -65,7 +65,8 @@ def test_chance_hardly_moves_a_plan():
         n_rounds = round(planning.N_ROUNDS * part)
         simulated.append(n_rounds)
         enough = NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
-        return planning.Trial(int(rng.binomial(n_rounds, enough)), n_rounds)
+        counts = np.array([1.0, rng.binomial(n_rounds, enough), n_rounds])
+        return planning.Trial(*counts[:, None])
 
     asked = planning.Plan(ALPHA, 0.85, 0.8, 0.9, 3.0, None, None, ())
     start = planning.FEWEST_ITEMS
@@ -272,6 +273,45 @@ def test_a_sample_that_leaves_open_whether_agreement_is_over_the_cutoff_is_too_s
     yes = shares @ np.array([0, 3, 1, 2]) / 3
     over = np.mean(1 - (two_yes * 2 / 3) / (2 * yes * (1 - yes)) > 0.8)
     assert found.over == pytest.approx(over, abs=0.06)
+
+
+def test_a_plan_stops_where_twice_as_many_items_bring_few_more_decisions():
+    """The sample has 17 split items of 150, and 22.5 lie on the cut-off.
+
+    Nine in ten of what it leaves open would need thousands of items. Twice the planned number bring
+    less than one round in ten more, and half of it would cost more rounds than that.
+    """
+    sample = CategoryCounts(
+        [[3, 0], [0, 3], [2, 1], [1, 2]], [66.5, 66.5, 8.5, 8.5], scale=Scale(("n", "y"))
+    )
+    found = plan_measure(ALPHA, sample, reliable=0.8, probability=0.9, sampled=True)
+    few, many = found.between
+    assert few < 400
+    assert 600 < found.n_items < 2_000
+    assert many is None
+    split = np.random.default_rng(8).beta(17, 133, size=2_000)
+    value = 1 - split[split < 0.15] * 4 / 3
+    reach = np.sqrt(0.2) - np.sqrt(1 - value)
+
+    def decide(n_items):
+        return stats.norm.cdf(np.sqrt(3 * n_items) * reach - 1.96).mean()
+
+    assert found.decided == pytest.approx(decide(found.n_items), abs=0.08)
+    once, twice, half = (decide(found.n_items * each) for each in (1, 2, 0.5))
+    assert twice - once < 0.1 < once - half
+
+
+def test_a_sample_in_which_all_agree_leaves_open_that_others_do_not():
+    """Of 10 items in full agreement one in ten may differ; of 150 hardly any."""
+    scale = Scale(("n", "y"))
+    settings = {"reliable": 0.8, "probability": 0.9, "n_rounds": 100, "sampled": True}
+    few, more, many = (
+        plan_measure(ALPHA, CategoryCounts([[3, 0], [0, 3]], [n, n], scale=scale), **settings)
+        for n in (5, 10, 75)
+    )
+    assert few.n_items is None
+    assert few.over < 0.75 < more.over < many.over
+    assert more.n_items > many.n_items > many.least
 
 
 @pytest.mark.parametrize(

@@ -77,15 +77,16 @@ def test_the_command_line_plans_from_an_earlier_round(tmp_path, policy, capsys):
     table = tmp_path / "round.csv"
     table.write_text(
         "item,rater,label\n"
-        + "".join(f"{i},{rater},{'yn'[i % 2]}\n" for i in range(10) for rater in "abc")
+        + "".join(f"{i},{rater},{'yn'[i % 2]}\n" for i in range(40) for rater in "abc")
     )
-    assert (
-        main(["plan", str(table), "--policy", str(policy), "--rounds", "100", "--format", "json"])
-        == 0
-    )
+    command = ["plan", str(table), "--policy", str(policy), "--rounds", "100"]
+    assert main([*command, "--format", "json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert found["expected"] == 1.0
-    assert 20 <= found["n_items"] < 100
+    few, many = found["between"]
+    assert 20 <= few < found["n_items"] < many < 400
+    assert main(command) == 0
+    assert f"the round leaves open {few} to {many} items" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -309,8 +310,8 @@ def test_labels_are_counted_as_many_an_item_as_there_are_in_the_mean(tmp_path, p
         "item,rater,label\n"
         + "".join(
             f"{i},{rater},{'yn'[i % 2]}\n"
-            for i in range(10)
-            for rater in ("ab" if i == 0 else "abc")
+            for i in range(40)
+            for rater in ("ab" if i % 10 == 0 else "abc")
         )
     )
     assert (

@@ -1,0 +1,259 @@
+"""How good plans from an earlier round are: `python -m benchmarks.plans [FOLDER]`.
+
+Rounds are simulated as earlier ones, a plan is made from each, and the share of rounds of the
+planned size that decide is read off a curve of the true population. Rules are at 0.8, or at another
+cut-off for panels of FOLDER, the folder of `benchmarks.real_rounds`. Without FOLDER, they are left
+out. The script prints the tables of docs/proofs/plans.md. The first compares ways to plan, on
+yes and no by three raters. There the share that decides is exact: a round decides if it has few
+enough split items.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+from scipy.special import betainc
+
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import basis_of, estimate
+from agreement_pipeline.policy.planning import (
+    FEWER,
+    HOPELESS,
+    WORTH,
+    Judging,
+    plan_measure,
+    simulated_rounds,
+)
+from agreement_pipeline.policy.populations import assumed, true_value
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import CategoryCounts, Statistic
+from benchmarks.real_rounds import ratings_of, rounds_in
+from benchmarks.studies.study import ALPHA
+
+CUTOFF, POWER, TAIL, SEED = 0.8, 0.9, 0.025, 23
+NORMAL = NormalDist()
+SIZES = np.geomspace(40, 60_000, 80).astype(int)
+LOW_POWER = 0.8
+SPLIT = 0.75
+"""Of three raters who guess yes or no, the share of items on which they do not agree."""
+
+Cell = tuple[float, int]
+CELLS: tuple[Cell, ...] = ((0.85, 150), (0.88, 150), (0.9, 150), (0.92, 150))
+FURTHER: tuple[Cell, ...] = ((0.79, 150), (0.88, 100), (0.85, 300), (0.88, 300))
+
+
+class Exact:
+    """Three raters know an item or guess yes or no: how often a round of so many items decides."""
+
+    def __init__(self) -> None:
+        scale = Scale(("no", "yes"))
+
+        def admitted(n: int, split: int) -> bool:
+            rows = np.array([n - split, n - split, split, split]) / 2
+            counts = CategoryCounts([[3, 0], [0, 3], [2, 1], [1, 2]], rows, scale=scale)
+            return estimate(ALPHA, counts, FEWER).interval.low >= CUTOFF
+
+        most = np.array([_last(lambda k, n=n: admitted(n, k), n) for n in SIZES])
+        short = ((1 - CUTOFF) * SPLIT * SIZES - most - 0.5) / np.sqrt(SIZES)
+        smooth = np.polyval(np.polyfit(SIZES**-0.5, short, 3), SIZES**-0.5)
+        self._most = (1 - CUTOFF) * SPLIT * SIZES - smooth * np.sqrt(SIZES)
+
+    def deciding(self, values: Array) -> Array:
+        """The share that decides by number of items, for each true value. Shape (sizes, values)."""
+        most = np.maximum(self._most, 0.0)[:, None]
+        share = np.clip((1 - np.atleast_1d(values)) * SPLIT, 0, 1)
+        return np.where(
+            self._most[:, None] < 0, 0.0, betainc(SIZES[:, None] - most, most + 1, 1 - share)
+        )
+
+
+def _last(holds: Callable[[int], bool], end: int) -> int:
+    """The last number for which it holds, or -1."""
+    low, high = -1, end
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def smallest(shares: Array, wanted: float) -> float:
+    """The number of items at which the share is the wanted one; nan if it never is."""
+    place = int(np.argmax(shares >= wanted))
+    if shares[place] < wanted:
+        return float("nan")
+    return float(np.interp(wanted, shares[: place + 1], SIZES[: place + 1]))
+
+
+Draws = Array
+Rule = Callable[[Exact, Draws], float]
+"""From values that an earlier round leaves open to a number of items, or nan for a refusal."""
+
+
+def at_value(exact: Exact, values: Draws) -> float:
+    return smallest(exact.deciding(np.median(values))[:, 0], POWER)
+
+
+def at_quantile(share: float) -> Rule:
+    """As if the value was the lower limit of one side: safeguard power."""
+    return lambda exact, values: smallest(
+        exact.deciding(np.quantile(values, 1 - share))[:, 0], POWER
+    )
+
+
+def assurance(likely: float, *, alone: bool = True, priced: bool = False) -> Rule:
+    """The mean share that decides is the wanted one; of values over the cut-off `alone` or of all.
+
+    `priced` stops where a doubling brings too little.
+    """
+    asked = NORMAL.inv_cdf(POWER)
+    worth = WORTH * NORMAL.pdf(asked) * (asked - NORMAL.inv_cdf(TAIL)) / 2
+
+    def rule(exact: Exact, values: Draws) -> float:
+        over = values > CUTOFF
+        if over.mean() < likely:
+            return float("nan")
+        shares = exact.deciding(values[over] if alone else values).mean(1)
+        enough = smallest(shares, POWER)
+        if not priced:
+            return enough
+        brings = np.gradient(shares, np.log(SIZES))
+        stop = (shares >= HOPELESS * POWER) & (brings < worth)
+        return float(np.nanmin([enough, SIZES[np.argmax(stop)] if stop.any() else np.nan]))
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    "the value that was found": at_value,
+    "a lower limit of 70 %": at_quantile(0.7),
+    "a lower limit of 80 %": at_quantile(0.8),
+    "assurance, of all values": assurance(0.9, alone=False),
+    "assurance, of values over the cut-off, 9 in 10": assurance(0.9),
+    "the same, 3 in 4": assurance(0.75),
+    "ended by the price, 9 in 10": assurance(0.9, priced=True),
+    "**ended by the price, 3 in 4**": assurance(0.75, priced=True),
+    "ended by the price, 1 in 2": assurance(0.5, priced=True),
+}
+
+
+def values_open(earlier: CategoryCounts, n: int = 500) -> Draws:
+    """The values under weights of the Bayesian bootstrap, of counts of no and yes by three."""
+    shares = np.random.default_rng(0).dirichlet(earlier.weights, size=n)
+    yes, split = shares @ earlier.counts[:, 1] / 3, shares @ (earlier.counts.min(1) > 0)
+    return np.asarray(1 - split / 3 / (yes * (1 - yes)))
+
+
+def rules_side_by_side(n_rounds: int) -> Iterator[str]:
+    exact = Exact()
+    cells = (*CELLS, *FURTHER)
+    yield "| planned by | " + " | ".join(f"{truth:g}, {m}" for truth, m in cells) + " |"
+    yield "| --- |" + " ---: |" * len(cells)
+    drawn = {
+        (truth, m): [
+            values_open(each)
+            for each in simulated_rounds(
+                assumed(ALPHA, truth, (0.5, 0.5), 3), m, n_rounds, np.random.default_rng(SEED)
+            )
+        ]
+        for truth, m in cells
+    }
+    for name, rule in RULES.items():
+        found = []
+        for (truth, _), rounds in drawn.items():
+            curve = exact.deciding(truth)[:, 0]
+            plans = np.array([rule(exact, values) for values in rounds])
+            needed = smallest(curve, POWER) if truth > CUTOFF else np.nan
+            found.append(summary(plans, np.interp(plans, SIZES, curve), needed))
+        yield f"| {name} | {' | '.join(found)} |"
+
+
+def summary(plans: Array, decided: Array, needed: float) -> str:
+    """Refused plans, rounds that decide, and the median and mean of items over those needed."""
+    made = ~np.isnan(plans)
+    refused = f"{100 * (1 - made.mean()):.0f} %"
+    if not made.any():
+        return refused
+    if np.isnan(needed):
+        return f"{refused}, {100 * decided[made].mean():.0f} %, {np.median(plans[made]):.0f} items"
+    median, mean = np.median(plans[made]) / needed, plans[made].mean() / needed
+    return f"{refused}, {100 * decided[made].mean():.0f} %, {median:.2f}, {mean:.1f}"
+
+
+def made_plans(name: str, population: Statistic, cutoff: float, earlier: int, n_rounds: int) -> str:
+    """A row of the second table: what `plan` says from each of some earlier rounds."""
+    rule = {"reliable": cutoff, "probability": POWER}
+    known = plan_measure(ALPHA, population, **rule)
+    judging, needed = Judging(ALPHA, cutoff, 5, FEWER, 1), known.n_items
+    sizes = np.unique(np.geomspace(max(20, needed / 6), 6 * needed, 12).astype(int))
+    curve = [
+        np.mean(
+            [
+                judging.decides(estimate(ALPHA, each, judging.inference_of(number)))
+                for number, each in enumerate(
+                    simulated_rounds(population, int(n), 300, np.random.default_rng(n))
+                )
+            ]
+        )
+        for n in sizes
+    ]
+    rounds = simulated_rounds(population, earlier, n_rounds, np.random.default_rng(SEED))
+    found = [plan_measure(ALPHA, each, **rule, n_rounds=100, sampled=True) for each in rounds]
+    plans = np.array([each.n_items for each in found if each.n_items], dtype=float)
+    decided = np.interp(np.sqrt(plans), np.sqrt(sizes), curve)
+    error = decided.std() / np.sqrt(len(decided))
+    between = [each.between for each in found if each.between]
+    held = np.mean([few <= needed <= (many or np.inf) for few, many in between])
+    cells = [
+        name,
+        f"{true_value(ALPHA, population):.3f}",
+        f"{cutoff:g}",
+        earlier,
+        needed,
+        f"{100 * (1 - len(plans) / n_rounds):.0f} %",
+        f"{100 * decided.mean():.1f} % ± {100 * error:.1f}",
+        f"{100 * np.mean(decided < LOW_POWER):.0f} %",
+        *(f"{np.quantile(plans, share) / needed:.2f}" for share in (0.5, 0.05, 0.95)),
+        f"{100 * held:.0f} %",
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def panels(folder: Path) -> Iterator[tuple[str, Statistic, float]]:
+    """Populations of real panels, each with a cut-off for which some 300 items are needed."""
+    for name, cutoff in (("hatecheck", 0.87), ("convabuse", 0.55)):
+        _, rows, scale = max(rounds_in(folder / f"{name}.csv"), key=lambda each: len(each[1]))
+        basis = basis_of(ratings_of(rows, scale), ALPHA)
+        assert basis is not None
+        yield name, basis, cutoff
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, nargs="?", help="of real rounds")
+    parser.add_argument("--rounds", type=int, default=400, help="earlier rounds of each rule")
+    parser.add_argument("--plans", type=int, default=100, help="plans of each population")
+    asked = parser.parse_args(arguments)
+    for line in rules_side_by_side(asked.rounds):
+        print(line, flush=True)
+    print(
+        "\n| raters | true α | cut-off | earlier items | needed | refused | decide | under 80 % "
+        "| median | 5 % | 95 % | needed is in the range |"
+    )
+    print("| --- |" + " ---: |" * 11)
+    for raters, (truth, m) in (
+        *((3, cell) for cell in CELLS),
+        *((raters, (0.88, 150)) for raters in (2, 5)),
+        *((3, cell) for cell in FURTHER[1:]),
+    ):
+        population = assumed(ALPHA, truth, (0.5, 0.5), raters)
+        print(made_plans(str(raters), population, CUTOFF, m, asked.plans), flush=True)
+    for name, population, cutoff in panels(asked.folder) if asked.folder else ():
+        print(made_plans(name, population, cutoff, 150, asked.plans), flush=True)
+
+
+if __name__ == "__main__":
+    main()
