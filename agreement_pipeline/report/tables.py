@@ -125,11 +125,11 @@ def _left_open(found: "Plan") -> str:
     if found.over is None or found.between is None:
         return ""
     few, many = found.between
-    said = f"the round leaves open {few} {'items or more' if many is None else f'to {many} items'}"
+    said = f"{few} {'or more' if many is None else f'to {many}'} items may be needed"
     if found.over == 1:
         return said
     under = number(1 - found.over, WHOLE_PERCENT)
-    return f"{said}, and that agreement is not over {found.reliable:g} ({under})"
+    return f"{said}; perhaps agreement is not over {found.reliable:g} ({under})"
 
 
 def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]:
