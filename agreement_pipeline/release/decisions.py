@@ -38,6 +38,7 @@ from agreement_pipeline.store import (
     classifier_name,
     terms_name,
 )
+from agreement_pipeline.text import counted
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
@@ -388,6 +389,18 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
     dropped = dropped_since(ratings, before)
     if dropped is not None and dropped.aimed:
         yield disputed_dropped(dropped)
+    yield from _raters_gone(ratings, before)
+
+
+def _raters_gone(ratings: Ratings, before: Iterable[Ratings]) -> Iterator[Finding]:
+    everyone = {*ratings.raters}.union(*(each.raters for each in before))
+    if gone := everyone - {*ratings.raters}:
+        words = (
+            f"{len(gone)} of {counted(len(everyone), 'rater')} have no label in this version and "
+            "had some in an earlier one; who differs from others may have been left out. Say why "
+            "they are gone"
+        )
+        yield Finding("raters_gone", OF_THE_GATE, False, "warning", words)
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:
