@@ -118,6 +118,8 @@ def test_what_is_known_of_the_classifier_is_in_decision_log_proof_and_card(store
     assert said["rai:machineAnnotationTools"] == [
         "judge: its labels train where no raters' do, as their resolution says"
     ]
+    assert said["rai:dataAnnotationProtocol"].endswith("But a classifier gave 320 labels.")
+    assert "found 0.00% of the labels of judge wrong" in said["rai:dataAnnotationAnalysis"][1]
 
 
 def test_the_decision_says_what_was_found_and_what_a_perfect_classifier_would_score(
