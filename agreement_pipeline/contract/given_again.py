@@ -14,7 +14,16 @@ import pyarrow as pa
 
 from agreement_pipeline.contract.facts import BY_CHANCE, USUAL, Fact, fact
 from agreement_pipeline.contract.panel import Codes, Panel
-from agreement_pipeline.ratings import STRATUM, Ratings, in_pandas, numbers_in, seconds, whole
+from agreement_pipeline.ratings import (
+    STRATUM,
+    Ratings,
+    Scale,
+    category_text,
+    in_pandas,
+    numbers_in,
+    seconds,
+    whole,
+)
 from agreement_pipeline.text import in_words
 
 SLIPS, FEWEST_CHANGES = 0.02, 10
@@ -192,8 +201,22 @@ def _first_delivered(ratings: Ratings, before: Iterable[Ratings]) -> pd.DataFram
     scale, then = ratings.scale, pd.DataFrame(columns=[*KEYS, "label"])
     if scale.dimensions > 1:
         return then
-    some = [e for e in before if e.scale.dimensions == 1 and e.scale.numeric == scale.numeric]
-    return pd.concat(map(_labels, some)).drop_duplicates(KEYS) if some else then
+    some = [_read_as(scale, each) for each in before if each.scale.dimensions == 1]
+    return pd.concat(some).drop_duplicates(KEYS) if some else then
+
+
+def _read_as(scale: Scale, ratings: Ratings) -> pd.DataFrame:
+    """The labels of a delivery as another scale has them: categories may be numbers later.
+
+    Those that are no numbers are left out.
+    """
+    found = _labels(ratings)
+    if scale.numeric and not ratings.scale.numeric:
+        found["label"] = pd.to_numeric(found["label"], errors="coerce")
+        return found.dropna(subset="label")
+    if ratings.scale.numeric and not scale.numeric:
+        found["label"] = found["label"].map(category_text)
+    return found
 
 
 def _labels(ratings: Ratings, *, gold: bool = False) -> pd.DataFrame:

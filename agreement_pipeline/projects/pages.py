@@ -67,7 +67,7 @@ def round_page(
     ratings = project.store.ratings(round_name)
     last = round_before(round_name, project.store)
     known = {} if names else project.store.pseudonyms(ratings)
-    policy = project.settings.policy
+    policy, gate = project.settings.policy, project.found_by_gate(round_name, ratings, on)
     return report_page(
         ratings,
         project.policy,
@@ -75,7 +75,8 @@ def round_page(
         project=project.name,
         contract=project.contract,
         waivers=for_round(project.waivers, round_name, on),
-        also=project.of_classifiers(round_name, ratings, on),
+        also=gate.findings,
+        version=gate.number,
         names=shortened(known, ratings.classifiers),
         before=None if last is None else Before(*last),
         links={"All rounds": index, **_beside(round_name, pages)} if index else {},

@@ -14,8 +14,6 @@ from agreement_pipeline.classifiers import (
     Identity,
     draw,
     draws,
-    identified,
-    known_in,
     load_identity,
 )
 from agreement_pipeline.contract import Contract, Finding
@@ -40,7 +38,7 @@ from agreement_pipeline.ratings import (
     lookalikes,
 )
 from agreement_pipeline.readers import labels_left_out, read
-from agreement_pipeline.release import CertifiedBy, Checked
+from agreement_pipeline.release import CertifiedBy, Checked, OfTheGate, found_by_gate
 from agreement_pipeline.report import blind_tasks, written_tasks
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
 from agreement_pipeline.text import called, listed, meant, natural
@@ -164,12 +162,10 @@ class Project:
         known = [name for name in named if self._identity_file(name).is_file()]
         return tuple(map(self._identity, known))
 
-    def of_classifiers(self, round_name: str, ratings: Ratings, on: date) -> list[Finding]:
-        """What the gate finds of the classifiers of a round, which need not be in the store."""
-        found = [identified(*each) for each in known_in(ratings, self.identities)]
-        if by := self.certified_by:
-            found.append(by.judged(self.store, round_name, ratings, self.policy, on)[0])
-        return found
+    def found_by_gate(self, round_name: str, ratings: Ratings, on: date) -> OfTheGate:
+        """What the gate itself finds on a day of a round of the store, with its ratings."""
+        by = self.policy, self.contract, on
+        return found_by_gate(self.store, round_name, ratings, *by, **self.judged_under)
 
     def _identity_file(self, name: str) -> Path:
         return self.configs / "classifiers" / f"{name}.yaml"

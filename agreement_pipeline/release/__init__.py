@@ -10,7 +10,9 @@ from agreement_pipeline.release.contents import Release
 from agreement_pipeline.release.decisions import (
     Checked,
     Judged,
+    OfTheGate,
     Reassessed,
+    found_by_gate,
     judge_delivered,
     reassess,
 )
@@ -31,11 +33,13 @@ __all__ = [
     "Checked",
     "Demands",
     "Judged",
+    "OfTheGate",
     "Reassessed",
     "Release",
     "Signed",
     "certify",
     "counts",
+    "found_by_gate",
     "judge_delivered",
     "judge_round",
     "look_again",

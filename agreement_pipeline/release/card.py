@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,7 @@ import pyarrow as pa
 import yaml
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.policy import OF_THE_GATE, Policy, manner, waived
+from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, manner, waived
 from agreement_pipeline.ratings import Origin, Scale
 from agreement_pipeline.text import counted, in_words, interval, unlinked
 
@@ -25,6 +25,12 @@ PROTOCOL = (
     "The label of an item is the one that more raters gave than any other, "
     "or the mean on an interval or ratio scale; ties are not broken."
 )
+OTHERWISE = {
+    "adjudicated": "an adjudicator chose",
+    "relabelled": "raters gave later",
+    "silver": "a classifier gave",
+}
+"""Who gave labels that train in the place of the panel's first ones, by their count."""
 CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -146,14 +152,15 @@ def croissant(
     raters_per_item: tuple[int, int],
     classifiers: Sequence[str],
     silver: Collection[str] = (),
+    rows: Mapping[str, int] = MappingProxyType({}),
     version: str = "1.1",
 ) -> dict[str, Any]:
     """The description in Croissant, with the properties for responsible AI, as plain data.
 
     `tables` gives the schema and the digest of each file, `raters_per_item` the fewest and the
-    most. The labels of `silver` classifiers train. No property takes a coefficient of agreement, so
-    these are given in words. The vocabulary is that of http://mlcommons.org/croissant/1.1, or 1.0,
-    and http://mlcommons.org/croissant/RAI/1.0.
+    most. The labels of `silver` classifiers train, and `rows` counts labels by who gave them. No
+    property takes a coefficient of agreement, so these are given in words. The vocabulary is that
+    of http://mlcommons.org/croissant/1.1, or 1.0, and http://mlcommons.org/croissant/RAI/1.0.
     """
     return {
         "@context": CONTEXT | (SINCE_1_1 if version == "1.1" else {}),
@@ -164,11 +171,20 @@ def croissant(
         "conformsTo": [f"{CROISSANT}{version}", f"{RAI}1.0"],
         "isLiveDataset": False,
         "rai:annotationsPerItem": f"{raters_per_item[0]} to {raters_per_item[1]}",
-        "rai:dataAnnotationProtocol": PROTOCOL,
+        "rai:dataAnnotationProtocol": " ".join(
+            [
+                PROTOCOL,
+                *(
+                    f"But {said} {counted(rows[kind], 'label')}."
+                    for kind, said in OTHERWISE.items()
+                    if rows.get(kind)
+                ),
+            ]
+        ),
         "rai:dataAnnotationAnalysis": [
-            f"{name}: {verdict['reason']}"
+            f"{name}: {said}"
             for name, decision in decisions.items()
-            for verdict in decision["verdicts"]
+            for said in _analysis(decision)
         ],
         "rai:machineAnnotationTools": [
             f"{name}: its labels train where no raters' do, as their resolution says"
@@ -189,6 +205,21 @@ def croissant(
         ],
         "recordSet": [_record_set(name, schema, version) for name, (schema, _) in tables.items()],
     }
+
+
+def _analysis(decision: Mapping[str, Any]) -> Iterator[str]:
+    """What was found of a round, and what was waived."""
+    yield from (each["reason"] for each in decision["verdicts"])
+    for each in decision["findings"]:
+        if (each["table"], each["check"]) == (OF_THE_GATE, AUDITED):
+            yield each["description"]
+    for each in decision["waivers"]:
+        yield (
+            f"admitted under a waiver of {waived(each)} by {each['who']} until {each['until']}: "
+            f"{each['why']}"
+        )
+    if decision["tentative"]:
+        yield "admitted on a tentative verdict, so conclusions from these labels are tentative too"
 
 
 def _record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import AgreementError, CertificateError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
-from agreement_pipeline.policy import Policy, Waiver
+from agreement_pipeline.policy import Policy, Verdict, Waiver
 from agreement_pipeline.ratings import STRATUM, Ratings, Scale, like_models, lookalikes
 from agreement_pipeline.release.contents import EACH, Paths, as_json
 from agreement_pipeline.release.decisions import (
@@ -470,10 +470,14 @@ def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
 def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
     """What a round shows of a classifier, without labels that began as a suggestion."""
     name, ratings = identity.name, judged.ratings.unassisted
-    _refuse_panel(judged, ratings, identity)
-    under = rules.of_classifiers
-    found = measure_ratings(ratings, under.measures, under.inference, scopes=("classifier",))
-    verdicts = under.judge([each for each in found if each.scope.name == name])
+    whole = judged.ratings.with_gold_measured
+    _refuse_panel(judged, whole, identity)
+    verdicts = _verdicts(ratings, name, rules)
+    if judged.ratings.gold or judged.ratings.n_assisted:
+        beside = {(each.rule, each.scope): each for each in _verdicts(whole, name, rules)}
+        verdicts = tuple(
+            _met_with_all(rules, each, beside.get((each.rule, each.scope))) for each in verdicts
+        )
     test = alternative_annotator_test(counting_of(ratings).by_rater(ratings, (name,)).against(name))
     said = ("winning_rate", "passed", "epsilon", "undefined")
     return {
@@ -485,6 +489,23 @@ def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, An
         "alternative_annotator_test": {each: getattr(test, each) for each in said},
         "domain": domain_of(ratings, name),
     }
+
+
+def _verdicts(ratings: Ratings, name: str, rules: Policy) -> tuple[Verdict, ...]:
+    """The verdicts on one classifier."""
+    under = rules.of_classifiers
+    found = measure_ratings(ratings, under.measures, under.inference, scopes=("classifier",))
+    return under.judge([each for each in found if each.scope.name == name])
+
+
+def _met_with_all(rules: Policy, verdict: Verdict, other: Verdict | None) -> Verdict:
+    """The verdict, or an inconclusive one if what is left out is what the classifier gets wrong."""
+    known = other is not None and other.estimate is not None and other.estimate.value is not None
+    if other is None or not known or verdict.kind not in rules.admit or other.kind in rules.admit:
+        return verdict
+    what = "with the gold items and the labels that began as a suggestion"
+    said = f"{verdict.reason}; {what} it is {other.kind}: {other.reason}"
+    return replace(verdict, kind="inconclusive", reason=said, code="dissent_left_out")
 
 
 def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:

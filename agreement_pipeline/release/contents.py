@@ -184,6 +184,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         raters_per_item=(int(n_raters.min()), int(n_raters.max())),
         classifiers=sorted(classifiers),
         silver={each.audit.identity.name for each in release.members if each.audit},
+        rows=report["rows"],
         version="1.1" if release.schema == SCHEMA else "1.0",
     )
     return {

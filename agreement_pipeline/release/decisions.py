@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
@@ -38,6 +38,7 @@ from agreement_pipeline.store import (
     classifier_name,
     terms_name,
 )
+from agreement_pipeline.text import counted
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
@@ -111,6 +112,18 @@ class Checked:
     ratings: Ratings
     contract_digest: str
     findings: tuple[Finding, ...]
+
+
+class OfTheGate(NamedTuple):
+    """What the gate itself finds of a version of a round, beside policy and contract.
+
+    `number`, `silver` and `identities` are as in `Judged`.
+    """
+
+    number: int
+    findings: Sequence[Finding]
+    silver: "tuple[Finding, Audit | None] | None"
+    identities: Sequence[Identity]
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,33 +272,61 @@ def judge_version(
         findings = kept.findings if kept.contract_digest == terms.contract.digest else None
     if ratings is None:
         ratings = store.ratings_of(version)
-    number, also = number or _number_of(store, version), list[Finding]()
+    gate = _found_by_gate(store, version, terms, ratings, number, renamed=renamed)
+    found = assess(
+        ratings,
+        terms.policy,
+        terms.contract,
+        terms.of(version.round),
+        gate.findings,
+        version=gate.number,
+        checked=findings,
+    )
+    of = version, found.decision, gate.number, ratings, terms.policy
+    return Judged(*of, gate.silver, gate.identities)
+
+
+def found_by_gate(
+    store: Store,
+    round_name: str,
+    ratings: Ratings,
+    policy: Policy,
+    contract: Contract,
+    on: date,
+    **under: Unpack[Under],
+) -> OfTheGate:
+    """What the gate itself finds on a day of the present version of a round, with its ratings."""
+    terms = Terms(policy, contract, on, **under)
+    return _found_by_gate(store, store.present(round_name), terms, ratings)
+
+
+def _found_by_gate(
+    store: Store,
+    version: RoundVersion,
+    terms: Terms,
+    ratings: Ratings,
+    number: int | None = None,
+    *,
+    renamed: bool = False,
+) -> OfTheGate:
+    found = list[Finding]()
     if terms.read_otherwise(version):
         words = (
             "found ratings that were read under other settings than the project has now; "
             "expected the same columns, scale, classifiers, layout, replicates and limits. "
             "Put the round's file into the inbox, so that it is read again."
         )
-        also = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
-    also += _given_again(store, version, None if renamed else ratings)
+        found = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
+    found += _given_again(store, version, None if renamed else ratings)
     known = list[Identity]()
     for each, others in known_in(ratings, terms.identities):
         known.append(each)
-        also.append(identified(each, {*_namesakes(store, each), *others}))
+        found.append(identified(each, {*_namesakes(store, each), *others}))
     silver = None
     if terms.certified_by is not None:
         silver = terms.certified_by.judged(store, version.round, ratings, terms.policy, terms.on)
-        also.append(silver[0])
-    found = assess(
-        ratings,
-        terms.policy,
-        terms.contract,
-        terms.of(version.round),
-        also,
-        version=number,
-        checked=findings,
-    )
-    return Judged(version, found.decision, number, ratings, terms.policy, silver, known)
+        found.append(silver[0])
+    return OfTheGate(number or _number_of(store, version), found, silver, known)
 
 
 def judge_delivered(
@@ -348,6 +389,18 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
     dropped = dropped_since(ratings, before)
     if dropped is not None and dropped.aimed:
         yield disputed_dropped(dropped)
+    yield from _raters_gone(ratings, before)
+
+
+def _raters_gone(ratings: Ratings, before: Iterable[Ratings]) -> Iterator[Finding]:
+    everyone = {*ratings.raters}.union(*(each.raters for each in before))
+    if gone := everyone - {*ratings.raters}:
+        words = (
+            f"{len(gone)} of {counted(len(everyone), 'rater')} have no label in this version and "
+            "had some in an earlier one; who differs from others may have been left out. Say why "
+            "they are gone"
+        )
+        yield Finding("raters_gone", OF_THE_GATE, False, "warning", words)
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:

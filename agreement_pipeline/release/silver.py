@@ -5,17 +5,19 @@ the upper limit of the share of wrong labels, on the items of the recorded draw,
 of the policy. The rules of the policy judge the panel on the drawn items.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Any
 
+import pandas as pd
+
 from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of, wrong_labels
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
 from agreement_pipeline.policy import AUDITED, DIGEST, OF_THE_GATE, Policy
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, in_pandas
 from agreement_pipeline.release.certificates import (
     Certificate,
     open_certificate,
@@ -173,6 +175,7 @@ class CertifiedBy:
         try:
             audit = self._audit(store, round_name, ratings, on)
             earlier = [*self._delivered_since(store, ratings, audit.draw)]
+            earlier += self._first_given(ratings, earlier, audit.draw)
         except (CertificateError, DrawError) as error:
             return _held(error.code, str(error)), None
         found = audit.finding(ratings, policy)
@@ -231,6 +234,30 @@ class CertifiedBy:
                 )
             if digest != ratings.digest:
                 yield name, store.ratings_of(RoundVersion.logged(entry))
+
+    def _first_given(
+        self, ratings: Ratings, earlier: Iterable[tuple[str, Ratings]], draw: Draw
+    ) -> Iterator[tuple[str, Ratings]]:
+        """The first labels of the drawn items, over all deliveries, if a later one has others.
+
+        A delivery that lacks an item or a rater is no audit alone, but its labels were first.
+        """
+        model, columns = self.identity.name, ["item", "rater", "label"]
+
+        def said(each: Ratings) -> pd.DataFrame:
+            panel = [rater for rater in each.raters if rater != model]
+            labels: pd.DataFrame = in_pandas(
+                each.unassisted.first(columns, items=draw.items, raters=panel)
+            )
+            return labels
+
+        now, of = said(ratings), [each for each in earlier if each[1].scale == ratings.scale]
+        first = pd.concat([*(said(each) for _, each in of), now]).drop_duplicates(columns[:2])
+        if len(first) == len(now) == len(first.merge(now)):
+            return
+        whole = pd.concat([in_pandas(ratings.first(columns, raters=[model])), first])
+        names = dict.fromkeys(name for name, _ in of)
+        yield " or ".join(names), Ratings.from_frame(whole, ratings.scale, classifiers=[model])
 
     @cached_property
     def _certificate(self) -> Certificate:

@@ -183,6 +183,7 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
     contract: Contract | None = None,
     waivers: Waivers = NONE,
     also: Sequence[Finding] = (),
+    version: int | None = None,
     names: Mapping[str, str] | None = None,
     before: Before | None = None,
     links: Mapping[str, str] = MappingProxyType({}),
@@ -202,8 +203,8 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
         What the page calls the ratings, and their project if they are a round of one.
     contract, waivers
         The data contract (the usual one if none is given), and waivers.
-    also
-        What the gate itself finds of a round in a store.
+    also, version
+        What the gate itself finds of a round in a store, and how many different ratings came.
     names
         What the page calls each rater. None: raters are numbered. An empty mapping shows
         the names as they are.
@@ -231,7 +232,7 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
     called = numbered(ratings) if names is None else names
     renamed = ratings.renamed(called)
     terms = contract or Contract.default()
-    found = assess(renamed, policy, terms, waivers.renamed(called), also)
+    found = assess(renamed, policy, terms, waivers.renamed(called), also, version)
     earlier = before and before._replace(ratings=before.ratings.renamed(called))
     likely = tuple(called.get(each, each) for each in like_models(ratings.raters))
     judged = JudgedRound(

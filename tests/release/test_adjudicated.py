@@ -50,6 +50,18 @@ def test_adjudicated_labels_are_released_and_proved_and_the_decision_is_the_same
     assert release(store).path == plain.path
 
 
+def test_its_description_says_who_gave_the_labels(ingested):
+    store, digest = ingested
+    plain = release(store)
+    found = release(store, {disputed(plain): "no"}, digest)
+
+    def protocol(of):
+        return json.loads((of.path / "croissant.json").read_text())["rai:dataAnnotationProtocol"]
+
+    assert protocol(found) == f"{protocol(plain)} But an adjudicator chose 1 label."
+    assert protocol(plain).endswith("ties are not broken.")
+
+
 @pytest.mark.parametrize("change", [{}, {"x": "y"}, {"x": 1}, [1], None])
 def test_a_release_whose_adjudicated_labels_were_edited_is_refused(ingested, change):
     store, digest = ingested

@@ -527,3 +527,44 @@ def test_rules_for_classifiers_that_hold_nothing_are_refused(rule, words):
 def test_a_last_day_with_a_time_is_refused_in_words(store, ingested):
     with pytest.raises(CertificateError, match="expected a day without a time"):
         certified(store, expires=datetime(2027, 1, 31, tzinfo=UTC))
+
+
+def with_marked(column, marked, wrong=range(3, 30)):
+    """A round of which some items are `marked`, and a classifier that is wrong on a few of them."""
+    frame = make_ratings(wrong=0, n=200, labelled=200).to_pandas()[["item", "rater", "label"]]
+    numbers = frame["item"].str[1:].astype(int)
+    at = (frame["rater"] == "judge") & numbers.isin(wrong)
+    frame.loc[at, "label"] = frame.loc[at, "label"].map({"no": "yes", "yes": "no"})
+    frame[column] = numbers.isin(marked) & ((column == "gold") | (frame["rater"] != "judge"))
+    return frame
+
+
+@pytest.mark.parametrize("column", ["gold", "assisted"])
+def test_items_that_are_called_gold_or_assisted_hide_no_error_of_a_classifier(
+    store, original, column
+):
+    frame = with_marked(column, range(3, 30))
+    store.ingest("r1", Ratings.from_frame(frame, SCALE, classifiers=["judge"]), original)
+    found = certified(store)
+    assert not found.certified
+    (verdict,) = found.rounds["r1"]["verdicts"]
+    assert (verdict["verdict"], verdict["code"]) == ("inconclusive", "dissent_left_out")
+    assert "with the gold items and the labels that began as a suggestion" in verdict["reason"]
+    refused("certificate_held", open_certificate, store, JUDGE)
+
+
+@pytest.mark.parametrize("column", ["gold", "assisted"])
+def test_honest_gold_items_and_suggestions_leave_a_certificate_as_it_is(store, original, column):
+    frame = with_marked(column, range(40, 80), wrong=[1, 45, 120])
+    store.ingest("r1", Ratings.from_frame(frame, SCALE, classifiers=["judge"]), original)
+    found = certified(store)
+    assert found.certified
+    assert found.rounds["r1"]["verdicts"][0]["n_items"] == 160
+    assert open_certificate(store, JUDGE).digest == found.digest
+
+
+def test_gold_items_without_a_label_of_the_classifier_are_left_out_items(store, original):
+    frame = with_marked("gold", range(3, 30))
+    frame = frame[~(frame["gold"] & (frame["rater"] == "judge"))]
+    store.ingest("r1", Ratings.from_frame(frame, SCALE, classifiers=["judge"]), original)
+    assert "27 items without a label" in refused("certificate_items_missing", certified, store)

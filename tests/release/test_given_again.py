@@ -10,7 +10,7 @@ import pytest
 
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import Waiver
-from agreement_pipeline.ratings import Adjudicated, Ratings
+from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
 from agreement_pipeline.release import judge_round, open_release, release_round
 from agreement_pipeline.release.decisions import today
 from tests.release.rounds import CONTRACT, POLICY, RATERS, SCALE, released
@@ -69,6 +69,49 @@ def test_a_version_in_which_slips_were_corrected_is_not_held(store, original):
     store.ingest("r1", first(slipped), original)
     store.ingest("r1", first(frame.assign(label=label)), original)
     assert codes(store) == ()
+
+
+def numbered(frame, level):
+    """The labels that raters gave first, and those that they gave last, as numbers from 1 to 5."""
+    number = {name: str(2 * place + 1) for place, name in enumerate(SCALE.names)}
+    scale = Scale(tuple("12345"), level=level)
+    again = frame["last_label"].fillna(frame["label"])
+    return [
+        Ratings.from_frame(frame[["item", "rater"]].assign(label=said.map(number)), scale)
+        for said in (frame["label"], again)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [("nominal", "interval"), ("interval", "nominal"), ("ordinal", "ratio")],
+)
+def test_another_level_hides_no_labels_given_again(store, original, before, now):
+    store.ingest("r1", numbered(frame_of(share=0.8), before)[0], original)
+    store.ingest("r1", numbered(frame_of(share=0.8), now)[1], original)
+    assert "labels_given_again" in codes(store)
+
+
+@pytest.mark.parametrize(("before", "now"), [("nominal", "interval"), ("interval", "ordinal")])
+def test_another_level_of_the_same_labels_is_no_second_look(store, original, before, now):
+    store.ingest("r1", numbered(frame_of(), before)[0], original)
+    store.ingest("r1", numbered(frame_of(), now)[0], original)
+    assert "labels_given_again" not in codes(store)
+
+
+def test_a_rater_who_is_gone_is_named_and_a_new_one_is_not(store, original):
+    frame = frame_of(last=False)
+    less = frame[frame["rater"] != RATERS[2]]
+    store.ingest("r1", first(less), original)
+    store.ingest("r1", first(frame), original)
+    (with_all,) = judge_round(store, "r1", POLICY, CONTRACT)[0].decision.findings[-1:]
+    assert with_all.check != "raters_gone"
+    store.ingest("r2", first(frame), original)
+    store.ingest("r2", first(less), original)
+    (found,) = judge_round(store, "r2", POLICY, CONTRACT)[0].decision.findings[-1:]
+    assert (found.check, found.holds) == ("raters_gone", False)
+    assert found.description.startswith("1 of 3 raters have no label in this version")
+    assert RATERS[2] not in found.description
 
 
 def good_frame():

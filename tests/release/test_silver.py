@@ -118,6 +118,8 @@ def test_what_is_known_of_the_classifier_is_in_decision_log_proof_and_card(store
     assert said["rai:machineAnnotationTools"] == [
         "judge: its labels train where no raters' do, as their resolution says"
     ]
+    assert said["rai:dataAnnotationProtocol"].endswith("But a classifier gave 320 labels.")
+    assert "found 0.00% of the labels of judge wrong" in said["rai:dataAnnotationAnalysis"][1]
 
 
 def test_the_decision_says_what_was_found_and_what_a_perfect_classifier_would_score(
@@ -312,6 +314,30 @@ def test_labels_that_came_in_parts_are_no_second_look(store, people, original):
     held(store, people, "draw_missing")
     store.ingest("s1", ratings_of(names), original)
     assert released(store, people)
+
+
+@pytest.mark.parametrize("lacking", ["an item", "a rater", "nothing but more"])
+def test_first_labels_count_though_their_delivery_was_no_audit(store, people, original, lacking):
+    names = drawn(store).items
+    said = other_on({*names[1:7]})
+    more = [item for item in items() if item not in names][:1]
+    first = {
+        "an item": ratings_of(names[1:], said=said),
+        "a rater": ratings_of(names, raters=RATERS[:2], said=said),
+        "nothing but more": ratings_of([*names, *more], said=said),
+    }[lacking]
+    store.ingest("s1", first, original)
+    store.ingest("s1", ratings_of(names), original)
+    words = held(store, people, "silver_labels_given_again")
+    assert "a delivery of round s1, by which 7.50% of the labels of judge were wrong" in words
+
+
+def test_first_labels_of_raters_who_were_exchanged_count(store, people, original):
+    names = drawn(store).items
+    before = ratings_of(names[:40], said=other_on({*names[:30]}))
+    store.ingest("s0", before, original)
+    store.ingest("s1", ratings_of(names, raters=("dan", "eva", "fay")), original)
+    held(store, people, "silver_labels_given_again")
 
 
 def test_the_best_of_100_draws_is_held_and_the_first_is_not(store, people, original):

@@ -101,6 +101,12 @@ def test_it_is_let_out_and_says_who_answers_for_it(store):
         "**Under a waiver.** Dana Okoye answers for krippendorff\\_alpha of round in round r1 "
         "until 2027-01-31: adjudicated \\| by hand" in card
     )
+    described = json.loads((found.path / "croissant.json").read_text())
+    assert {
+        "r1: admitted under a waiver of krippendorff_alpha of round by Dana Okoye until "
+        "2027-01-31: adjudicated | by hand",
+        "r1: admitted on a tentative verdict, so conclusions from these labels are tentative too",
+    } <= {*described["rai:dataAnnotationAnalysis"]}
     assert store.history()[-2]["waivers"][0]["who"] == "Dana Okoye"
     assert "chiara" not in "".join(
         file.read_text(errors="ignore")
