@@ -61,6 +61,8 @@ def test_a_release_that_is_consistent_and_not_admitted_is_refused(tmp_path):
         r"found round r1, which is not admitted \(krippendorff_alpha 0\.\d+"
         ".*expected an admitted round",
     )
+    edit(tmp_path / "forged", "decision.json", lambda said: said["r1"].update(decision="admitted"))
+    refused(tmp_path / "forged", "decision is 'admitted' and comes out as 'held'")
 
 
 @pytest.mark.parametrize(
