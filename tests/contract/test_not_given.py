@@ -109,6 +109,20 @@ def test_numbers_and_clusters_are_compared_too():
     assert f"of {n_lack} items" not in together.words
 
 
+def test_two_vectors_differ_unless_they_are_one():
+    rng = random()
+    rows = [
+        (f"i{item:03}", rater, (rng.normal(), rng.normal()))
+        for item in range(200)
+        for rater in ("ab" if item % 4 == 0 else "abc")
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    points = Scale(None, "multivariate interval", dimensions=2)
+    found = fact(Ratings.from_frame(frame, points))
+    assert found.value == 0
+    assert "two raters differ on 50 of 50 items" in found.words
+
+
 def beside_model(kind, n_items=600):
     """Three raters who err on an eighth of the items, and a model that copies them or looks."""
     rng, rows = random(), []

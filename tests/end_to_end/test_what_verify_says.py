@@ -130,6 +130,7 @@ def test_a_superseded_release_says_so(tmp_path, capsys):
     store = Store(tmp_path / "store", project="demo")
     store.ingest("r1", make_ratings(2), tmp_path / "export.csv")
     old = release_round(store, "r1", POLICY, CONTRACT, project="demo").path
+    assert "superseded" not in said(capsys, old, "--store", store.root)[1]
     store.ingest("r1", make_ratings(1), tmp_path / "export.csv")
     release_round(store, "r1", POLICY, CONTRACT, project="demo")
     status, words = said(capsys, old, "--store", store.root)

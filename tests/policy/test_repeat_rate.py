@@ -107,6 +107,7 @@ def test_the_rates_of_admitting_and_of_holding_sum_to_one():
         policy = replace(STANDARD, rules=(Rule(ALPHA, reliable=cutoff),))
         rates.append(decided([near], policy).repeat_rate)
     assert sum(rates) == pytest.approx(1, abs=0.011)
+    assert rates == [round(rate, 2) for rate in rates]
 
 
 def test_a_tentative_cut_off_counts_if_the_policy_admits_it():

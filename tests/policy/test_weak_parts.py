@@ -85,8 +85,10 @@ def test_a_category_of_nearly_all_labels_makes_no_part_weak():
 def test_labels_that_are_all_rare_hold_nothing_and_labels_that_never_differ_do():
     rng = random()
     assert decided(ticks(rng, [0.03] * 30, [0.02] * 30, 300)).admitted
-    parts = parts_beside(ticks(rng, [0.0] * 20 + [1.0], [0.0] * 21, 60), ALPHA, 0.8, Inference())
-    assert explained_by(parts) == ("member",)
+    ratings = ticks(rng, [0.0] * 20 + [1.0], [0.0] * 21, 60)
+    assert explained_by(parts_beside(ratings, ALPHA, 0.8, Inference())) == ("member",)
+    (verdict,) = decided(ticks(rng, [0.0] * 20 + [1.0], [0.0] * 21, 300)).unmet
+    assert verdict.reason.endswith("; but each label of the sets is always ticked, or never")
 
 
 def test_of_many_parts_one_is_weak_only_if_chance_does_not_explain_it():

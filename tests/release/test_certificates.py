@@ -387,6 +387,18 @@ def test_attempts_of_others_on_the_same_rounds_show(store, original):
     certified(store)
     found = certified(store, identity=Identity("rival"))
     assert [each["classifier"] for each in found.earlier] == ["judge"]
+    words = "after 1 earlier attempt under this name or on these rounds, of which 0 held"
+    assert words in found.warnings
+    assert not any("had the name" in each for each in found.warnings)
+
+
+def test_numbers_without_categories_are_no_labels_of_a_domain():
+    frame = make_ratings().to_pandas()
+    label = frame["label"].map({"no": 1.5, "yes": 2.5})
+    numbers = frame.assign(label=label, **{"stratum:language": "de"})
+    ratings = Ratings.from_frame(numbers, Scale(None, "interval"), classifiers=["judge"])
+    found = certificates.domain_of(ratings, "judge")
+    assert found == {"label": [], "stratum:language": ["de"]}
 
 
 def test_cut_offs_may_not_change_under_a_policys_name(store, ingested):

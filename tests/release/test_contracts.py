@@ -5,11 +5,17 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.release import judge_round, reassess, release_round, verify_release
+from agreement_pipeline.release import (
+    Checked,
+    judge_round,
+    reassess,
+    release_round,
+    verify_release,
+)
 from agreement_pipeline.report.history import round_table
 from agreement_pipeline.store import Store
 
@@ -64,6 +70,19 @@ def test_a_new_version_stands_in_decision_card_table_and_log(store):
     words = f"contract careless, version 3, where 0 of {len(BUILT_IN.expectations)} checks can hold"
     assert words in (made.path / "README.md").read_text()
     assert verify_release(made.path, store=store).contract == careless
+
+
+def test_what_another_contract_found_in_a_kept_version_is_not_taken_for_this_ones(store):
+    version, ratings = store.present("r1"), store.ratings("r1")
+    broken = Finding("labels_known", "rows", False, "error", "3 labels are unknown")
+    careful = replace(BUILT_IN, contract="careful")
+    for found, admitted in (((), True), ((broken,), False)):
+        kept = Checked(version, ratings, BUILT_IN.digest, found)
+        judged, _ = judge_round(store, "r1", POLICY, BUILT_IN, kept=kept)
+        assert judged.decision.admitted is admitted
+        judged, _ = judge_round(store, "r1", POLICY, careful, kept=kept)
+        assert judged.decision.admitted
+        assert len(judged.decision.findings) >= len(careful.expectations)
 
 
 def test_a_contract_without_a_name_is_not_compared(store):

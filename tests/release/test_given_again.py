@@ -197,6 +197,18 @@ def test_labels_given_again_can_be_waived(store, original):
     assert not judge_round(store, "r1", POLICY, CONTRACT, waivers=[other])[0].decision.admitted
 
 
+def test_a_release_whose_waiver_is_gone_says_which_labels_hold_it(store, original):
+    frame = frame_of(share=0.8)
+    store.ingest("r1", first(frame), original)
+    store.ingest("r1", last(frame), original)
+    held = judge_round(store, "r1", POLICY, CONTRACT)[0].decision
+    by = [waiver_of(held, "labels_given_again")]
+    found = release_round(store, "r1", POLICY, CONTRACT, project="demo", waivers=by)
+    assert judge_round(store, "r1", POLICY, CONTRACT)[1]
+    notice = json.loads((found.path / "WITHDRAWN.json").read_text())
+    assert notice["reasons"] == list(held.reasons)
+
+
 def test_last_labels_train_and_first_ones_are_judged_and_released(store, original):
     rows = frame_of(last=False)
     disputed = rows["item"] < "i008"

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from hashlib import sha256
 
 import pandas as pd
 import pytest
@@ -60,6 +61,43 @@ def test_a_release_that_is_consistent_and_not_admitted_is_refused(tmp_path):
         r"found round r1, which is not admitted \(krippendorff_alpha 0\.\d+"
         ".*expected an admitted round",
     )
+    edit(tmp_path / "forged", "decision.json", lambda said: said["r1"].update(decision="admitted"))
+    refused(tmp_path / "forged", "decision is 'admitted' and comes out as 'held'")
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda decided: decided["r1"].update(decision="held"), "['r1']"),
+        (lambda decided: decided.update(r1=["admitted"]), "['r1']"),
+        (lambda decided: decided.pop("r2"), "['r2']"),
+        (lambda decided: decided.update(r3={"decision": "held"}), "['r3']"),
+        (lambda decided: decided.update(r3=decided["r1"]), "['r1', 'r2', 'r3']"),
+    ],
+)
+def test_a_log_proves_no_release_of_an_earlier_version_whose_own_decision_held_a_round(
+    released, tmp_path, change, named
+):
+    """As somebody would let it out who can write into the log and leaves out the lock."""
+    root = shutil.copytree(released.parents[2], tmp_path / "store")
+    store, called = Store(root), str(released.relative_to(released.parents[1]))
+    path = root / "releases" / called
+    edit(path, "manifest.json", lambda said: said["written_by"].update(agreement_pipeline="0.5.0"))
+    let_out = {each["release"]: each for each in store.in_force()}[called]
+    facts = {key: let_out[key] for key in ("release", "rounds", "tentative")}
+    write_out(store, path, facts)
+    assert open_release(path, store=store).rounds == ("r1", "r2")
+    edit(path, "decision.json", change)
+    write_out(store, path, facts)
+    with pytest.raises(ReleaseInvalidError) as refusal:
+        open_release(path, store=store)
+    assert refusal.value.code == "release_not_admitted"
+    assert f"found rounds {named} in decision.json" in str(refusal.value)
+
+
+def write_out(store, path, facts):
+    digest = sha256((path / "manifest.json").read_bytes()).hexdigest()
+    store.record("released", "demo.dataset", **facts, manifest_digest=digest)
 
 
 def test_a_stricter_policy_can_be_required(copy):

@@ -20,6 +20,7 @@ from agreement_pipeline.release import judge_round, release_round, tables
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.report import charted, round_table
 from agreement_pipeline.store import digest_of, migrate, migration, names_in
+from agreement_pipeline.store.local import LocalStorage
 from agreement_pipeline.store.log import Line
 from tests.killing import killed
 from tests.store.test_crashes import PRIMITIVES
@@ -243,6 +244,12 @@ def test_a_release_without_an_admitting_decision_is_not_proved(carried, tmp_path
     with pytest.raises(ReleaseInvalidError) as refusal:
         open_release(path, store=store)
     assert refusal.value.code == "release_not_in_log"
+
+
+def test_a_file_that_is_gone_when_it_is_to_be_copied_is_missed(older, tmp_path):
+    places = LocalStorage(older), LocalStorage(tmp_path / "new")
+    with pytest.raises(StoreError, match="or nothing there; expected the same"):
+        migration.copy_file("originals/gone", *places)
 
 
 def test_a_table_that_was_edited_is_not_carried_over(older, tmp_path):

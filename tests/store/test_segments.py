@@ -207,6 +207,23 @@ def test_a_forged_index_is_refused_even_where_the_entry_that_names_it_was_edited
             step()
 
 
+def test_a_forged_index_is_refused_by_a_check_of_all_even_if_all_later_entries_were_too(store):
+    digest = forged(store, "r03")
+    shutil.rmtree(store.root / "log" / "seals")
+    data = b""
+    for path in sorted((store.root / "log").glob("*.json")):
+        entry = json.loads(path.read_text())
+        named = {"index": digest} if "index" in entry else {"previous": digest_of(data)}
+        data = (json.dumps({**entry, **named}) + "\n").encode()
+        path.write_bytes(data)
+        seal = store.root / "log" / "seals" / f"{path.stem}-{digest_of(data)}"
+        seal.parent.mkdir(exist_ok=True)
+        seal.write_bytes(data)
+    assert not Store(store.root).history("r03")
+    with pytest.raises(StoreError, match="found an index that does not follow from the entries"):
+        Store(store.root).history()
+
+
 @pytest.mark.parametrize(
     ("number", "found"),
     [(65, "entry 65, which does not follow"), (67, "entry 67, which does not follow")],
