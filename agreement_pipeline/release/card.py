@@ -184,7 +184,7 @@ def croissant(
         "rai:dataAnnotationAnalysis": [
             f"{name}: {said}"
             for name, decision in decisions.items()
-            for said in _analysis(decision)
+            for said in _analysis(decision, version)
         ],
         "rai:machineAnnotationTools": [
             f"{name}: its labels train where no raters' do, as their resolution says"
@@ -207,9 +207,11 @@ def croissant(
     }
 
 
-def _analysis(decision: Mapping[str, Any]) -> Iterator[str]:
-    """What was found of a round, and what was waived."""
+def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
+    """What was found of a round, and since 1.1 what was waived."""
     yield from (each["reason"] for each in decision["verdicts"])
+    if version == "1.0":
+        return
     for each in decision["findings"]:
         if (each["table"], each["check"]) == (OF_THE_GATE, AUDITED):
             yield each["description"]

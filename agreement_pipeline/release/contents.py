@@ -171,6 +171,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
     schemas = {name: (rows.schema, digests[name]) for name, rows in release.tables.items()}
     classifiers = {name for each in release.ratings.values() for name in each.classifiers}
     origins = {name: ratings.origin for name, ratings in release.ratings.items()}
+    new = release.schema == SCHEMA
     judged_by = {
         "policy": policy.to_mapping(),
         "contract": release.contract.to_mapping(),
@@ -184,8 +185,8 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         raters_per_item=(int(n_raters.min()), int(n_raters.max())),
         classifiers=sorted(classifiers),
         silver={each.audit.identity.name for each in release.members if each.audit},
-        rows=report["rows"],
-        version="1.1" if release.schema == SCHEMA else "1.0",
+        rows=report["rows"] if new else {},
+        version="1.1" if new else "1.0",
     )
     return {
         REPORT: as_json(report),

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import defaultdict
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import combinations
@@ -24,6 +25,7 @@ from agreement_pipeline.release import (
     release_round,
     verify_release,
 )
+from agreement_pipeline.release.contents import BEFORE, documents
 from agreement_pipeline.store import Store
 from tests.releases import current_release
 
@@ -36,6 +38,7 @@ POLICY = Policy(
 DEFAULT = Contract.default().to_mapping()
 CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
 DAY = date(2027, 1, 31)
+DIGESTS = defaultdict(str)
 
 
 def make_ratings(disagreements=12):
@@ -107,6 +110,10 @@ def test_it_is_let_out_and_says_who_answers_for_it(store):
         "2027-01-31: adjudicated | by hand",
         "r1: admitted on a tentative verdict, so conclusions from these labels are tentative too",
     } <= {*described["rai:dataAnnotationAnalysis"]}
+    older = json.loads(documents(replace(found, schema=BEFORE), DIGESTS)["croissant.json"])
+    assert older["rai:dataAnnotationAnalysis"] == [
+        f"r1: {each['reason']}" for each in found.decisions["r1"]["verdicts"]
+    ]
     assert store.history()[-2]["waivers"][0]["who"] == "Dana Okoye"
     assert "chiara" not in "".join(
         file.read_text(errors="ignore")
