@@ -54,16 +54,13 @@ def pairs(
     )
     found = np.fromiter(chain.from_iterable(each_pair), int, 4 * n_pairs)
     unit, seat, label, shown = found.reshape(-1, 4).T
-    of_seats = {
-        "rater": pd.Categorical([each.rater for each in marked]),
-        "occurrence": np.array([each.occurrence for each in marked], dtype=int),
-        "cluster": pd.Categorical([each.item for each in marked]),
-    }
     rows = pd.DataFrame(
         {
             "item": coded(unit, units),
+            "rater": pd.Categorical([each.rater for each in marked])[seat],
+            "occurrence": np.array([each.occurrence for each in marked], dtype=int)[seat],
             "label": coded(label, CHOICES),
-            **{name: values[seat] for name, values in of_seats.items()},
+            "cluster": pd.Categorical([each.item for each in marked])[seat],
             "shown": coded(shown, CHOICES[:2]),
         }
     )

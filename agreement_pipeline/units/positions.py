@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import TEXT
+from agreement_pipeline.ratings import TEXT, categorical
 from agreement_pipeline.units.marked import Marked, extents_of
 from agreement_pipeline.units.objects import Segment, Span
 from agreement_pipeline.units.places import NONE
@@ -100,7 +100,7 @@ def _frame(
 
 def coded(codes: Places, names: Iterable[str]) -> pd.Categorical:
     """A column of texts, each of which is there once."""
-    return pd.Categorical.from_codes(codes, pd.Index(list(names), dtype=TEXT))
+    return categorical(codes, pd.Index(list(names), dtype=TEXT))
 
 
 def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places]:
