@@ -107,7 +107,7 @@ def in_blocks(
         return drawn(rng, min(size, n_resamples - starts[place]))
 
     cores = 1 if len(starts) == 1 else os.cpu_count() or 1
-    return each_in_order(made, range(len(starts)), cores=cores, ahead=cores)
+    return each_in_order(made, range(len(starts)), cores=cores, ahead=cores - 1)
 
 
 def each_in_order(
@@ -154,11 +154,12 @@ def row_weights(statistic: Statistic, drawn: Array) -> Array:
     clusters = statistic.clusters
     if clusters is None:
         return drawn
-    seen, unseen = drawn[:, : len(clusters.times)], drawn[:, len(clusters.times) :]
-    typical = clusters.typical(statistic.weights, statistic.readable)
-    return np.hstack(
-        [seen[:, clusters.places] * clusters.sizes(statistic.weights), unseen * typical]
-    )
+    n, weights = len(clusters.times), statistic.weights
+    places = np.append(clusters.places, np.arange(n, drawn.shape[1]))
+    typical = np.full(drawn.shape[1] - n, clusters.typical(weights, statistic.readable))
+    found = np.take(drawn, places, axis=1)
+    found *= np.append(clusters.sizes(weights), typical)
+    return found
 
 
 def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, scheme: Scheme) -> Array:

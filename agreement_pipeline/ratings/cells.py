@@ -225,7 +225,11 @@ def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.Record
     """
     columns = [_column(frame.iloc[:, at]) for at in range(frame.shape[1])]
     table = pa.table(columns, names=[str(name) for name in frame.columns])
-    return table.schema, iter(table.to_batches(BATCH))
+    schema = pa.schema([each.with_type(plain_type(each.type)) for each in table.schema])
+    return schema, (
+        pa.RecordBatch.from_arrays([*map(plain, batch.columns)], schema=schema)
+        for batch in table.to_batches(BATCH)
+    )
 
 
 def frame_in(
@@ -314,7 +318,9 @@ def _column(values: "pd.Series") -> Any:
     if isinstance(kind, pd.CategoricalDtype):
         codes = values.cat.codes.to_numpy()
         categories = pa.chunked_array(_column(pd.Series(values.cat.categories)))
-        return categories.combine_chunks().take(pa.array(codes, mask=codes < 0))
+        return pa.DictionaryArray.from_arrays(
+            pa.array(codes, mask=codes < 0), categories.combine_chunks()
+        )
     if kind == np.dtype(object):
         return _objects(values)
     if kind.kind in "mc" or isinstance(kind, pd.PeriodDtype | pd.IntervalDtype | pd.SparseDtype):

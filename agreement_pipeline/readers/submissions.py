@@ -565,7 +565,8 @@ class Tool(Reader):
         objects: list[Drawn] = []
         reader = self
         if rules.units is not None:
-            finds = partial(self._numbered, rules.units.kind, columns.text or "text", objects)
+            kind, text = rules.units.kind, columns.text or "text"
+            finds = partial(self._numbered, kind, text, question, objects)
             reader = replace(self, finds=finds, omits_none=False)
         found = reader._gathered(Path(str(source)), question, (*named.values(), *others), asked)
         submitted = _canonical(found, columns, named, list(others), self.shows)
@@ -582,24 +583,28 @@ class Tool(Reader):
         return replace(read, columns=called, drawn=objects, told=found.judges)
 
     def _numbered(
-        self, kind: str, text: str, objects: list[Drawn], export: Export
+        self, kind: str, text: str, question: str | None, objects: list[Drawn], export: Export
     ) -> Iterator[Submission]:
-        """The submissions with a number for what is drawn, after a `#`.
+        """The submissions with a number for what is drawn for one question, after a `#`.
 
-        Who submitted nothing for a question drew nothing there. But a model is asked only what it
-        answered.
+        Who submitted nothing for it drew nothing there. But a model is asked only what it answered.
         """
-        answered = (name for each in self._objects(export, kind) for name in each.values)
-        questions = dict.fromkeys(answered) or {kind: None}
+        asked = self._asked(export, kind, question)
         for each in self._objects(export, kind):
-            said, numbers = each.fields.get(text), {}
-            for question in each.values if each.kind == "model" else questions:
-                one = each.values.get(question, Drawn())
+            numbers: dict[str, Any] = dict.fromkeys(each.values)
+            if asked in numbers or (asked and each.kind != "model"):
+                said, one = each.fields.get(text), each.values.get(asked, Drawn())
                 if kind == "spans" and not one.extent and isinstance(said, str):
                     one = replace(one, extent=(len(said),))
-                numbers[question] = f"#{len(objects)}"
+                numbers[asked] = f"#{len(objects)}"
                 objects.append(one)
             yield replace(each, values=numbers, first=None)
+
+    def _asked(self, export: Export, kind: str, question: str | None) -> str | None:
+        """The question, else the first one, else the kind. None if nobody answered the question."""
+        answered = (name for each in self._objects(export, kind) for name in each.values)
+        some = (name for name in answered if question in (None, name))
+        return next(some, kind if question in (None, kind) else None)
 
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
         """The submissions with objects as answers. Sets and rubrics are in ordinary answers."""

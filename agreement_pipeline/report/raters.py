@@ -12,7 +12,17 @@ from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first
 from agreement_pipeline.intervals import mean_interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, Rule, Verdict
-from agreement_pipeline.ratings import TEXT, Codes, Ratings, Scale, in_pandas, is_clock, seconds
+from agreement_pipeline.ratings import (
+    TEXT,
+    Codes,
+    Ratings,
+    Scale,
+    column_of,
+    in_pandas,
+    is_clock,
+    seconds,
+    whole,
+)
 from agreement_pipeline.report.advice import who_differs
 from agreement_pipeline.report.figure import Figure, Mark, matrix
 from agreement_pipeline.report.judged import JudgedRound, measured
@@ -381,14 +391,18 @@ def _pairs(judged: JudgedRound, pairs: Sequence[Estimate], told: Sequence[Scope]
 
 def _differ(judged: JudgedRound, one: str, other: str) -> Answer:
     """The items on which two raters differ, the most disputed first."""
-    found = in_pandas(judged.ratings.first(["item", "rater", "label"], raters=[one, other]))
-    said = found.astype(TEXT).pivot(index="item", columns="rater", values="label").dropna()
-    apart = {*said.index[said[one] != said[other]]}
-    worst = (judged.by_item[0][at] for at in judged.most_disputed)
+    two = sorted((one, other), key=judged.ratings.names.index)
+    found = judged.ratings.first(["at", "item", "label"], raters=two)
+    at, labels = whole(found["at"]), in_pandas(found["label"]).astype(TEXT).array
+    both = np.flatnonzero(at[1:] == at[:-1])
+    both = both[np.asarray(labels[both] != labels[both + 1])]
+    items = found["item"].take(column_of(both)).to_pylist()
+    apart = dict(zip(items, both.tolist(), strict=True))
+    worst = (judged.by_item[0][place] for place in judged.most_disputed)
     names = [name for name in worst if name in apart]
     shown = names[:MOST_ITEMS]
     rows: list[Row] = [
-        [name, said.loc[name, one], said.loc[name, other], text]
+        [name, *(labels[apart[name] + two.index(rater)] for rater in (one, other)), text]
         for name, text in zip(shown, judged.texts_of(shown), strict=True)
     ]
     columns = ("item", one, other, "text")

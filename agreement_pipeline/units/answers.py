@@ -2,16 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import STRATUM, Scale
+from agreement_pipeline.ratings import STRATUM, TEXT, Scale
 from agreement_pipeline.text import listed
 from agreement_pipeline.units.marked import Marked
 from agreement_pipeline.units.objects import Choice, ChosenSet, Preference, Ranking, Rubric
+from agreement_pipeline.units.positions import coded
 
 if TYPE_CHECKING:
     from agreement_pipeline.units.rule import UnitSettings
@@ -43,17 +45,30 @@ def pairs(
             f"{marked[0].where}: found {n_pairs} pairs of alternatives in all; expected "
             f"{settings.most_pairs} at most. Rank fewer, or raise most_pairs of the units."
         )
-    found = [
-        (f"{each.item} {one} : {other}", each.rater, each.occurrence, choice, each.item, shown)
-        for each in marked
+    units = dict[str, int]()
+    each_pair = (
+        (units.setdefault(f"{each.item} {one} : {other}", len(units)), n, choice, first)
+        for n, each in enumerate(marked)
         for said in each.objects
-        for one, other, choice, shown in _compared(said)
-    ]
-    rows = pd.DataFrame(found, columns=[*COLUMNS, "shown"])
+        for one, other, choice, first in _compared(said)
+    )
+    found = np.fromiter(chain.from_iterable(each_pair), int, 4 * n_pairs)
+    unit, seat, label, shown = found.reshape(-1, 4).T
+    rows = pd.DataFrame(
+        {
+            "item": coded(unit, units),
+            "rater": pd.Categorical([each.rater for each in marked])[seat],
+            "occurrence": np.array([each.occurrence for each in marked], dtype=int)[seat],
+            "label": coded(label, CHOICES),
+            "cluster": pd.Categorical([each.item for each in marked])[seat],
+            "shown": coded(shown, CHOICES[:2]),
+        }
+    )
     if rows["shown"].isna().any() or rows["shown"].nunique() < 2:
         return rows
-    one_way = rows.groupby("item", sort=False)["shown"].transform("nunique") == 1
-    return rows.assign(**{SHOWN: rows["shown"].where(one_way, BOTH_WAYS)})
+    by_unit = rows.groupby("item", sort=False, observed=True)["shown"]
+    one_way = by_unit.transform("nunique") == 1
+    return rows.assign(**{SHOWN: rows["shown"].astype(TEXT).where(one_way, BOTH_WAYS)})
 
 
 def _n_pairs(said: object) -> int:
@@ -61,18 +76,20 @@ def _n_pairs(said: object) -> int:
     return ranked * (ranked - 1) // 2
 
 
-def _compared(said: object) -> Iterator[tuple[str, str, Choice, str | None]]:
+def _compared(said: object) -> Iterator[tuple[str, str, int, int]]:
+    """Two alternatives, the place of what was said of them in `CHOICES`, and of what was shown."""
     if isinstance(said, Preference):
         in_order = said.first < said.second
         one, other = sorted((said.first, said.second))
         choice = said.choice if in_order else TURNED[said.choice]
-        yield one, other, choice, "first" if in_order else "second"
+        yield one, other, CHOICES.index(choice), int(not in_order)
     elif isinstance(said, Ranking):
         ranks = {name: rank for rank, group in enumerate(said.groups) for name in group}
+        turns = {name: turn for turn, name in enumerate(said.shown)}
         for one, other in combinations(sorted(ranks), 2):
             difference = ranks[one] - ranks[other]
-            choice = CHOICES[(difference > 0) + 2 * (difference == 0)]
-            yield one, other, choice, said.first_shown(one, other)
+            shown = int(turns[one] > turns[other]) if turns else -1
+            yield one, other, (difference > 0) + 2 * (difference == 0), shown
 
 
 def members(

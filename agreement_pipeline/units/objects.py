@@ -217,12 +217,6 @@ class Ranking:
                 "Correct the order, or leave it out.",
             )
 
-    def first_shown(self, one: str, other: str) -> Choice | None:
-        """Which of two alternatives was displayed first. None if it is not known."""
-        if not self.shown:
-            return None
-        return "first" if self.shown.index(one) < self.shown.index(other) else "second"
-
 
 @dataclass(frozen=True)
 class Preference:

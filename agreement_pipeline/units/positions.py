@@ -4,7 +4,7 @@ A run ends where a rater's label changes. Its weight is how many positions it ho
 statistics are those of the positions one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import TEXT
+from agreement_pipeline.ratings import TEXT, categorical
 from agreement_pipeline.units.marked import Marked, extents_of
 from agreement_pipeline.units.objects import Segment, Span
 from agreement_pipeline.units.places import NONE
@@ -88,18 +88,19 @@ def _frame(
     run, seat = np.nonzero(states.T >= 0)
     return pd.DataFrame(
         {
-            "item": _coded(run, names),
+            "item": coded(run, names),
             "rater": np.array([rater for rater, _ in raters], dtype=object)[seat],
             "occurrence": np.array([occurrence for _, occurrence in raters])[seat],
-            "label": _coded(states.T[run, seat], labels),
-            "cluster": _coded(item[run], items),
+            "label": coded(states.T[run, seat], labels),
+            "cluster": coded(item[run], items),
             "weight": (end - begin)[run],
         }
     )
 
 
-def _coded(codes: Places, names: list[str]) -> pd.Categorical:
-    return pd.Categorical.from_codes(codes, pd.Index(names, dtype=TEXT))
+def coded(codes: Places, names: Iterable[str]) -> pd.Categorical:
+    """A column of texts, each of which is there once."""
+    return categorical(codes, pd.Index(list(names), dtype=TEXT))
 
 
 def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places]:

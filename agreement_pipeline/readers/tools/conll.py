@@ -9,6 +9,7 @@ is a sentence. Its text is the tokens with a blank between them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from agreement_pipeline.errors import RatingsError
@@ -60,9 +61,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
         place, folders = export.place(path), export.folders(path)
         rater = folders[0] if folders else path.stem
         inside = "/".join([*folders[1:], path.stem]) + " " if folders else ""
-        with path.open(encoding="utf-8-sig") as file:
-            items = _items(_sentences(file, place, rater))
-        for item, tokens in items:
+        for item, tokens in _items(path, place, rater):
             where = f"{place}: row {tokens[0].line}"
             text = " ".join(token.text for token in tokens)
             for said_by in tokens[0].tags:
@@ -75,18 +74,22 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 )
 
 
-def _items(sentences: Iterable[tuple[str | None, list[Token]]]) -> list[tuple[str, list[Token]]]:
+def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token]]]:
     """The documents of a file. If no document is marked, its sentences."""
-    found = list(sentences)
-    if all(name is None for name, _ in found):
-        return [(str(number), tokens) for number, (_, tokens) in enumerate(found, 1)]
-    documents: list[tuple[str, list[Token]]] = []
-    for name, tokens in found:
-        if name is not None:
-            documents.append((name or str(len(documents) + 1), []))
-        if documents:
-            documents[-1][1].extend(tokens)
-    return [item for item in documents if item[1]]
+    with path.open(encoding="utf-8-sig") as file:
+        is_marked = any(line.strip().startswith(MARKS) for line in file)
+        file.seek(0)
+        number, name, tokens = 0, "", list[Token]()
+        for begins, some in _sentences(file, place, rater):
+            if begins is not None or not is_marked:
+                if tokens:
+                    yield name, tokens
+                number, tokens = number + 1, []
+                name = begins or str(number)
+            if number:
+                tokens += some
+        if tokens:
+            yield name, tokens
 
 
 def _sentences(
