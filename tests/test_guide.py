@@ -104,11 +104,11 @@ def _release(project, name):
     release_round(project.store, name, project.policy, project.contract, project=project.name)
 
 
-def run(folder, *arguments):
+def run(folder, *arguments, path=None):
     return subprocess.run(
         arguments,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHONPATH": str(path or folder)},
         capture_output=True,
         text=True,
         check=False,

@@ -91,7 +91,7 @@ def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
 
 def _agreement(rows: Any) -> tuple[Shares, Shares]:
     found: dict[bool, list[tuple[bool, int]]] = {True: [], False: []}
-    for _, said in rows.groupby("item", sort=True):
+    for _, said in rows.groupby("item", sort=True, observed=True):
         each = said[["rater", "label", "shown", "cluster"]].itertuples(index=False)
         for one, other in combinations(each, 2):
             if one.rater != other.rater:

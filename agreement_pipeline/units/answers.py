@@ -61,7 +61,7 @@ def pairs(
             "occurrence": np.array([each.occurrence for each in marked], dtype=int)[seat],
             "label": coded(label, CHOICES),
             "cluster": pd.Categorical([each.item for each in marked])[seat],
-            "shown": coded(shown, CHOICES[:2]),
+            "shown": coded(shown, CHOICES),
         }
     )
     if rows["shown"].isna().any() or rows["shown"].nunique() < 2:
