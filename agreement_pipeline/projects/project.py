@@ -38,7 +38,7 @@ from agreement_pipeline.ratings import (
     lookalikes,
 )
 from agreement_pipeline.readers import labels_left_out, read
-from agreement_pipeline.release import CertifiedBy, Checked, OfTheGate, found_by_gate
+from agreement_pipeline.release import CertifiedBy, Checked, OfTheGate, Terms, found_by_gate
 from agreement_pipeline.report import blind_tasks, written_tasks
 from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
 from agreement_pipeline.text import called, listed, meant, natural
@@ -164,8 +164,8 @@ class Project:
 
     def found_by_gate(self, round_name: str, ratings: Ratings, on: date) -> OfTheGate:
         """What the gate itself finds on a day of a round of the store, with its ratings."""
-        by = self.policy, self.contract, on
-        return found_by_gate(self.store, round_name, ratings, *by, **self.judged_under)
+        terms = Terms(self.policy, self.contract, on, **self.judged_under)
+        return found_by_gate(self.store, self.store.present(round_name), terms, ratings)
 
     def _identity_file(self, name: str) -> Path:
         return self.configs / "classifiers" / f"{name}.yaml"

@@ -46,6 +46,7 @@ LABELS = ("label", "code", "number")
 PACKED = ("item", "at", "place", "rater", *LABELS, "occurrence", "earlier")
 """The columns that follow from the labels of items in words, if no rater met an item again."""
 SPARSE = 4
+"""How many cells of items by raters there are at most for each rating, if items are unpacked."""
 CHANGES = ("last_label", "changed_at")
 """The columns that tell whether a label was given again."""
 FEW = 200

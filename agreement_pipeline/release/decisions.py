@@ -272,7 +272,7 @@ def judge_version(
         findings = kept.findings if kept.contract_digest == terms.contract.digest else None
     if ratings is None:
         ratings = store.ratings_of(version)
-    gate = _found_by_gate(store, version, terms, ratings, number, renamed=renamed)
+    gate = found_by_gate(store, version, terms, ratings, number, renamed=renamed)
     found = assess(
         ratings,
         terms.policy,
@@ -288,20 +288,6 @@ def judge_version(
 
 def found_by_gate(
     store: Store,
-    round_name: str,
-    ratings: Ratings,
-    policy: Policy,
-    contract: Contract,
-    on: date,
-    **under: Unpack[Under],
-) -> OfTheGate:
-    """What the gate itself finds on a day of the present version of a round, with its ratings."""
-    terms = Terms(policy, contract, on, **under)
-    return _found_by_gate(store, store.present(round_name), terms, ratings)
-
-
-def _found_by_gate(
-    store: Store,
     version: RoundVersion,
     terms: Terms,
     ratings: Ratings,
@@ -309,6 +295,10 @@ def _found_by_gate(
     *,
     renamed: bool = False,
 ) -> OfTheGate:
+    """What the gate itself finds of a version of a round, with its ratings.
+
+    Ratings that were `renamed` are read again where they are compared with earlier ones.
+    """
     found = list[Finding]()
     if terms.read_otherwise(version):
         words = (

@@ -112,13 +112,19 @@ def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
             "cut-off": f"{found.reliable:g}",
             "labels an item": tenths(found.labels_an_item),
             "at least": "" if found.least is None else str(found.least),
-            "items": "none would do" if found.n_items is None else str(found.n_items),
+            "items": _enough(found),
             "labels": "" if found.n_ratings is None else str(found.n_ratings),
             "decides": number(found.decided, PERCENT),
             "note": found.impossible or _left_open(found),
         }
         for found in plans
     ]
+
+
+def _enough(found: "Plan") -> str:
+    if found.n_items is not None:
+        return str(found.n_items)
+    return "not known" if found.over is not None and not found.curve else "none would do"
 
 
 def _left_open(found: "Plan") -> str:

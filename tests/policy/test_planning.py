@@ -89,6 +89,16 @@ def test_the_command_line_plans_from_an_earlier_round(tmp_path, policy, capsys):
     assert f"{few} to {many} items may be needed" in capsys.readouterr().out
 
 
+def test_how_many_items_are_needed_is_not_known_from_too_small_a_round(tmp_path, policy, capsys):
+    table = tmp_path / "round.csv"
+    table.write_text("item,rater,label\n1,a,y\n1,b,y\n2,a,n\n2,b,n\n")
+    assert main(["plan", str(table), "--policy", str(policy), "--rounds", "100"]) == 0
+    said = capsys.readouterr().out
+    assert "too small to plan from" in said
+    assert " not known " in said
+    assert "none would do" not in said
+
+
 @pytest.mark.parametrize(
     "option", [["--expected", "0.9"], ["--prevalence", "0.9,0.1"], ["--labels-an-item", "5"]]
 )
