@@ -39,11 +39,12 @@ def say(text: str) -> None:
 
 
 def say_or_write(text: str, output: Path | None) -> None:
-    """Print a result, or write it into a file."""
+    """Print a result, or write it into a file and say so."""
     if output is None:
         say(text.rstrip("\n"))
     else:
         output.write_text(text, encoding="utf-8")
+        say_aside(f"written: {output}")
 
 
 def say_aside(text: str) -> None:
