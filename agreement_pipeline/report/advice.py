@@ -2,6 +2,8 @@
 
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +41,8 @@ class Step(NamedTuple):
     by: str
 
 
-class Round(NamedTuple):
+@dataclass(frozen=True)
+class Round:
     """A judged round under the names that its steps use.
 
     Attributes
@@ -64,7 +67,7 @@ class Round(NamedTuple):
         unmet = (each.to_mapping() for each in self.decision.unmet)
         return who_differs(self.ratings) if held_for_disagreement(unmet, self.policy) else ""
 
-    @property
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
         """What to do now about a held round, at most three steps. None if it is admitted."""
         return () if self.decision.admitted else tuple(_steps(self))[:MOST_STEPS]
