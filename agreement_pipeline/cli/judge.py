@@ -171,7 +171,7 @@ def _asked(
 def _of_table(
     file: Path, reading: Mapping[str, Any], policy: Policy, waivers: Waivers
 ) -> tuple[Ratings, Decision]:
-    ratings = read_table(file, reading)
+    ratings = read_table(file, {**reading, "in_order": True})
     return ratings, judge_ratings(ratings, policy, waivers=waivers)
 
 

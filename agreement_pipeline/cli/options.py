@@ -642,7 +642,7 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
             "reads tables without raters or items. Give one row a rating."
         )
     columns, rules = Columns(**said_of(Columns, reading)), Rules(**said_of(Rules, reading))
-    how = ("layout", "classifiers", "engine", "memory_limit", "usable")
+    how = ("layout", "classifiers", "engine", "memory_limit", "usable", "in_order")
     more = scale_and_limits(reading)
     ratings = read(
         place,

@@ -113,7 +113,7 @@ def report(
         )
     from agreement_pipeline.report import report_page
 
-    ratings = read_table(file, reading)
+    ratings = read_table(file, {**reading, "in_order": True})
     called: dict[str, str] | None = {} if names else None
     page = partial(report_page, ratings, load_policy(policy), name=file.name, names=called)
     in_commands = as_written(ctx, file, names=names), str(policy)

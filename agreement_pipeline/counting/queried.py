@@ -275,8 +275,7 @@ def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRat
     import pyarrow as pa
 
     found = ratings.session.ask(
-        f"SELECT *, CAST(1 AS BIGINT) AS items FROM ({ratings.by_item()}) AS i "
-        "WHERE NOT gold ORDER BY item"
+        f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
     )
     labels, kept = _labels_in(ratings, raters, ratings.patterns_in(found))
     return tuple(found["item"].filter(pa.array(kept)).to_pylist()), labels

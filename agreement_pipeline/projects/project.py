@@ -422,6 +422,7 @@ class Project:
             engine=said.engine,
             memory_limit=said.memory_limit,
             usable=usable,
+            in_order=True,
         )
 
 

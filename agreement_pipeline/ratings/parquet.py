@@ -394,4 +394,4 @@ def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Rati
         )
     models = f"SELECT DISTINCT rater FROM {cells.relation} WHERE kind = 'classifier'"
     classifiers = cells.relation.values(f"{models} ORDER BY rater")
-    return Ratings.from_cells(cells, scale, classifiers=classifiers, origin=origin)
+    return Ratings.from_cells(cells, scale, classifiers=classifiers, origin=origin, in_order=True)

@@ -136,6 +136,7 @@ class Ratings:
         models: Collection[str] = (),
         limits: Limits | None = None,
         origin: Origin | None = None,
+        in_order: bool = False,
     ) -> "Ratings":
         """Check cells as a source wrote them.
 
@@ -154,6 +155,8 @@ class Ratings:
             How long names may be, and how many categories are read off the labels.
         origin
             Where the ratings came from.
+        in_order
+            They will be read in order, as for their digest. Then items are grouped only once.
 
         Raises
         ------
@@ -180,6 +183,8 @@ class Ratings:
             texts=birth.texts,
         )
         vars(ratings).update(everyone=birth.raters, _n=birth.n)
+        if in_order and birth.scale.categories and not (birth.again or birth.earlier):
+            _ = ratings.items_in_order
         if ratings.repeats:
             birth.refuse_repeats()
         return ratings
@@ -666,9 +671,11 @@ class Ratings:
         return self.session.ordered(self.table, len(self), columns, self._order)
 
     @cached_property
-    def _items_in_order(self) -> Relation:
-        items, columns = self.table.view(self.by_item()), ["item", *self.packing.columns]
-        return self.session.ordered(items, self.n_rated, columns, "item")
+    def items_in_order(self) -> Relation:
+        """The rows of `by_item`, in the order of the items' names."""
+        rows = self.table.view(self.by_item())
+        columns = ["item", *self.packing.columns, "n", "gold", *self._of_items]
+        return self.session.ordered(rows, len(self) // len(self.names), columns, "item")
 
     @cached_property
     def _is_dense(self) -> bool:
@@ -681,7 +688,7 @@ class Ratings:
         import pyarrow as pa
 
         rows = 1 + BATCH // len(self.names)
-        for batch in self.session.batches(f"SELECT * FROM {self._items_in_order}", rows):
+        for batch in self.session.batches(f"SELECT * FROM {self.items_in_order}", rows):
             codes = self.packing.codes(self._words(batch), range(len(self.names))) + 1
             at, place = np.nonzero(codes)
             told = {
@@ -718,9 +725,13 @@ class Ratings:
         """Where labels stand in words. Without categories, one bit says that there is one."""
         return Packing(len(self.names), len(self.coded.categories or ("rated",)))
 
+    @property
+    def _of_items(self) -> list[str]:
+        return [name for name in ("cluster", "weight") if name in self.has]
+
     def by_item(self, extra: Sequence[str] = ()) -> str:
         """The query for one row an item: its labels in words, how many, gold, cluster, weight."""
-        of_items = [f"MIN({name}) AS {name}" for name in ("cluster", "weight") if name in self.has]
+        of_items = [f"MIN({name}) AS {name}" for name in self._of_items]
         columns = [
             "item",
             *self.packing.packed(self.session),
@@ -733,9 +744,9 @@ class Ratings:
     @cached_property
     def patterns(self) -> Patterns:
         """Distinct rows of items. One pass over the ratings."""
-        of_items = [name for name in ("cluster", "weight") if name in self.has]
-        keys = ", ".join([*self.packing.columns, "n", "gold", *of_items])
-        text = f"SELECT {keys}, COUNT(*) AS items FROM ({self.by_item()}) AS i GROUP BY {keys}"
+        keys = ", ".join([*self.packing.columns, "n", "gold", *self._of_items])
+        rows = vars(self).get("items_in_order") or f"({self.by_item()})"
+        text = f"SELECT {keys}, COUNT(*) AS items FROM {rows} AS i GROUP BY {keys}"
         return self.patterns_in(self.session.ask(text))
 
     def patterns_in(self, found: "pa.Table") -> Patterns:

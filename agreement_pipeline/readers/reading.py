@@ -56,6 +56,7 @@ def read(
     level: Level = "nominal",
     classifiers: Classifiers = (),
     usable: bool = True,
+    in_order: bool = False,
     round_name: str | None = None,
     limits: Limits = LIMITS,
     rules: Rules = RULES,
@@ -81,6 +82,8 @@ def read(
         the source's name that returns these names.
     usable
         Refuse ratings in which no two raters meet.
+    in_order
+        The ratings will be judged, or read in order. Then their items are grouped only once.
     round_name
         The round to read, if the source names more than one.
     limits
@@ -117,7 +120,7 @@ def read(
     form: Layout = layout if units is None else "long"
     rows = _of_round(rows_of(source, columns, form, limits, rules, put), round_name, rules)
     if units is None:
-        ratings = _checked(rows, scale, level, classifiers, limits)
+        ratings = _checked(rows, scale, level, classifiers, limits, in_order=in_order)
     else:
         ratings = _units_in(rows, units, scale, classifiers, session)
     if usable:
@@ -383,7 +386,13 @@ def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
 
 
 def _checked(
-    rows: Rows, scale: Scale | None, level: Level, classifiers: Classifiers, limits: Limits
+    rows: Rows,
+    scale: Scale | None,
+    level: Level,
+    classifiers: Classifiers,
+    limits: Limits,
+    *,
+    in_order: bool,
 ) -> Ratings:
     """The rows as ratings. Their scale is found if none is given."""
     try:
@@ -395,6 +404,7 @@ def _checked(
             models=rows.classifiers,
             limits=limits,
             origin=rows.origin,
+            in_order=in_order,
         )
     except NoRatingError:
         left_out = rows.origin.words if rows.origin else ""
