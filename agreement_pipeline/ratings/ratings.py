@@ -788,7 +788,8 @@ class Ratings:
         """
         places = [at for at, name in enumerate(self.names) if name not in self.classifiers]
         words, nobody = self.patterns.words[~self.patterns.gold], len(places)
-        team, rated, before = np.arange(nobody), np.zeros(nobody, dtype=bool), np.empty(0)
+        team, rated = np.arange(nobody), np.zeros(nobody, dtype=bool)
+        before: Codes = np.empty(0)
         while not np.array_equal(team, before) and (team.any() or not rated.all()):
             before = team
             for part in parts(len(words)):
