@@ -788,8 +788,9 @@ class Ratings:
         """
         places = [at for at, name in enumerate(self.names) if name not in self.classifiers]
         words, nobody = self.patterns.words[~self.patterns.gold], len(places)
-        team, rated = np.arange(nobody), np.zeros(nobody, dtype=bool)
-        before: Codes = np.empty(0)
+        team: Codes = np.arange(nobody)
+        rated = np.zeros(nobody, dtype=bool)
+        before: Codes = np.empty(0, dtype=np.int64)
         while not np.array_equal(team, before) and (team.any() or not rated.all()):
             before = team
             for part in parts(len(words)):
