@@ -18,8 +18,8 @@ POINTS_AT_ONCE = 20_000
 class Disagreement(NamedTuple):
     """Summed disagreement in multiples of `unit`, each of shape (...).
 
-    `within` is over the pairs of ratings of one item, divided by its number of ratings less one,
-    and summed over items. `between` is over all pairs of ratings.
+    `within` is over the pairs of each item, divided by its ratings less one. `between` is over all
+    pairs of ratings.
     """
 
     within: Array
@@ -28,9 +28,8 @@ class Disagreement(NamedTuple):
 
 
 def unit_free(values: Array) -> tuple[Array, float]:
-    """The values less their mean, divided by their largest range over dimensions; and that range.
-
-    So the unit of the ratings does not decide what is undefined.
+    """Centred values over their largest range, so that their unit decides nothing; and
+    that range.
     """
     present = values[~np.isnan(values[..., 0])]
     unit = float(np.ptp(present, axis=0).max()) if len(present) else 0.0
@@ -38,7 +37,6 @@ def unit_free(values: Array) -> tuple[Array, float]:
 
 
 def crossed_rows(values: NumbersByRater) -> NumbersByRater:
-    """The rows that every rater rated and that have weight in some resample."""
     crossed = values.crossed()
     return crossed.at(crossed.seen)
 
@@ -61,14 +59,13 @@ def squared_disagreement(values: NumbersByRater) -> Disagreement:
 
 
 def squares_within(z: Array, m: Array) -> Array:
-    """The squared differences of the ordered pairs of each item, over its ratings less one."""
     mean = np.nansum(z, axis=1) / m[:, None]
     apart = np.nansum((z - mean[:, None]) ** 2, axis=(1, 2))
     return np.asarray(2 * m * apart / (m - 1))
 
 
 def mid_ranks(values: NumbersByRater) -> Array:
-    """The mid-rank of each rating less the mean rank (N, R, 1); nan if missing."""
+    """The mid-rank of each rating less the mean rank (N, R, 1)."""
     item, number = _flat(values)
     rank = np.unique(number, return_inverse=True)[1]
     n_c = np.bincount(rank, values.weights[item])
@@ -78,7 +75,7 @@ def mid_ranks(values: NumbersByRater) -> Array:
 
 
 def rank_disagreement(values: NumbersByRater) -> Disagreement:
-    """Squared differences of mid-ranks: one sort, then linear time for each row of weights."""
+    """One sort, then linear time for each row of weights."""
     (item, rank), leading = values.kept(_ranked), values.weights.shape[:-1]
     draws = (values.weights[draw] for draw in np.ndindex(leading))
     found = np.array([_ranks_apart(w, item, rank, values.sizes) for w in draws])
@@ -86,7 +83,6 @@ def rank_disagreement(values: NumbersByRater) -> Disagreement:
 
 
 def _ranked(values: NumbersByRater) -> tuple[Codes, Codes]:
-    """The item row and the rank of each rating; shape (n,). Equal numbers have one rank."""
     item, number = _flat(values)
     return item, np.unique(number, return_inverse=True)[1]
 
@@ -113,11 +109,10 @@ def proportional_disagreement(values: NumbersByRater) -> Disagreement:
 
 @dataclass(frozen=True)
 class _Proportions:
-    """The parts of disagreement in proportion that do not depend on the weights.
+    """The parts that do not depend on the weights.
 
-    `within` is over the pairs of each item (N,). `zeros` and `others` count zeros and other numbers
-    on each item (N,). `item` is the item row of each number above 0 in their order, and `series`
-    that of their logarithms. `unit` is the largest disagreement of two ratings.
+    `zeros` and `others` count zeros and other numbers on each item (N,). `item` is the item row of
+    each number above 0 in their order.
     """
 
     within: Array
@@ -155,7 +150,6 @@ class _Proportions:
 
 
 def proportions_within(values: NumbersByRater) -> Array:
-    """The squared differences in proportion, as in `squares_within`; shape (N,)."""
     ordered = np.sort(values.values[:, :, 0], axis=1)[:, : int(values.sizes.max(initial=0))]
     apart = np.zeros(len(ordered))
     for s, t in combinations(range(ordered.shape[1]), 2):
@@ -164,7 +158,6 @@ def proportions_within(values: NumbersByRater) -> Array:
 
 
 def proportion(one: Array, other: Array) -> Array:
-    """The difference of non-negative numbers in proportion to their sum; 0 for two zeros."""
     total = np.asarray(one + other)
     return np.divide(one - other, total, out=np.zeros(total.shape), where=total > 0)
 
@@ -173,9 +166,8 @@ def proportion(one: Array, other: Array) -> Array:
 class _Series:
     """Chebyshev series of tanh²(Δ/2) between stretches of the line.
 
-    `starts` is where each stretch of the points starts and the last one ends. `terms` are the
-    polynomials at each point's place in its stretch. `kernel` has the coefficients for two
-    stretches 0, 1, 2, … apart.
+    `terms` are the polynomials at each point's place in its stretch. `kernel` has the coefficients
+    for two stretches 0, 1, 2, … apart.
     """
 
     starts: Codes

@@ -29,8 +29,8 @@ ROUNDED = 1 + 1e-9
 class Duels(NamedTuple):
     """The classifier against each rater on each row, three arrays of shape (P, R).
 
-    `held` is True where the two can be compared. `classifier` and `rater` are True where that one
-    is at least as close to the others.
+    `held` is True where the two can be compared, and the others where that one is at least as
+    close.
     """
 
     held: NDArray[np.bool_]
@@ -39,7 +39,6 @@ class Duels(NamedTuple):
 
 
 def duels_of(panel: Panel) -> Duels:
-    """The duels of a panel of labels or of numbers. Categories that are numbers are numbers."""
     if panel.holds == "numbers":
         return panel.kept(_of_numbers)
     return panel.kept(_of_scores if panel.scale.numeric else _of_labels)
@@ -65,10 +64,7 @@ def _of_numbers(panel: NumbersByRater) -> Duels:
 
 
 def _closer(values: Array, labels: Array) -> Duels:
-    """Closer is whose root mean squared distance from the others is smaller.
-
-    `values` (P, R, D) are the raters', and `labels` (P, D) the classifier's.
-    """
+    """Closer is whose root mean squared distance from the others is smaller."""
     given = ~np.isnan(values[:, :, 0])
     held = given & ~np.isnan(labels[:, :1]) & (given.sum(1) >= 2)[:, None]
     far, far_raters = np.empty(given.shape), np.empty(given.shape)
@@ -138,11 +134,9 @@ def _lost(panel: Panel) -> SomeRows:
 class RaterComparison(NamedTuple):
     """The classifier against one rater, judged by the rest of the panel.
 
-    `n_clusters` counts the clusters that hold such an item, if items come in clusters. The wins are
-    shares of items on which the one matches the others at least as well as the other does; in
-    clusters, the mean of the shares of all clusters. `p_value` is that of the hypothesis that the
-    rater wins more often by `epsilon` or more. The classifier wins if it is `rejected`. `undefined`
-    says why it is not tested.
+    The wins are shares of items on which the one matches the others at least as well as the other
+    does; in clusters, the mean of their shares. `p_value` is that of the hypothesis that the rater
+    wins more often by `epsilon` or more. `undefined` says why it is not tested.
     """
 
     rater: str
@@ -157,11 +151,7 @@ class RaterComparison(NamedTuple):
 
 @dataclass(frozen=True)
 class AlternativeAnnotatorTest:
-    """The result of the alternative-annotator test.
-
-    `winning_rate` is ω, the share of the tested raters against whom the classifier wins; None for
-    the reason in `undefined`.
-    """
+    """`winning_rate` is ω, the share of the tested raters against whom the classifier wins."""
 
     winning_rate: float | None
     comparisons: tuple[RaterComparison, ...]
@@ -286,9 +276,8 @@ def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
 
 
 class Leads(NamedTuple):
-    """The duels with one rater, unit by unit: items, or the means of clusters.
-
-    `weights` are how many units show each row. The others are mean shares of wins.
+    """The duels with one rater, and how many items or clusters show each; clusters by their mean
+    wins.
     """
 
     weights: Array
@@ -297,12 +286,10 @@ class Leads(NamedTuple):
 
     @property
     def n(self) -> int:
-        """How many units there are."""
         return round(float(self.weights.sum()))
 
     @property
     def shares(self) -> tuple[float | None, float | None]:
-        """How often the classifier and the rater win, on average over the units."""
         total = self.weights.sum()
         if not total:
             return None, None
@@ -313,7 +300,6 @@ class Leads(NamedTuple):
 
 
 def leads_of(panel: Panel, duels: Duels, j: int) -> Leads:
-    """The duels with rater j, item by item or cluster by cluster."""
     held = duels.held[:, j]
     weights, clusters = np.where(held, panel.weights, 0.0), panel.clusters
     if clusters is None:

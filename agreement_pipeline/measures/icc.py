@@ -46,9 +46,8 @@ FEW_CROSSED_ITEMS = Condition(
 
 
 def one_way(values: NumbersByRater) -> tuple[Array, Array, Array, float]:
-    """The one-way analysis, over the items with two ratings or more.
-
-    Mean squares between and within items, the ratings per item (...), and the unit.
+    """Mean squares between and within items with two ratings or more, the ratings per item, and the
+    unit.
     """
     rated = values.at(values.seen & values.pairable)
     z, unit = unit_free(rated.values)
@@ -86,10 +85,7 @@ def _apart(raters: Array) -> Array:
 
 
 def share_between_items(between: Array, total: Array, unit: Array | float) -> Coefficient:
-    """The share of the total variance that lies between items.
-
-    Where the total is not positive, the share is nan and the total is 0.
-    """
+    """Where the total is not positive, the share is nan and the total is 0."""
     total = np.where(total > 1e-12, total, 0.0)
     return Coefficient(
         ratio(between, total),

@@ -146,18 +146,11 @@ def _williams_parts(panel: LabelsByRater) -> tuple[Array, Array]:
 
 
 def _met(panel: LabelsByRater) -> Array:
-    """The weights of the items that the classifier labelled and the panel rated; shape (..., P).
-
-    All other weights are 0.
-    """
     return np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
 
 
 def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
-    """Observed, expected and greatest agreement, and the share of the scale that one unit is.
-
-    The unit is the largest distance between two categories that are given.
-    """
+    """As in the groups' kappa: the parts, in units of the largest distance that is given."""
     c = panel.panel.counts().counts
     used = _met(panel)
     total = used.sum(-1)
@@ -173,13 +166,12 @@ def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Ar
 
 
 def strict_majority(panel: LabelsByRater) -> Codes:
-    """The category that more than half of an item's raters give; shape (P,); -1 without one."""
+    """Shape (P,); -1 without a strict majority."""
     c = panel.panel.counts().counts
     return np.where(2 * c.max(1) > c.sum(1), c.argmax(1), MISSING)
 
 
 def _with_majority(panel: LabelsByRater) -> LabelsByRater:
-    """The majority and the classifier as two raters of the items that have both."""
     codes = np.column_stack([strict_majority(panel), panel.labels])
     codes[(codes == MISSING).any(1)] = MISSING
     return LabelsByRater(
