@@ -42,9 +42,7 @@ EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
 EMPTY = "of an item without content"
 HERE = "file://"
-"""How the URL of a file of this machine begins."""
 SHOWN = {"timestamp": "times", "confidence": "confidence", "gold": "gold", "assisted": "assisted"}
-"""What a table shows that has a column."""
 
 
 def read(
@@ -139,15 +137,9 @@ def read_marked(
 ) -> "list[Marked]":
     r"""What each rater marked in each item, from the export of a tool.
 
-    Parameters
-    ----------
-    source
-        The path of the export.
-    kind
-        The kind of the objects: `spans`, `boxes` or another of `agreement_pipeline.units.KINDS`.
-    columns, round_name, limits, rules
-        As in `read`. Some formats do not tell an empty item from one that nobody opened. They need
-        `Rules(requires=())`.
+    `kind` is one of `agreement_pipeline.units.KINDS`, such as `spans`. All else is as in `read`.
+    Some formats do not tell an empty item from one that nobody opened. They need
+    `Rules(requires=())`.
 
     Raises
     ------
@@ -175,7 +167,7 @@ def read_marked(
 
 
 def _marked(rows: Rows) -> "list[Marked]":
-    """What is marked in each row. Its label is the number of what was drawn, after a mark."""
+    """A label is the number of what was drawn, after a mark."""
     from agreement_pipeline.units import Marked
 
     occurrence = "occurrence" if "occurrence" in rows.names else "1"
@@ -220,7 +212,6 @@ def _units_in(
 
 
 def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
-    """The units with what is known of their items: gold, cluster and strata."""
     names = [n for n in rows.names if n in ("gold", "cluster") or n.startswith(STRATUM)]
     if not names:
         return units
@@ -236,13 +227,7 @@ def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
 def read_rounds(
     path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS, reader: str | None = None
 ) -> tuple[str, ...]:
-    """The rounds that a file with a column of rounds names, sorted.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken. Or it has no such column, or a row without a round.
-    """
+    """The sorted names in a file's column of rounds. It refuses a row without one."""
     named = set[str]()
     with unpacked(path, limits) as place:
         for rows in reader_of(place, reader, columns).rounds(place, Asked(columns, limits=limits)):
@@ -276,12 +261,7 @@ def rows_of(
 ) -> Rows:
     """The ratings of a source under canonical names, not yet checked. All is as in `read`.
 
-    No session: they are put in that of a Spark DataFrame, else in DuckDB.
-
-    Raises
-    ------
-    RatingsError
-        The source is broken, too large or unknown, or it cannot show what is required.
+    Without a session they are put in that of a Spark DataFrame, else in DuckDB.
     """
     asked = Asked(columns, layout, limits, rules, session or _session(source))
     if isinstance(source, str) and source.startswith(HERE):
@@ -307,7 +287,7 @@ def _kept(rows: Rows) -> Relation:
 
 
 def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
-    """The rows of one round. If no round is named, all rows of a source with at most one round."""
+    """If no round is named, all rows of a source with at most one round."""
     if name is None and rules.all_rounds:
         return rows
     where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
@@ -361,10 +341,7 @@ def unnamed(
 
 
 def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
-    """The rows, with what their reader is called and what they can show.
-
-    They are refused if they cannot show what is required.
-    """
+    """Refuses rows that cannot show what is required."""
     shows = frozenset(reader.shows)
     if reader.submissions is None:
         shown = {word for name, word in SHOWN.items() if name in rows.names}
@@ -385,7 +362,6 @@ def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
 def _checked(
     rows: Rows, scale: Scale | None, level: Level, classifiers: Classifiers, limits: Limits
 ) -> Ratings:
-    """The rows as ratings. Their scale is found if none is given."""
     try:
         return Ratings.from_cells(
             rows,
@@ -409,7 +385,6 @@ def _checked(
 
 
 def _refuse_unusable(ratings: Ratings, source: str) -> None:
-    """Refuse ratings without agreement to measure, since no two raters rated the same item."""
     raters = ratings.raters
     if len(raters) < 2:
         models = (
