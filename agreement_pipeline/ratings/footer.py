@@ -78,7 +78,6 @@ values are and how they are written.
 """
 
 MOST_VALUES = 8_000_000
-"""The most values that one description may have."""
 
 BITS: Final = {"i16": 16, "i32": 32, "i64": 64, "n32": 32, "n64": 64}
 KINDS: Final = {
@@ -107,7 +106,6 @@ class Field(NamedTuple):
 
     @property
     def wire(self) -> int:
-        """The number of its kind in the bytes."""
         return LIST if self.many else KINDS.get(self.kind, STRUCT)
 
 
@@ -129,13 +127,7 @@ class Compact:
         self.is_plain = True
 
     def struct(self, name: str) -> Fields:
-        """The next struct, which the format calls by this name.
-
-        Raises
-        ------
-        FooterError
-            The bytes are none, or it is larger than is allowed.
-        """
+        """What does not fit the format, or is larger than is allowed, is a `FooterError`."""
         known, fields, number = STRUCTS[name], Fields(), 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._whole("i16")
@@ -184,14 +176,13 @@ class Compact:
         return self._byte() if field.kind == "i8" else self.struct(field.kind)
 
     def _whole(self, kind: str) -> int:
-        """A whole number. Readers would cut off what does not fit its kind."""
+        """Readers would cut off what does not fit its kind."""
         number = self.unsigned()
         if number >> BITS[kind]:
             raise FooterError(f"a number of more than {BITS[kind]} bits")
         return (number >> 1) ^ -(number & 1)
 
     def unsigned(self) -> int:
-        """The next whole number, which has no sign."""
         number = 0
         for place in range(0, 70, 7):
             part = self._byte()
@@ -201,7 +192,6 @@ class Compact:
         raise FooterError("a number of more than 10 bytes")
 
     def take(self, size: int) -> bytes:
-        """The next bytes."""
         start, self.at = self.at, self.at + size
         if self.at > len(self.data):
             raise FooterError(f"{size} bytes where {len(self.data) - start} are left")
@@ -218,7 +208,6 @@ MARK, ENCRYPTED = b"PAR1", b"PARE"
 BYTE_ARRAY = 6
 REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
 DATA, DICTIONARY, DATA_2 = 0, 2, 3
-"""The kinds of pages."""
 HEADERS: Final = {
     DATA: "data_page_header",
     DICTIONARY: "dictionary_page_header",
@@ -253,11 +242,6 @@ class Leaf(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page: where its header, content and end are, its kind, and what its header says.
-
-    `size` has the bytes of its content once they are unpacked, `whole` also those of its header.
-    """
-
     at: int
     content: int
     end: int
@@ -280,8 +264,6 @@ class Chunk(NamedTuple):
         True if the texts stand there once, or as what differs from the one before.
     is_plain
         True if its pages say no more of the values than how they are written.
-    begin, end
-        Where its pages are.
     """
 
     group: int
@@ -311,13 +293,7 @@ class Footer:
 
     @classmethod
     def of(cls, source: Path | pa.NativeFile) -> "Footer":
-        """The footer of a file.
-
-        Raises
-        ------
-        FooterError
-            It has none, or one that contradicts itself or the file.
-        """
+        """A footer that is missing, or contradicts itself or the file, is a `FooterError`."""
         with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
             fields, is_plain, end = _at_the_end(file)
             groups = fields["row_groups"]
@@ -347,18 +323,15 @@ class Footer:
 
     @property
     def keys(self) -> list[tuple[bytes, bytes]]:
-        """The metadata, in their order. A key may stand there twice."""
         pairs = self.fields.get("key_value_metadata", ())
         return [(pair["key"], pair.get("value", b"")) for pair in pairs]
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return int(self.fields["num_rows"])
 
     @property
     def size(self) -> int:
-        """The bytes of all pages once they are unpacked."""
         return sum(each.size for each in self.chunks)
 
 
@@ -418,7 +391,7 @@ def _chunk(file: File, most: int, at: int, rows: int, leaf: Leaf, given: Fields)
 
 
 def _pages(file: File, where: str, begin: int, end: int) -> Iterator[Page]:
-    """The pages between two places of a file. Each begins where the one before ends."""
+    """Each page begins where the one before ends."""
     at = begin
     while at < end:
         header, length = _header(file, at)
@@ -436,7 +409,6 @@ def _pages(file: File, where: str, begin: int, end: int) -> Iterator[Page]:
 
 
 def _header(file: File, at: int) -> tuple[Fields, int]:
-    """The header of a page and its length. More is read if it is unusually long."""
     for most in (USUAL, LARGEST):
         found = Compact(_bytes(file, at, most))
         try:
@@ -491,7 +463,7 @@ def _refuse_nulls(file: File, where: str, said: Fields, data: Sequence[Page], le
 
 
 def _nulls(file: File, codec: int, page: Page, leaf: Leaf) -> int:
-    """How many values are missing: their level is below the highest."""
+    """The level of a missing value is below the highest."""
     if not leaf.defined:
         return 0
     data, values = _bytes(file, page.content, page.end - page.content), page.said["num_values"]
@@ -519,7 +491,7 @@ def _unpacked(data: bytes, codec: int, size: int) -> bytes:
 
 
 def _highest(levels: bytes, highest: int, values: int) -> int:
-    """How many levels are the highest. They stand there as runs, or bit by bit."""
+    """Levels stand there as runs, or bit by bit."""
     width, found, rest = highest.bit_length(), 0, Compact(levels)
     while values > 0:
         head = rest.unsigned()
@@ -540,7 +512,6 @@ def _highest(levels: bytes, highest: int, values: int) -> int:
 def _pieces(
     file: File, chunks: Sequence[Chunk], columns: Sequence[Fields]
 ) -> Iterator[tuple[int, int, str]]:
-    """Where the chunks, filters and indexes of a row group begin and end, and what they are."""
     for chunk, given in zip(chunks, columns, strict=True):
         name = f"column {chunk.path!r} of row group {chunk.group}"
         if chunk.end > chunk.begin:
@@ -588,7 +559,7 @@ def _schema(elements: Sequence[Fields]) -> tuple[Leaf, ...]:
 def _leaves(
     elements: Iterator[Fields], number: int, path: tuple[bytes, ...], repeated: int, defined: int
 ) -> Iterator[Leaf]:
-    """The next columns of a schema, which stands there depth first."""
+    """A schema stands there depth first."""
     names: set[str] = set()
     for _ in range(number):
         if (element := next(elements, None)) is None:
