@@ -23,14 +23,10 @@ SIGNS: dict[Tone, tuple[str, str, str]] = {
     "partly": ("butt", "#8a5a00", "▮"),
     "bad": ("square", "#b5280f", "■"),
 }
-"""The end of the line that draws a value, its colour, and its sign in the legend."""
 
 
 def glance(course: Figure | None) -> str | None:
-    """The last rounds of a figure of rounds, as a data URI: as many as have room.
-
-    None if no round has a value.
-    """
+    """The last rounds of a figure of rounds, as a data URI: as many as have room."""
     if course is None:
         return None
     known = [mark for mark in course.marks if mark.value is not None][-MOST_ROUNDS:]
@@ -72,7 +68,6 @@ def _shown_as(mark: Mark) -> Tone:
 
 
 def _lines(cutoffs: Sequence[float], axis: Axis) -> Iterator[str]:
-    """The cut-offs with their numbers, which stand apart."""
     below = 0
     for cutoff in cutoffs:
         y = round(axis.at(cutoff))
@@ -82,7 +77,6 @@ def _lines(cutoffs: Sequence[float], axis: Axis) -> Iterator[str]:
 
 
 def _values(tone: Tone, placed: Sequence[tuple[int, Mark]], axis: Axis) -> str:
-    """The intervals and the values of the rounds with one decision."""
     end, colour, _ = SIGNS[tone]
     flat, lines, values = 2 if end == "butt" else 0, "", ""
     for x, mark in placed:

@@ -41,7 +41,7 @@ from agreement_pipeline.text import PERCENT, WHOLE_PERCENT, counted, in_words
 
 Kind = Literal["rater", "category"]
 GOLD, MOST_SECONDS, DAY = "gold_accuracy", 3_600, 86_400.0
-"""The measure of gold items; a longer time between two ratings is a pause."""
+"""A longer time between two ratings is a pause."""
 MOST_PAIRS, MOST_TOLD, MOST_ITEMS = 8, 3, 4
 NEVER_AGAIN = "No rater met an item twice, so agreement with themselves is not known."
 FAIR = (
@@ -84,12 +84,9 @@ READINGS: dict[Kind, dict[tuple[bool, bool], str]] = {
         ),
     },
 }
-"""What it says if agreement with themselves, and with the others, is high."""
 
 
 class Comparison(NamedTuple):
-    """Two measures by rater or by category: within raters, and between them."""
-
     kind: Kind
     themselves: str
     others: str
@@ -122,10 +119,6 @@ def comparisons(scale: Scale, policy: Policy | None = None) -> tuple[Comparison,
 def themselves_and_others(
     ratings: Ratings, policy: Policy, shown: Shown | None = None
 ) -> Grid | None:
-    """A row for each rater and each category, as in `joint_rows`.
-
-    None if the scale lists no categories, since no pair of measures compares raters there.
-    """
     compared = comparisons(ratings.scale, policy)
     if not compared:
         return None
@@ -138,17 +131,6 @@ def themselves_and_others(
 def joint_rows(
     estimates: Iterable[Estimate], compared: Sequence[Comparison], policy: Policy
 ) -> Grid:
-    """A row for each rater and each category: agreement within raters, between them, and a reading.
-
-    Parameters
-    ----------
-    estimates
-        Those of the compared measures by rater and by category. Others are ignored.
-    compared
-        The pairs of measures.
-    policy
-        The policy whose cut-offs decide.
-    """
     by_name = {(found.measure, found.scope): found for found in estimates}
     rows: list[Row] = []
     for each in compared:
@@ -166,12 +148,9 @@ def reading(
 ) -> str:
     """What agreement within raters and agreement between them say together.
 
-    It comes from the intervals, not from the values. Its cut-off is the tentative one of the
-    policy's rule on that measure and scope. Without such a rule it is 0.667.
-
-    - Agreement is high if the lower limit reaches the cut-off.
-    - Agreement is low if the upper limit is under the cut-off.
-    - In all other cases the reading is *cannot tell*.
+    It comes from the intervals. The cut-off is the tentative one of the policy's rule on that
+    measure and scope, or 0.667. Agreement is high if the lower limit reaches it, and low if the
+    upper limit is under it. Else the reading is *cannot tell*.
     """
     kind = compared.kind
     usual = [Rule(name, scope=kind, effect="warn") for name in compared[1:]]
@@ -194,17 +173,13 @@ def reading(
 
 
 def _verdict(usual: Rule, found: Estimate | None, policy: Policy) -> Verdict:
-    """The verdict of the policy's rule; if there is no such rule, of the usual cut-offs."""
     same = (usual.measure, usual.scope)
     mine = (rule for rule in policy.rules if (rule.measure, rule.scope) == same)
     return next(mine, usual).judge([] if found is None else [found])[0]
 
 
 def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Grid | None:
-    """A row for each rater who is shown, in the order of names, since a rank would mislead.
-
-    None if the scale lists no categories, or for a single rater.
-    """
+    """A row for each rater who is shown, in the order of names, since a rank would mislead."""
     if ratings.scale.continuous or len(ratings.raters) < 2:
         return None
     asked = shown or Shown.whole(ratings.raters)
@@ -280,10 +255,7 @@ def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]
 
 
 def _seconds(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, str]:
-    """The median time between two ratings of each of some raters, without pauses.
-
-    Times are texts or dates. Empty where there are none.
-    """
+    """The median time between two ratings of a rater, without pauses. Times are texts or dates."""
     if "timestamp" not in ratings.has:
         return {}
     found = in_pandas(ratings.first(["rater", "timestamp"], raters=shown, gold=True))
@@ -297,7 +269,6 @@ def _seconds(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, str]:
 
 
 def raters(judged: JudgedRound) -> Answer | None:
-    """Who stands out, each rater beside the others and themselves, and the pairs who differ."""
     if len(judged.raters) < 2:
         return None
     table = profiles(judged.ratings, judged.policy, judged.shown)
@@ -350,7 +321,7 @@ def _when_again(ratings: Ratings) -> str:
 
 
 def repeats(found: pa.Table) -> Codes:
-    """The rows of a table of ratings that have the item and the rater of the row before."""
+    """The rows that have the item and the rater of the row before."""
     at, place = (found[name].to_numpy() for name in ("at", "place"))
     return np.flatnonzero((at[1:] == at[:-1]) & (place[1:] == place[:-1])) + 1
 
@@ -390,7 +361,6 @@ def _pairs(judged: JudgedRound, pairs: Sequence[Estimate], told: Sequence[Scope]
 
 
 def _differ(judged: JudgedRound, one: str, other: str) -> Answer:
-    """The items on which two raters differ, the most disputed first."""
     two = sorted((one, other), key=judged.ratings.names.index)
     found = judged.ratings.first(["at", "item", "label"], raters=two)
     at, labels = whole(found["at"]), in_pandas(found["label"]).astype(TEXT).array
