@@ -73,7 +73,6 @@ class ByRater(Statistic):
 
     @property
     def said(self) -> Array | Codes:
-        """What was given in the columns."""
         raise NotImplementedError
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> Self:
@@ -82,7 +81,7 @@ class ByRater(Statistic):
 
     @property
     def given(self) -> NDArray[np.bool_]:
-        """True for each rating in the columns. Shape (P, R)."""
+        """Shape (P, R)."""
         raise NotImplementedError
 
     @property
@@ -97,7 +96,6 @@ class ByRater(Statistic):
 
     @property
     def some_apart(self) -> bool:
-        """True if a classifier or a group of them stands apart from the panel."""
         return self.classifier is not None
 
     @property
@@ -106,19 +104,16 @@ class ByRater(Statistic):
         raise NotImplementedError
 
     def with_scale(self, scale: Scale) -> Self:
-        """The same on a scale that lists the same categories in another order."""
         return changed(self, scale=scale)
 
     def merged(self) -> Self:
-        """Make equal rows of a cluster one row, if rows are not the items themselves."""
         return self
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        """Keep the columns at some places in this order."""
+        """At some places, in this order."""
         raise NotImplementedError
 
     def only(self, raters: Sequence[str]) -> Self:
-        """Keep the columns of some raters in this order."""
         return self.with_columns([self.raters.index(rater) for rater in raters])
 
     @property
@@ -128,7 +123,6 @@ class ByRater(Statistic):
 
     @property
     def n_raters(self) -> int:
-        """How many columns there are."""
         return len(self.raters)
 
     @property
@@ -163,7 +157,6 @@ class ByRater(Statistic):
         return merged.with_columns(order).merged()
 
     def without(self, rater: str) -> Self:
-        """Keep the columns of all raters but one."""
         return self.only([name for name in self.raters if name != rater])
 
     def against(self, rater: str) -> Self:
@@ -173,15 +166,13 @@ class ByRater(Statistic):
 
     @property
     def panel(self) -> Self:
-        """The columns alone: nobody stands apart."""
+        """Nobody stands apart."""
         return self.kept(_alone).reweighted(self.weights)
 
     def joined(self) -> Self:
-        """The panel with the classifier as the last column."""
         return self.kept(_joined).reweighted(self.weights)
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn. One table is made at a time."""
         return (self.without(rater) for rater in self.first)
 
     @OfRows
@@ -189,7 +180,6 @@ class ByRater(Statistic):
         return self.rated.astype(float)
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some rows each rater of the panel rated."""
         return np.asarray(np.where(rows, self.weights, 0.0) @ self._rated_as_numbers)
 
 
@@ -211,14 +201,13 @@ def _joined(statistic: R) -> R:
 def placed(
     cells: NDArray[T], own: Sequence[str], raters: Sequence[str], missing: float
 ) -> NDArray[T]:
-    """Cells with a column for each of `raters`. Raters without one of their own get `missing`."""
+    """A column for each of `raters`. Those without one of their own get `missing`."""
     columns = np.full((len(cells), len(raters), *cells.shape[2:]), missing, dtype=cells.dtype)
     columns[:, [raters.index(name) for name in own]] = cells
     return columns
 
 
 def refuse_other_classifier(what: str, one: str | None, other: str | None) -> None:
-    """Refuse to add the statistics of two classifiers."""
     if one != other:
         raise RatingsError(
             f"{what}: found classifiers {one!r} and {other!r}; expected one. "
@@ -237,9 +226,7 @@ class NumbersByRater(ByRater):
     ----------
     values
         Shape (N, R, D), or (N, R) in one dimension: what each rater gave each item, nan in all
-        dimensions if missing.
-    weights, scale, raters, clusters
-        As for `LabelsByRater`, on a scale of numbers.
+        dimensions if missing. All else is as for `LabelsByRater`.
     left_out
         How many items with missing ratings `crossed` left out.
 
@@ -300,11 +287,9 @@ class NumbersByRater(ByRater):
         )
 
     def with_unseen_by_tail(self) -> Self:
-        """The numbers, of which unseen items differ as much as the tail of the errors says."""
         return changed(self, by_tail=True)
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "NumbersByRater":
-        """Set one classifier or isolated rater apart. `labels` are what they gave (N, D)."""
         expected = (len(self.values), self.scale.dimensions)
         if np.shape(labels) != expected:
             raise RatingsError(
@@ -317,37 +302,30 @@ class NumbersByRater(ByRater):
 
     @property
     def said(self) -> Array:
-        """The values."""
         return self.values
 
     @OfRows
     def given(self) -> NDArray[np.bool_]:
-        """True for each rating in the columns. Shape (N, R)."""
         return np.asarray(~np.isnan(self.values[:, :, 0]))
 
     @OfRows
     def labelled(self) -> NDArray[np.bool_]:
-        """True for rows with a label from the classifier. Shape (N,)."""
         return np.asarray(~np.isnan(self.labels[:, 0]))
 
     @property
     def hashes(self) -> Hashes:
-        """A number for what each rater gave in each row. Shape (N, R)."""
         return hashes_of(*np.moveaxis(self.values, 2, 0))
 
     @OfRows
     def sizes(self) -> Array:
-        """Ratings a row. Shape (N,)."""
         return np.asarray(self.rated.sum(1), dtype=float)
 
     @OfRows
     def pairable(self) -> NDArray[np.bool_]:
-        """True for rows with two ratings or more. Shape (N,)."""
         return np.asarray(self.sizes >= 2)
 
     @cached_property
     def seen(self) -> NDArray[np.bool_]:
-        """True for rows with weight in some resample. Shape (N,)."""
         return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
@@ -374,7 +352,6 @@ class NumbersByRater(ByRater):
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
 
     def _splits(self, elsewhere: Callable[[Array, Array], Array]) -> Array:
-        """Every split of a typical item between two values, turned through the raters."""
         meeting = self.at(self.pairable) if self.pairable.any() else self
         numbers = two_numbers(meeting.values, meeting.weights, self.scale, elsewhere)
         size = min(typical_size(self.sizes, self.weights), self.n_raters)
@@ -388,7 +365,6 @@ class NumbersByRater(ByRater):
         return np.asarray(agreed & (self.by_tail and is_open and self.classifier is None))
 
     def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
-        """Add unseen rows that weigh `mass` in all."""
         return changed(
             self,
             values=np.concatenate([self.values, rows]),
@@ -398,7 +374,6 @@ class NumbersByRater(ByRater):
         )
 
     def crossed(self) -> "NumbersByRater":
-        """Keep the items that every rater rated and count those left out."""
         complete = np.asarray(self.given.all(1))
         if complete.all():
             return self
@@ -406,7 +381,6 @@ class NumbersByRater(ByRater):
         return changed(self.at(complete), left_out=left_out)
 
     def at(self, rows: NDArray[np.bool_]) -> "NumbersByRater":
-        """Keep some of the rows; the last choice is remembered for all reweighted copies."""
         if rows.all():
             return self
         last = self.kept(_LastRows)
@@ -422,7 +396,6 @@ class NumbersByRater(ByRater):
         return last.numbers.reweighted(self.weights[..., rows])
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        """Keep the columns at some places in this order."""
         names = checked_raters(NUMBERS, [self.raters[place] for place in places])
         return changed(self, values=self.values[:, places], raters=names)
 
@@ -445,8 +418,6 @@ class NumbersByRater(ByRater):
 
 
 class _LastRows:
-    """The rows that `NumbersByRater.at` kept last."""
-
     def __init__(self, numbers: NumbersByRater) -> None:
         self.rows: NDArray[np.bool_] | None = None
         self.numbers = numbers
@@ -572,13 +543,7 @@ class LabelsByRater(ByRater):
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
-        """Set one classifier or isolated rater apart. `labels` are their codes (P,).
-
-        Raises
-        ------
-        RatingsError
-            The codes are of other rows or off the scale, or the classifier has a rater's name.
-        """
+        """`labels` are codes (P,)."""
         what = f"{LABELS}: classifier's labels"
         codes = checked_codes(what, labels, len(self.scale.names))
         if codes.shape != (len(self.codes),):
@@ -594,13 +559,7 @@ class LabelsByRater(ByRater):
         return changed(self, labels=codes, classifier=classifier)
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
-        """Make some of the raters the second of two groups.
-
-        Raises
-        ------
-        RatingsError
-            A name is unknown or there twice.
-        """
+        """Make some of the raters the second of two groups."""
         names = {*second}
         if names - {*self.raters} or len(names) != len(second):
             raise RatingsError(
@@ -616,35 +575,29 @@ class LabelsByRater(ByRater):
 
     @property
     def said(self) -> Codes:
-        """The codes."""
         return self.codes
 
     @OfRows
     def given(self) -> NDArray[np.bool_]:
-        """True for each rating in the columns. Shape (P, R)."""
         return np.asarray(self.codes >= 0)
 
     @OfRows
     def rated(self) -> NDArray[np.bool_]:
-        """True for each rating of the panel that counts. One column for each panel member."""
         if self.confidence is not None:
             return np.asarray(~np.isnan(self.confidence))
         return self.given if self.second is None else np.asarray(self.given[:, ~self._in_second])
 
     @OfRows
     def labelled(self) -> NDArray[np.bool_]:
-        """True for rows with a label from the classifier or the second group. Shape (P,)."""
         of_group = self.given[:, self._in_second].any(1)
         return np.asarray(self.labels >= 0 if self.second is None else of_group)
 
     @property
     def some_apart(self) -> bool:
-        """True if a classifier or a second group stands apart from the panel."""
         return self.classifier is not None or self.second is not None
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The raters of the panel: all columns that are not of the second group."""
         return tuple(name for name in self.raters if name not in (self.second or ()))
 
     @property
@@ -653,12 +606,12 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def indicators(self) -> Array:
-        """1 if a rater gave a category, else 0. Shape (P, R, K)."""
+        """Shape (P, R, K)."""
         return np.asarray(self.codes[:, :, None] == np.arange(len(self.scale.names)), dtype=float)
 
     @OfRows
     def label_indicators(self) -> Array:
-        """1 if the classifier gave a category, else 0. Shape (P, K)."""
+        """Shape (P, K)."""
         return np.asarray(self.labels[:, None] == np.arange(len(self.scale.names)), dtype=float)
 
     @OfRows
@@ -669,7 +622,6 @@ class LabelsByRater(ByRater):
 
     @property
     def sure(self) -> Array:
-        """The confidence of each rating. It is nan if none was stated. Shape (P, R)."""
         return np.full(self.codes.shape, np.nan) if self.confidence is None else self.confidence
 
     @property
@@ -686,31 +638,28 @@ class LabelsByRater(ByRater):
         return np.asarray(met if met.any() else self.used)
 
     def split_between(self, split: tuple[int, int]) -> Self:
-        """Split unseen items between these two categories."""
         return changed(self, unseen=self.unseen._replace(split=split))
 
     @property
     def asked(self) -> Sequence[int]:
-        """The categories whose values are asked for."""
         category = self.unseen.category
         return range(len(self.scale.names)) if category is None else (category,)
 
     @property
     def hashes(self) -> Hashes:
-        """A number for the label of each rater in each row, and for how sure they were. (P, R)."""
+        """Also for how sure the raters were. (P, R)."""
         return hashes_of(self.codes, self.sure)
 
     @property
     def mixes(self) -> Array | None:
-        """The counts of each row. None if somebody stands apart, or confidence counts."""
+        """None if somebody stands apart, or confidence counts."""
         return None if self.some_apart or self.confidence is not None else self.counts().counts
 
     def counts(self) -> CategoryCounts:
-        """The counts of each row, without the raters' names."""
         return self.kept(_row_counts).reweighted(self.weights)
 
     def counts_without(self, rater: str) -> CategoryCounts:
-        """The counts without a rater. Equal rows are made one."""
+        """Equal rows are made one."""
         place = self.raters.index(rater)
         column, counts = self.codes[:, place], np.array(self.counts().counts)
         rows = np.flatnonzero(column >= 0)
@@ -722,7 +671,6 @@ class LabelsByRater(ByRater):
         return found.merged()
 
     def in_numbers(self) -> NumbersByRater:
-        """The numbers that the codes of an interval or ratio scale stand for."""
         numbers = np.append(self.scale.scores, np.nan)
         values, scale, raters = numbers[self.codes], self.scale, self.raters
         return NumbersByRater(
@@ -741,7 +689,6 @@ class LabelsByRater(ByRater):
         return self if self.second is not None or self.confidence is not None else self.counts()
 
     def with_scale(self, scale: Scale) -> Self:
-        """The same on a scale that lists the same categories in another order."""
         if scale.categories == self.scale.categories:
             return self
         places = np.append(scale.positions_of(self.scale), MISSING)
@@ -754,7 +701,6 @@ class LabelsByRater(ByRater):
         )
 
     def merged(self) -> Self:
-        """Make equal rows of a cluster one row. The order is fixed."""
         columns, n = [self.codes, self.labels[:, None]], self.n_raters
         if self.confidence is not None:
             known = np.nan_to_num(self.confidence, nan=MISSING)
@@ -775,7 +721,6 @@ class LabelsByRater(ByRater):
         )
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        """Keep the columns at some places in this order."""
         return changed(
             self,
             codes=self.codes[:, places],
@@ -801,7 +746,6 @@ class LabelsByRater(ByRater):
         return form.with_rows(np.vstack([rows, rows]), np.repeat(pair, len(rows)), mass)
 
     def with_rows(self, rows: Codes, labels: Codes, mass: float) -> Self:
-        """Add unseen rows that weigh `mass` in all."""
         sure = self.confidence
         return changed(
             self,
@@ -844,7 +788,7 @@ def _row_counts(labels: LabelsByRater) -> CategoryCounts:
 
 
 def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
-    """Put the rows of two tables of labels under the raters of both, one column a rater."""
+    """The rows of two tables under the raters of both."""
     refuse_other_scale(LABELS, one.scale, other.scale)
     refuse_sum(LABELS, one.clusters, other.clusters)
     raters = joint_raters(one.raters, other.raters)
@@ -907,26 +851,17 @@ class Apart(NamedTuple):
 
     @property
     def of_pairs(self) -> Array:
-        """The mean distance of two raters. Shape (R, R). It is nan if they never met."""
+        """Shape (R, R). It is nan if two never met."""
         return _mean(self.total, self.met)
 
     @property
     def of_raters(self) -> Array:
-        """The mean distance of a rater from all others. Shape (R,). It is nan if none was met."""
+        """The mean distance of a rater from all others (R,). It is nan if none was met."""
         return _mean(self.total.sum(1), self.met.sum(1))
 
 
 def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
-    """How far apart the raters are, by a few products of matrices.
-
-    Examples
-    --------
-    >>> from agreement_pipeline import Scale
-    >>> codes, raters = [[0, 0, 1], [1, 1, -1]], ("ana", "ben", "cy")
-    >>> labels = LabelsByRater(codes, [2, 3], scale=Scale(("no", "yes")), raters=raters)
-    >>> raters_apart(labels).of_pairs[0].tolist()
-    [nan, 0.0, 1.0]
-    """
+    """By a few products of matrices."""
     given = panel.given.astype(float)
     met = _products(given, given, panel.weights)
     if isinstance(panel, LabelsByRater):

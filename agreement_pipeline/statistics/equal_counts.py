@@ -44,8 +44,8 @@ def with_equal_counts_as_one(
 ) -> LabelsByRater:
     """Rows of equal counts as one row for a measure, if there are many items and then fewer rows.
 
-    What the measure sums comes along. Nothing else can be summed then. Rows that belong to a sum
-    over few items stay as they are. So do rows on which nothing can be compared.
+    Nothing but what the measure sums can be summed then. Rows that belong to a sum over few items
+    stay as they are. So do rows on which nothing can be compared.
     """
     if _drawn_row_by_row(labels):
         return labels

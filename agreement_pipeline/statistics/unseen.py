@@ -13,7 +13,7 @@ from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
 
 MAX_TURNS = 8
 TIMES_APART = 2
-"""How many of the largest differences seen on one item lie between the two values of unseen ones.
+"""The largest difference seen on one item fits so many times between the two values of unseen ones.
 
 A round of few items may not show the largest errors that occur.
 """
@@ -42,7 +42,6 @@ def split_between(used: Array, scale: Scale, category: int | None = None) -> tup
 
 
 def split_at(split: tuple[int, int] | None, places: Codes) -> tuple[int, int] | None:
-    """The same two categories, if the categories have other places."""
     return None if split is None else (int(places[split[0]]), int(places[split[1]]))
 
 
@@ -72,13 +71,12 @@ def _distances(used: Array, scale: Scale, first: int) -> Array:
 
 
 def typical_size(sizes: Array | Codes, weights: Array) -> int:
-    """The most common number of ratings in rows with two or more; 2 if there are none."""
+    """In rows with two or more; 2 if there are none."""
     common = np.bincount(sizes.astype(int), weights, minlength=3)
     return 2 + int(common[2:].argmax())
 
 
 def category_splits(size: int, pair: tuple[int, int], n_categories: int) -> Array:
-    """Every split of an item of `size` ratings as counts by category. Shape (size + 1, K)."""
     rows = np.zeros((size + 1, n_categories))
     rows[:, pair[0]], rows[:, pair[1]] = np.arange(size, -1, -1), np.arange(size + 1)
     return rows
@@ -104,10 +102,7 @@ def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> 
 
 
 def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: int) -> Codes:
-    """Every split of an item as codes by rater, turned through the places of raters.
-
-    In a large panel each is turned through some evenly spread places.
-    """
+    """In a large panel each split is turned through some evenly spread places."""
     turns = min(n_raters, most_turns)
     place = (np.arange(n_raters) - np.arange(turns)[:, None] * n_raters // turns) % n_raters
     of_first = np.arange(size, -1, -1)[:, None, None]
@@ -119,7 +114,6 @@ def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: in
 def splits_like(
     given: NDArray[np.bool_], weights: Array, pair: tuple[int, int], most_turns: int
 ) -> Codes:
-    """Every split of an item that is typical of the ratings given. Codes by rater."""
     n_raters = given.shape[1]
     size = min(typical_size(given.sum(1), weights), n_raters)
     return rater_splits(size, pair, n_raters, most_turns)
@@ -132,10 +126,8 @@ def splits_met(
     pair: tuple[int, int],
     most_turns: int,
 ) -> Codes:
-    """Every split of an item that is typical of what a classifier met. Codes by rater.
-
-    Only items with two ratings or more count if the classifier labelled some. All items and raters
-    count if it met none.
+    """Only items with two ratings or more count if the classifier labelled some. All items and
+    raters count if it met none.
     """
     met = labelled & (weights > 0) & given.any(1)
     if not met.any():
@@ -150,7 +142,6 @@ def splits_met(
 
 
 def mean_confidence(confidence: Array, rows: Codes) -> Array:
-    """The mean confidence that each rater stated for unseen rows of codes."""
     stated, total = ~np.isnan(confidence), np.nansum(confidence, axis=0)
     nobody = np.full(total.shape, np.nan)
     mean = np.divide(total, stated.sum(0), out=nobody, where=stated.any(0))
@@ -158,10 +149,7 @@ def mean_confidence(confidence: Array, rows: Codes) -> Array:
 
 
 def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
-    """The raters who meet an unseen item again: as many as meet a typical item again.
-
-    They are turned through all raters who met an item again.
-    """
+    """As many raters as meet a typical item again, turned through all who did."""
     items, n_raters = np.unique(item, return_counts=True)
     typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
     raters = np.unique(rater)
@@ -301,7 +289,7 @@ def number_splits(size: int, places: int, numbers: Array) -> Array:
 
 
 def turned(rows: Array) -> Array:
-    """Each row turned through the places of raters: all of them or some in a large panel."""
+    """Through the places of all raters, or of some in a large panel."""
     n_raters = rows.shape[1]
     turns = min(n_raters, MAX_TURNS)
     return np.concatenate(

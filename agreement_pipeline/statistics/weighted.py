@@ -31,18 +31,17 @@ class SomeRows(NamedTuple):
     values: Array
 
     def split_at(self, place: int) -> tuple["SomeRows", "SomeRows"]:
-        """The rows before a place, and the others with their places counted from there."""
+        """The places of the others are counted from there."""
         n = int(np.searchsorted(self.places, place))
         before = SomeRows(self.places[:n], self.values[:n])
         return before, SomeRows(self.places[n:] - place, self.values[n:])
 
     def under(self, weights: Array) -> Array:
-        """The sums under weights of all rows. Shape (..., F) from (..., P)."""
         every = len(self.places) == weights.shape[-1]
         return np.asarray((weights if every else weights[..., self.places]) @ self.values)
 
     def at(self, place: Codes) -> Array:
-        """What the rows at some places say. Shape (B, F) from (B,)."""
+        """Shape (B, F) from (B,)."""
         found = np.zeros((len(place), self.values.shape[-1]))
         here = np.isin(place, self.places)
         found[here] = self.values[np.searchsorted(self.places, place[here])]
@@ -50,12 +49,11 @@ class SomeRows(NamedTuple):
 
 
 def every_row(values: Array) -> SomeRows:
-    """What all rows say."""
     return SomeRows(np.arange(len(values)), values)
 
 
 Read = Callable[[Any], SomeRows]
-"""From a statistic to what its rows say. It must not depend on the weights."""
+"""What rows say must not depend on the weights."""
 
 
 class Together(NamedTuple):
@@ -70,7 +68,7 @@ class Together(NamedTuple):
     normal: Codes
 
     def first_in(self, rows: SomeRows, read: Read, n_rows: int) -> SomeRows:
-        """What is read off `n_rows` rows, the first of which are these."""
+        """`rows` are the first of `n_rows` rows."""
         if read not in self.sums:
             raise TypeError(UNREAD)
         own = self.sums[read]
@@ -91,7 +89,6 @@ class SeenRows:
         self._sums: dict[Hashable, Array] = {}
 
     def sums(self, rows: SomeRows, read: Hashable | None) -> Array:
-        """The sums over some seen rows. They are remembered by what `read` them, if it is named."""
         if read is None:
             return rows.under(self.weights)
         if read not in self._sums:
@@ -110,7 +107,6 @@ class Beside(NamedTuple):
     alone: Codes | None = None
 
     def sums(self, weights: Array, rows: SomeRows, read: Read | None) -> Array:
-        """The sums under weights whose first ones are those of the seen rows."""
         n = self.seen.weights.shape[-1]
         seen, unseen = rows.split_at(n)
         total = self.seen.sums(seen, read)
@@ -146,7 +142,7 @@ class Statistic:
 
         @property
         def raters(self) -> tuple[str, ...] | None:
-            """The rater names; None if the statistic has forgotten them."""
+            """None if the statistic has forgotten them."""
 
         @property
         def readable(self) -> NDArray[np.bool_]:
@@ -167,25 +163,17 @@ class Statistic:
             """
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn. One table is made at a time.
-
-        Raises
-        ------
-        PolicyError
-            The statistic has forgotten its raters.
-        """
+        """Leave out each rater of the panel in turn. One table is made at a time."""
         raise PolicyError(f"raters at large: {NAMELESS}")
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some rows each rater of `without_each_rater` rated."""
         raise PolicyError(f"items by rater: {NAMELESS}")
 
     def unnamed(self) -> Any:
-        """Forget row by row who gave which label, if the statistic has such a form."""
         return self
 
     def with_unseen_by_tail(self) -> Self:
-        """The statistic, of which unseen rows follow the tail of errors, if errors have one."""
+        """Unseen rows follow the tail of errors, if errors have one."""
         return self
 
     def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:
@@ -203,11 +191,9 @@ class Statistic:
         return total(self.weights[..., self.readable])
 
     def reweighted(self, weights: Array) -> Self:
-        """Give the rows other weights."""
         return self.with_same_rows(weights=weights)
 
     def in_clusters(self, clusters: Clusters) -> Self:
-        """Put each row into its cluster."""
         return changed(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
 
     def kept(self, read: Callable[[Self], T]) -> T:
@@ -243,7 +229,6 @@ class Statistic:
 
     @property
     def read_sums(self) -> dict[Read, SomeRows]:
-        """What was read off the rows to be summed so far."""
         return self.kept(_nothing_read)
 
     def sums_of(self, rows: SomeRows) -> Array:
@@ -306,20 +291,16 @@ class OfRows(Generic[T]):
 
 
 def effective_raters(items: Array) -> float:
-    """How many raters of equally many items say as much by Kish's (1965) formula.
-
-    `items` are the items of each rater (R,). The result is 0 if nobody rated an item.
-    """
+    """How many raters of equally many items say as much by Kish's (1965) formula."""
     return float(items.sum() ** 2 / (items @ items)) if items.any() else 0.0
 
 
 def total(weights: Array) -> int:
-    """The sum of weights as a whole number."""
     return round(float(weights.sum()))
 
 
 def kinds(rows: Codes) -> Codes:
-    """For each row, the place of its kind among the distinct rows in lexicographic order.
+    """The place of each row's kind among the distinct rows in lexicographic order.
 
     >>> kinds(np.array([[2, 0], [1, 1], [2, 0]])).tolist()
     [1, 0, 1]
@@ -328,14 +309,12 @@ def kinds(rows: Codes) -> Codes:
 
 
 def _sorted(rows: Codes) -> tuple[Codes, NDArray[np.bool_]]:
-    """The lexicographic order of rows, and whether each begins a new kind in that order."""
     keys = _keys(rows)
     order = np.lexsort(keys.T[::-1])
     return order, np.append(True, (keys[order[1:]] != keys[order[:-1]]).any(1))
 
 
 def _places_in(order: Codes, new: NDArray[np.bool_]) -> Codes:
-    """For each row, the number of the kind that it is of."""
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.cumsum(new) - 1
     return place
@@ -355,7 +334,7 @@ def _keys(rows: Codes) -> Codes:
 def distinct_in(
     rows: Codes, weights: Array, clusters: Clusters | None
 ) -> tuple[Codes, Array, Clusters | None]:
-    """Distinct rows of each cluster in lexicographic order, with summed weights and clusters."""
+    """Of each cluster, in lexicographic order, with summed weights."""
     apart = rows if clusters is None else np.column_stack([clusters.places, rows])
     if apart.size:
         order, new = _sorted(apart)
@@ -367,7 +346,6 @@ def distinct_in(
 
 
 def extended(weights: Array, mass: float, rows: int) -> Array:
-    """Append the weights of some more rows. They sum to `mass`."""
     return np.concatenate([weights, np.full(rows, mass / rows)])
 
 
@@ -380,18 +358,16 @@ def changed(statistic: T, **changes: object) -> T:
 
 
 def born(statistic: object, **fields: object) -> None:
-    """Set the fields of a frozen statistic when it is made."""
     for name, value in fields.items():
         object.__setattr__(statistic, name, value)
 
 
 def joint_raters(one: Collection[str], other: Collection[str]) -> tuple[str, ...]:
-    """The raters of one statistic and then those that only the other has."""
     return (*one, *(name for name in other if name not in one))
 
 
 def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
-    """Finite and non-negative weights of shape (..., rows). 1 each if omitted."""
+    """1 each if omitted. Shape (..., rows)."""
     array = np.ones(rows) if weights is None else finite("weights", weights)
     if array.shape[-1:] != (rows,):
         raise RatingsError(
@@ -401,7 +377,6 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
 
 
 def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
-    """The names of raters. Each stands there once."""
     if len(set(raters)) != len(raters):
         raise RatingsError(
             f"{what}: found raters {listed(sorted(raters), 12)}; expected each name once. "
@@ -411,7 +386,6 @@ def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
 
 
 def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
-    """Positions on a scale of some categories. -1 if missing."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size and (array.astype(float) % 1 != 0).any():
         raise RatingsError(
@@ -428,7 +402,7 @@ def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
 
 
 def checked_confidence(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """A confidence from 0 to 1 for each rating. It is nan if none was stated."""
+    """It is nan if none was stated."""
     stated = np.asarray(values, dtype=float)
     if stated.shape != shape:
         raise RatingsError(
@@ -444,7 +418,6 @@ def checked_confidence(what: str, values: ArrayLike, shape: tuple[int, ...]) -> 
 
 
 def refuse_other_scale(what: str, one: Scale, other: Scale) -> None:
-    """Refuse to add statistics on different scales."""
     if one != other:
         raise RatingsError(
             f"{what}: found a sum over different scales ({one.in_words} and "
@@ -453,7 +426,6 @@ def refuse_other_scale(what: str, one: Scale, other: Scale) -> None:
 
 
 def whole(what: str, values: ArrayLike) -> Array:
-    """Whole and non-negative numbers."""
     array = finite(what, values)
     if (array % 1).any():
         raise RatingsError(
@@ -464,7 +436,6 @@ def whole(what: str, values: ArrayLike) -> Array:
 
 
 def finite(what: str, values: ArrayLike) -> Array:
-    """Finite and non-negative numbers."""
     array = np.asarray(values, dtype=float)
     if array.size and not (np.isfinite(array).all() and array.min() >= 0):
         raise RatingsError(
