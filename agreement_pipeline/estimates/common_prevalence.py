@@ -50,10 +50,6 @@ class Latent(NamedTuple):
 
 
 def latent_classes(rows: Array, weights: Array) -> Latent:
-    """The classes that explain the ratings best, found from each item's most frequent label.
-
-    `rows` are counts of labels (P, K), and `weights` how many items show each (P,).
-    """
     most = rows == rows.max(1, keepdims=True)
     return _settled(rows, weights, _explained(rows, weights, most / most.sum(1, keepdims=True)))
 
@@ -110,11 +106,6 @@ def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], d
 def _weighted(
     side: Side, latent: Latent, used: NDArray[np.intp], target: Array, names: Sequence[str]
 ) -> Side:
-    """The side with weights that give each class its `target` share.
-
-    A resample without one of the classes has no weights, so its value is undefined.
-    """
-
     def refitted(rows: Array, weights: Array) -> Latent:
         size = max(1, CELLS // rows.size)
         blocks = (weights[first : first + size] for first in range(0, len(weights), size))

@@ -18,7 +18,6 @@ from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.text import called, counted
 
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
-"""The measure that is compared if none is named."""
 Names = tuple[str, str]
 
 
@@ -56,9 +55,7 @@ def compare(
     Raises
     ------
     AgreementError
-        Both `other` and `between` are given, or neither. Or a common prevalence is asked for
-        without another round, or of a measure that does not read labels of categories. Or `between`
-        names a classifier and a rater. Or the measure cannot compare the sides.
+        The sides do not fit together, the measure cannot compare them, or there is no other round.
     """
     refuse_unread(ratings)
     if other is not None and between is None:
@@ -116,7 +113,6 @@ def _at_common_prevalence(
 
 
 def _of_categories(sides: tuple[Side, Side]) -> bool:
-    """True if both sides are first labels of the same categories."""
     one, other = (side.statistic.scale for side in sides)
     return one.categories == other.categories and all(
         side.record.needs in ("counts", "patterns") and side.statistic.holds == "labels"

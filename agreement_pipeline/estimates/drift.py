@@ -48,7 +48,6 @@ class Drift(WithLimits):
         return change and not self.interval.low <= 0 <= self.interval.high  # type: ignore[union-attr]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The drift in one row."""
         yield {
             "scope": str(self.scope),
             **self.attributes("what", "value", "low", "high"),
@@ -62,11 +61,6 @@ def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
 
     A rater or a model is compared with themselves on the items that they labelled in both rounds.
     A category is compared on the items that the panel labelled in both.
-
-    Raises
-    ------
-    AgreementError
-        The rounds have different scales, or share no item.
     """
     if now.scale != before.scale:
         raise AgreementError(

@@ -12,12 +12,11 @@ from agreement_pipeline.statistics import Clusters, LabelsByRater
 
 
 def rated_items(ratings: Ratings, items: Collection[str] | None = None) -> list[str]:
-    """The items that are rated in the round itself, in order. Gold items count."""
     return list(ratings.without_earlier.rated(items=items).to_pylist())
 
 
 def clusters_of(ratings: Ratings, items: list[str]) -> Codes | None:
-    """The cluster of each of some sorted items. None if items do not come in clusters."""
+    """None if items do not come in clusters."""
     if "cluster" not in ratings.has:
         return None
     return np.asarray(ratings.items(["cluster_at"], names=items)["cluster_at"])
@@ -30,12 +29,11 @@ class FirstLabels(NamedTuple):
     values: Array
 
     def of(self, raters: Collection[str]) -> Array:
-        """The columns of some raters."""
         return self.values[:, [name in raters for name in self.raters]]
 
 
 def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
-    """The first labels of some sorted items, all rated: categories by their place on the scale."""
+    """Categories by their place on the scale."""
     if ratings.scale.dimensions > 1:
         raise AgreementError(
             f"first labels: found level {ratings.scale.level}; expected labels of one dimension. "
@@ -49,7 +47,6 @@ def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
 
 
 def has_right_labels(ratings: Rated) -> bool:
-    """True if the right label of some rated gold item is known."""
     return bool(_known(ratings))
 
 

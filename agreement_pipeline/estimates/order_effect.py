@@ -23,8 +23,7 @@ Shares = tuple[Array, Codes]
 class OfOrder:
     """A share, or a difference of two, with Student's interval over whole items.
 
-    `n` is the number of preferences, or of pairs of them. `undefined` says why there is no value or
-    no interval.
+    `n` is the number of preferences, or of pairs of them.
     """
 
     value: float | None
@@ -53,11 +52,6 @@ def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
     """The effect of the order in which alternatives were shown, from preferences of raters.
 
     Rankings count where it is known in which order alternatives were displayed.
-
-    Raises
-    ------
-    RatingsError
-        There is no preference between two alternatives.
 
     Examples
     --------

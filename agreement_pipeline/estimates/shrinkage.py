@@ -13,7 +13,7 @@ from agreement_pipeline.text import in_words
 
 
 def spread_between(values: Array, variances: Array) -> float:
-    """The variance between rounds that their own variances do not explain."""
+    """The variance that the values' own variances do not explain."""
     weights = 1 / variances
     centre = weights @ values / weights.sum()
     excess = weights @ (values - centre) ** 2 - (len(values) - 1)
@@ -105,7 +105,6 @@ def shrunken_self_agreement(
 
 
 def _cells(replicates: ReplicatedLabels, raters: Array) -> tuple[Array, Array]:
-    """Of each rater, the sum of the agreeing shares, and on how many items."""
     c, m = replicates.counts, replicates.sizes
     of_rater = (replicates.rater[:, None] == raters).astype(float)
     of_rater *= replicates.cell_weights[:, None]

@@ -57,8 +57,6 @@ Finding = Literal["raters", "camps", "nobody", "too few to tell"]
 
 
 class Beside(NamedTuple):
-    """Agreement of some raters, and the agreement that it is compared with."""
-
     raters: tuple[str, ...]
     own: float
     rest: float
@@ -127,11 +125,6 @@ class StandingOut:
 def standing_out(panel: Panel) -> StandingOut:
     """Who differs from the rest of a panel, beyond an interval that allows for its size.
 
-    Parameters
-    ----------
-    panel
-        First labels or numbers by rater.
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -149,7 +142,6 @@ def standing_out(panel: Panel) -> StandingOut:
 
 
 def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
-    """Whether anybody can be compared, and those who agree less than the rest, the lowest first."""
     given, near = panel.given.astype(float), np.zeros(panel.given.shape)
     m, every = given.sum(1), np.zeros(len(given))
     for left, right in _parts(panel):
@@ -175,7 +167,6 @@ def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
 
 
 def _camps(panel: Panel) -> tuple[Beside, ...]:
-    """The two camps that differ most, if both are certain."""
     n = len(panel.raters)
     if not 4 <= n <= MOST_IN_CAMPS:
         return ()

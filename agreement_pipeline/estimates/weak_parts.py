@@ -20,7 +20,6 @@ from agreement_pipeline.students_t import lower_tail, quantile
 from agreement_pipeline.units import ABOUT
 
 FEWEST_ITEMS = 10
-"""A part of fewer items is not judged."""
 NEEDS = ("counts", "patterns", "values")
 ALIKE = "clusters that count alike"
 UNASSISTED = "labels that began as no suggestion"
@@ -31,10 +30,8 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    name, column
-        What it is in words, and the column that tells it apart, or nothing.
     value, limits
-        The value of the measure and its limits. None: it has none, or needs no limits.
+        None: it has no value, or needs no limits.
     p
         The p-value of the hypothesis that the true value reaches a cut-off. It is 1 if the value
         itself reaches it, and if the part cannot be judged.
@@ -108,7 +105,7 @@ def _parts(
 
 
 def _alike(made: Callable[[], Any]) -> Any:
-    """A statistic in which each cluster counts alike, however many items it holds."""
+    """Each cluster counts alike, however many items it holds."""
     statistic = made()
     clusters, weights = statistic.clusters, statistic.weights
     held = clusters.held(weights, statistic.readable)[clusters.places]
@@ -132,9 +129,8 @@ def _judged(part: Part, measure: str, statistic: Any, cutoff: float, inference: 
 
 
 def _p_of_reaching(found: Estimate, cutoff: float, tail: float) -> float:
-    """The p-value of the hypothesis that the true value reaches the cut-off.
-
-    Resamples tell no small p. Beyond them, Student's t does, with the upper limit at this tail.
+    """Resamples tell no small p. Beyond them, Student's t does, with the upper limit at
+    this tail.
     """
     known = found.distribution
     if known is None or found.interval is None or found.value is None:
