@@ -37,10 +37,8 @@ from agreement_pipeline.version import __version__
 
 USUAL_RESAMPLES = Inference.n_resamples
 USUAL = "krippendorff_alpha"
-"""The measure that is told if no rule is about the whole round."""
 FEW, MOST = 0.25, 0.5
 APART, LEAST_VALUES = 5, 4
-"""How many times the range of the others lies between a far number and them."""
 NAMED = ("contract", "version")
 AUDITED = "silver_labels"
 """The check of a silver round that found nothing against its certificate, draw and labels."""
@@ -48,7 +46,6 @@ ASSISTED = "with the labels that began as a suggestion"
 """What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
 WHOLE_OR_PART = ("round", "stratum")
 MOST_PARTS = 3
-"""So many weak parts are named."""
 EXPLAINED = {
     "criterion": "within each criterion all labels are alike",
     "member": "each label of the sets is always ticked, or never",
@@ -75,11 +72,9 @@ class Decision(Tabular):
 
     `unmet` are the verdicts that hold the release, `waived` the waivers that overrode one, and
     `refused` those that are not valid, in words. `manner` says how often the round was judged and
-    with which confidence; `recorded_manner` are the words that are recorded. The digests say what
-    was judged by what, and `contract` has the name and version of the data contract, if it has
-    them. `version` says how many different ratings came under the round's name, up to
-    these; it is None outside a store. `repeat_rate` is the share of rounds like this one with the
-    same decision; None if it is not known.
+    with which confidence; `recorded_manner` are the words that are recorded. `version` says how
+    many different ratings came under the round's name, up to these; it is None outside a store.
+    `repeat_rate` is the share of rounds like this one with the same decision; None if not known.
     """
 
     admitted: bool
@@ -100,12 +95,11 @@ class Decision(Tabular):
 
     @property
     def holding(self) -> tuple[Verdict, ...]:
-        """The verdicts of the rules that can hold a release."""
         return tuple(verdict for verdict in self.verdicts if verdict.rule.effect == "hold")
 
     @property
     def repeated(self) -> str:
-        """How often another round would get the same decision, in a sentence; empty if unknown."""
+        """How often another round would get the same decision; empty if unknown."""
         if self.repeat_rate is None:
             return ""
         often = round(100 * self.repeat_rate)
@@ -120,12 +114,10 @@ class Decision(Tabular):
         return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
 
     def waives(self, found: Verdict | Finding) -> bool:
-        """True if a waiver overrode this verdict or failed check."""
         return any(waiver.turns(found) for waiver in self.waived)
 
     @property
     def broken(self) -> tuple[Finding, ...]:
-        """The findings that hold the round, but for those that a waiver overrode."""
         return tuple(each for each in self.findings if each.holds and not self.waives(each))
 
     @property
@@ -136,7 +128,6 @@ class Decision(Tabular):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the round is held or admitted, with a sentence for each reason."""
         of_rules = self.holding if self.admitted else self.unmet
         broken = [
             f"{'' if finding.table == OF_THE_GATE else 'contract: '}{finding.description}"
@@ -148,10 +139,7 @@ class Decision(Tabular):
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The reason codes of a held round; none if the round is admitted.
-
-        `docs/reasons.md` lists them.
-        """
+        """The reason codes of a held round, which `docs/reasons.md` lists."""
         if self.admitted:
             return ()
         broken = [
@@ -162,11 +150,9 @@ class Decision(Tabular):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the decision."""
         return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
 
     def to_mapping(self) -> dict[str, Any]:
-        """The decision as plain data."""
         return {
             "decision": "admitted" if self.admitted else "held",
             "tentative": self.tentative,
@@ -186,12 +172,10 @@ class Decision(Tabular):
         }
 
     def __str__(self) -> str:
-        """The decision, and a line for each reason."""
         decided = "admitted" if self.admitted else "held"
         return "\n  ".join([f"{decided} (tentative)" if self.tentative else decided, *self.reasons])
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One row per verdict."""
         return (row for verdict in self.verdicts for row in verdict.rows())
 
     def _repr_html_(self) -> str:
@@ -200,8 +184,6 @@ class Decision(Tabular):
 
 @dataclass(frozen=True)
 class Assessment:
-    """A decision on ratings, and the estimates that were judged."""
-
     estimates: tuple[Estimate, ...]
     decision: Decision
 
@@ -356,7 +338,6 @@ def _likely(holding: Sequence[Verdict], policy: Policy) -> float | None:
 
 
 def _judged(ratings: Ratings, policy: Policy, rules: Sequence[Rule]) -> Iterator[Estimate]:
-    """The estimates that some rules on scopes of one kind read."""
     kinds = {rule.scope for rule in rules}
     asked = [rule.measure for rule in rules if rule.if_too_few != "pool"]
     yield from measure_ratings(ratings, asked, policy.inference, scopes=kinds)
@@ -366,12 +347,10 @@ def _judged(ratings: Ratings, policy: Policy, rules: Sequence[Rule]) -> Iterator
 
 
 def _judged_again(policy: Policy, rule: Rule, others: Ratings) -> dict[Scope, Verdict]:
-    """The verdicts of a rule on other ratings of the round."""
     return {each.scope: each for each in rule.judge(_judged(others, policy, [rule]))}
 
 
 def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
-    """The ratings that a policy judges."""
     leaves_out = policy.assisted == "leave_out" and ratings.n_assisted > 0
     return ratings.unassisted if leaves_out else ratings
 
@@ -385,7 +364,7 @@ def _met_with(
     *,
     code: str,
 ) -> Verdict:
-    """The verdict; an inconclusive one if the policy does not admit the verdict on the others."""
+    """An inconclusive verdict if the policy does not admit the verdict on the others."""
     if verdict.scope.kind not in WHOLE_OR_PART or verdict.kind not in policy.admit:
         return verdict
     other = again(verdict.rule, others).get(verdict.scope)
@@ -531,7 +510,7 @@ def _lies_apart(numbers: Array) -> Codes:
 
 
 def _on_used(ratings: Ratings) -> Ratings:
-    """The ratings on the declared categories that are used, if these are fewer and can differ."""
+    """The declared categories that are used, if these are fewer and can differ."""
     scale = ratings.scale
     if scale.categories is None or not scale.declared:
         return ratings
@@ -542,7 +521,6 @@ def _on_used(ratings: Ratings) -> Ratings:
 
 
 def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
-    """The verdict; not evaluated if the export cannot show what its rule requires."""
     lacking, found = _lacking(ratings, verdict.rule.requires), verdict.estimate
     if not lacking or found is None or found.value is None:
         return verdict
@@ -552,7 +530,6 @@ def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
 
 
 def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-    """What the policy requires of an export and this one cannot show."""
     lacking = _lacking(ratings, policy.requires)
     if policy.assisted == "leave_out" and not ratings.says_assisted:
         lacking = tuple(dict.fromkeys([*lacking, "assisted"]))
@@ -583,7 +560,6 @@ def _of_first_labels(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
 
 
 def given_again(changes: Changes) -> Finding:
-    """What holds a round whose labels were given again where raters differed."""
     words = (
         f"found {changes.words}; expected labels that raters gave before they knew where they "
         "differ. Have a fresh random sample of items labelled, or deliver the first labels. "
@@ -593,7 +569,6 @@ def given_again(changes: Changes) -> Finding:
 
 
 def disputed_dropped(dropped: Dropped) -> Finding:
-    """What holds a round from which items or labels are gone where raters differed."""
     words = (
         f"found that {dropped.words}; expected all that was delivered before. Deliver it again, or "
         "have a fresh random sample of items labelled under another name."
@@ -602,16 +577,13 @@ def disputed_dropped(dropped: Dropped) -> Finding:
 
 
 def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:
-    """Whether labels were given again, and which ones agreement rests on, in a sentence.
+    """Whether labels were given again, and which ones agreement rests on.
 
     >>> import pandas as pd
     >>> from agreement_pipeline import Scale
     >>> frame = pd.DataFrame([("i1", "a", "no")], columns=["item", "rater", "label"])
     >>> first_labels(Ratings.from_frame(frame, Scale(("no", "yes"))))
     'This format cannot show whether labels were given again.'
-    >>> with_last = frame.assign(last_label="yes")
-    >>> first_labels(Ratings.from_frame(with_last, Scale(("no", "yes"))))
-    'Agreement rests on first labels: 1 label was changed later, and only trains.'
     """
     known, unknown = ratings.n_given_again
     if unknown:
@@ -636,12 +608,10 @@ def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:
 
 
 def _lacking(ratings: Ratings, required: tuple[str, ...]) -> tuple[str, ...]:
-    """What is required and the export cannot show."""
     return required if ratings.origin is None else ratings.origin.lacks(required)
 
 
 def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
-    """What an export cannot show, in words."""
     origin = ratings.origin
     read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
     shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
@@ -666,7 +636,6 @@ def _not_audited(policy: Policy, also: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
-    """What holds a round that came more often than the policy allows."""
     if policy.most_versions is not None and (version or 0) > policy.most_versions:
         words = (
             f"found version {version} of the round; expected {policy.most_versions} at most, since "
@@ -676,10 +645,7 @@ def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
 
 
 def manner(policy: Policy, version: int | None) -> str:
-    """How a version of a round is judged: how often, and with which confidence.
-
-    `version` is as in `Decision`.
-    """
+    """How a version of a round is judged: how often, and with which confidence."""
     judged = "Judged once." if version == 1 else "The limits hold for one look."
     if policy.always_valid_at is not None:
         judged = (
@@ -700,10 +666,7 @@ def manner(policy: Policy, version: int | None) -> str:
 
 
 def recorded_manner(policy: Policy, version: int | None) -> str:
-    """The manner as a decision records it.
-
-    These words never change, because verifying a release must give the same words again.
-    """
+    """These words never change, because verifying a release must give the same words again."""
     judged = "once" if version == 1 else "as at one look"
     if policy.always_valid_at is not None:
         tightest = f"tightest at {policy.always_valid_at} items (or clusters)"

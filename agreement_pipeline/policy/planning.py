@@ -43,9 +43,9 @@ N_RESAMPLES = 1_000
 FEWEST_POSSIBLE, N_POSSIBLE, MOST_MASSES = 100, 500, 5_000_000
 FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
 GLANCE, STEP, WHOLE = 0.05, 0.25, 1.0
-"""How many rounds a number of items is tried on, as shares of `n_rounds`."""
+"""A number of items is tried on so many rounds, as shares of `n_rounds`."""
 HOPELESS = 0.5
-"""The share of the probability under which a glance is enough."""
+"""Under this share of the probability a glance is enough."""
 STEPS = 4
 LIKELY = 0.75
 """How much of what an earlier round leaves open lies over the cut-off, if one can plan from it."""
@@ -54,10 +54,9 @@ WORTH = 0.5
 TENTH = 0.1
 ITERATIONS, FARTHEST_PROBIT = 8, 4.0
 FARTHEST = 4
-"""How many times as many items a fitted curve may ask for at once, or how many times fewer."""
+"""A fitted curve may ask for so many times as many items at once, or so many times fewer."""
 FEWER = Inference(n_resamples=N_RESAMPLES)
 Deciding: TypeAlias = "Callable[[int, float], Trial]"
-"""From a number of items, and a share of all rounds, to what these rounds show."""
 EXPECTED, PROBABILITY = 0.85, 0.9
 PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
 
@@ -91,11 +90,10 @@ class Plan(Tabular):
 
     @property
     def n_ratings(self) -> int | None:
-        """The number of ratings that the items cost, rounded up."""
         return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, 3))
 
     def to_mapping(self) -> dict[str, Any]:
-        """The plan as plain data. If `labels_an_item` is a whole number, it is an integer."""
+        """Whole numbers of labels an item are integers."""
         labels = self.labels_an_item
         return {
             **vars(self),
@@ -105,14 +103,13 @@ class Plan(Tabular):
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The plan in one row."""
         said = {**vars(self), "items": self.n_items, "ratings": self.n_ratings}
         shown = ("measure", "expected", "reliable", "labels_an_item", "items", "ratings")
         yield {name: said[name] for name in (*shown, "decided", "impossible")}
 
 
 KNOWN = np.ones(1)
-"""How far agreement is over the cut-off if one population is known. The unit is free."""
+"""If one population is known. The unit is free."""
 
 
 class Trial(NamedTuple):
@@ -124,11 +121,9 @@ class Trial(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the rounds that decide."""
         return float(self.deciding.sum() / self.rounds.sum())
 
     def with_more(self, others: "Trial") -> "Trial":
-        """These rounds and others. Rounds of equal reach are counted together."""
         every, deciding, rounds = np.hstack([self, others])
         reach, place = np.unique(every, return_inverse=True)
         merged = (np.bincount(place, each).astype(np.float64) for each in (deciding, rounds))
@@ -145,14 +140,11 @@ class LeftOpen(NamedTuple):
     reach: Array
 
     def drawn(self, rng: np.random.Generator, n_rounds: int) -> Codes:
-        """The places of populations over the cut-off, drawn for each of some rounds."""
         over = np.flatnonzero(self.reach > 0)
         return over[rng.integers(len(over), size=n_rounds)]
 
 
 class Judging(NamedTuple):
-    """How the simulated rounds are judged: the cut-off, the fewest items, and the limits."""
-
     measure: str
     cutoff: float
     min_items: int
@@ -160,7 +152,7 @@ class Judging(NamedTuple):
     n_together: int
 
     def inference_of(self, number: int) -> Inference:
-        """How the limits of one simulated round are found. Each round has resamples of its own."""
+        """Each round has resamples of its own."""
         return replace(self.inference, lower_only=True, seed=number)
 
     def decides(self, found: Estimate) -> bool:
@@ -204,8 +196,7 @@ def plan(
     Raises
     ------
     PolicyError
-        No rule on the round can hold a release, the limits are for raters at large, or the number
-        of verdicts that hold together is unknown.
+        One rule and its population do not say how many items the policy needs.
     """
     rules = [rule for rule in _holding(policy) if rule.scope == "round"]
     if earlier is not None:
@@ -244,7 +235,7 @@ def plan(
 
 
 def unplanned_look(policy: Policy) -> str | None:
-    """What a second look costs under a policy for rounds that are judged once; else None."""
+    """What a second look costs under a policy for rounds that are judged once."""
     if policy.inference.several_looks:
         return None
     return (
@@ -259,7 +250,6 @@ def _holding(policy: Policy) -> list[Rule]:
 
 
 def _refuse_unplannable(policy: Policy) -> None:
-    """Refuse a policy if one rule and its population do not say how many items it needs."""
     if policy.inference.interval_method.population == "raters at large":
         raise PolicyError(
             f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
@@ -311,11 +301,6 @@ def plan_measure(
 
     A measure of every category is planned for the lowest one. Holm's procedure corrects
     `n_together` verdicts, and the plan is for the level that the first of them must meet.
-
-    Raises
-    ------
-    PolicyError
-        The probability is impossible, there are too few resamples, or the measure has no value.
     """
     judging = Judging(measure, reliable, min_items, inference, n_together)
     asked = asked_of(judging, population, probability)
@@ -436,7 +421,6 @@ def least_items(
 
 
 def _planned(asked: Plan, decided: Deciding, start: int, tail: float, reach: Array = KNOWN) -> Plan:
-    """The plan that a search finds; without a number of items if none is enough."""
     hopeless = HOPELESS * asked.probability
     too_few = n_items = start
     tried = {start: decided(start, GLANCE)}
@@ -482,7 +466,7 @@ class Fit(NamedTuple):
     tail: float
 
     def enough(self, reach: Array, probability: float, among: range) -> int:
-        """The first number of items that is enough, or the end of the range."""
+        """Else the end of the range."""
         if self.slope <= 0:
             return among.stop
         asked = NORMAL.inv_cdf(probability)
@@ -566,7 +550,6 @@ def _planned_looks(
 def simulated_rounds(
     population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
 ) -> Iterator[Statistic]:
-    """Simulated rounds of `n_items` items, or of whole clusters."""
     masses = drawn_masses(population)
     return (sampled_round(population, n_items, masses, rng) for _ in range(n_rounds))
 
@@ -574,10 +557,7 @@ def simulated_rounds(
 def sampled_round(
     population: Statistic, n_items: int, masses: Array, rng: np.random.Generator
 ) -> Statistic:
-    """A round of so many items of a population, whose rows or clusters have these masses.
-
-    A cluster that is drawn twice stands for two clusters.
-    """
+    """A cluster that is drawn twice stands for two clusters."""
     n, clusters = n_items, population.clusters
     if clusters is not None:
         n = max(1, round(n_items * clusters.times.sum() / population.weights.sum()))
@@ -585,7 +565,6 @@ def sampled_round(
 
 
 def drawn_round(population: Statistic, times: Array) -> Statistic:
-    """The round in which each row, or each cluster, of the population was drawn so many times."""
     clusters = population.clusters
     if clusters is None:
         return population.reweighted(times)

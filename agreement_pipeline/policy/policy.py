@@ -36,7 +36,6 @@ FEWEST_ITEMS, MOST_ITEMS = 10, 1_000_000
 FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
-"""The policies of this package, by name."""
 WAIVER_DAYS, MOST_WAIVER_DAYS = 366, 3_660
 LATER: dict[str, Any] = {
     "items_in_conflict": "unresolved",
@@ -73,7 +72,7 @@ RESAMPLES = Value(
     "10000 is usual.",
 )
 ABOUT_THESE = ("strata", "gold")
-"""What measures need whose estimates are about these raters only."""
+"""The estimates of measures that need these are about these raters only."""
 METHOD = Value(
     " or ".join(DECIDING),
     lambda name: name in DECIDING,
@@ -288,15 +287,11 @@ class Policy:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
-        """The policy in plain data, as read from YAML or JSON.
-
-        A PolicyError names every mistake with its place in `source`.
-        """
+        """Every mistake is named with its place in `source`."""
         place = source if isinstance(source, Place) else Place(source)
         return validated(cls, data, place, PolicyError)
 
     def to_mapping(self) -> dict[str, Any]:
-        """The policy as plain data. `from_mapping` makes it again."""
         said = {
             **asdict(self),
             "rules": _plain(self.rules),
@@ -315,7 +310,6 @@ class Policy:
 
     @cached_property
     def inference(self) -> Inference:
-        """How the intervals of the estimates are found."""
         return Inference(
             self.confidence_level,
             self.n_resamples,
@@ -338,11 +332,10 @@ class Policy:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that the rules ask for."""
         return tuple(sorted({rule.measure for rule in self.rules}))
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
-        """The verdicts of all rules, corrected together if the policy asks for that."""
+        """Corrected together if the policy asks for that."""
         of_rules = [rule.judge(estimates) for rule in self.rules]
         tail, holm = self.inference.tail, self.familywise == "holm"
         verdicts = tuple(
@@ -354,9 +347,7 @@ class Policy:
 
 
 def load_policy(path: Path | str) -> Policy:
-    """The policy in a YAML file, or the bundled policy of that name.
-
-    A PolicyError names every mistake with its line.
+    """A YAML file, or the bundled policy of that name. Every mistake is named with its line.
 
     >>> load_policy("standard").rules[0].reliable
     0.8
@@ -439,7 +430,7 @@ def _standing(
     unreliable: tuple[bool, float],
     m: int,
 ) -> Verdict:
-    """The verdict, or the weaker verdict that it is taken back to."""
+    """The weaker verdict that it is taken back to, if any."""
     rule, kind = verdict.rule, INCONCLUSIVE
     if verdict.kind == "unreliable":
         (stands, level), p = unreliable, _p(verdict, rule.tentative, over=True)
@@ -464,7 +455,7 @@ def _standing(
 
 
 def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
-    """The p-value, at least the smallest that counts; 1 if nothing is known."""
+    """At least the smallest p that counts; 1 if nothing is known."""
     known = verdict.estimate.distribution if verdict.estimate else None
     if known is None:
         return 1.0

@@ -22,7 +22,6 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 DIGEST = re.compile(r"[0-9a-f]{64}")
 LEAST_SAID, LEAST_DIFFERENT = 10, 5
 FILLERS = "\u115f\u1160\u3164\uffa0"
-"""Letters that nobody sees."""
 SAID = Value("text", is_text, "Write what the waiver is for.")
 WHO = Value(
     "the visible name of a person",
@@ -58,11 +57,11 @@ IF_MEASURED = Value(
 )
 IF_SAID = Value(SAID.expected, lambda said: said is None or is_text(said), "Name the check.")
 WAIVABLE = ("items", "round")
-"""The tables of a contract whose checks a person may waive. Those of `rows` show broken data."""
+"""Checks of the table `rows` show broken data, so nobody can waive them."""
 OF_THE_GATE = "gate"
 """The table of a finding that is about the round as a whole, and not about its ratings."""
 OF_HISTORY = ("labels_given_again", "disputed_items_dropped")
-"""What the gate finds and a person may waive. Only a store shows earlier deliveries of a round."""
+"""A person may waive these. Only a store shows earlier deliveries of a round."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +118,7 @@ class Waiver:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
-        """The waiver in plain data, as read from YAML or JSON.
-
-        A WaiverError names every mistake with its place in `source`.
-        """
+        """Every mistake is named with its place in `source`."""
         place = source if isinstance(source, Place) else Place(source)
         if isinstance(data, Mapping) and "until" in data:
             measure = {"measure": None} if "check" in data else {}
@@ -130,12 +126,10 @@ class Waiver:
         return validated(cls, data, place, WaiverError)
 
     def to_mapping(self) -> dict[str, str]:
-        """The waiver as plain data. `from_mapping` makes it again."""
         said = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: str(value) for name, value in said.items() if value is not None}
 
     def renamed(self, names: Mapping[str, str]) -> "Waiver":
-        """A copy under other rater names."""
         return replace(self, scope=str(Scope.written(self.scope).renamed(names)))
 
     def turns(self, found: Verdict | Finding) -> bool:
@@ -254,7 +248,6 @@ class Waivers:
         )
 
     def renamed(self, names: Mapping[str, str]) -> "Waivers":
-        """A copy under other rater names."""
         return replace(self, written=tuple(each.renamed(names) for each in self.written))
 
 
@@ -262,7 +255,7 @@ NONE: Waivers = Waivers()
 
 
 def waived(waiver: Mapping[str, str]) -> str:
-    """What a waiver in plain data overrides, in words.
+    """What a waiver overrides, in words.
 
     >>> waived({"check": "raters_not_copied", "scope": "round"})
     'check raters_not_copied of round'
@@ -272,17 +265,15 @@ def waived(waiver: Mapping[str, str]) -> str:
 
 
 def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:
-    """The waivers of one round, for the day on which it is judged."""
     return Waivers(tuple(each for each in waivers if each.round == round_name), on)
 
 
 def _letters(text: str) -> int:
-    """How many letters and digits of a text can be seen."""
     return sum(character.isalnum() and character not in FILLERS for character in text)
 
 
 def _day(said: object) -> object:
-    """The day in a value from YAML or JSON. Text that is no day is returned as it is."""
+    """Text that is no day is returned as it is."""
     try:
         return date.fromisoformat(said) if isinstance(said, str) else said
     except ValueError:
@@ -290,6 +281,6 @@ def _day(said: object) -> object:
 
 
 def load_waiver(path: Path | str) -> Waiver:
-    """The waiver in a YAML file. A WaiverError names every mistake with its line."""
+    """Every mistake is named with its line."""
     data, place = read_yaml(Path(path), WaiverError)
     return Waiver.from_mapping(data, source=place)
