@@ -92,11 +92,9 @@ def card(
     scale: Scale,
     origins: Mapping[str, Origin | None] = MappingProxyType({}),
 ) -> str:
-    """The text of the card. `origins` says of each round where its ratings came from."""
     findings = [(name, each) for name, of in decisions.items() for each in of["findings"]]
 
     def found(check: str) -> list[tuple[str, str]]:
-        """The rounds in which the gate found nothing against a check, and what it found."""
         return [
             (name, each["description"])
             for name, each in findings
@@ -123,7 +121,7 @@ def card(
 
 @cache
 def _template() -> "Template":
-    """The template of the card, which writes every value as `_safe` does unless it says `safe`."""
+    """Every value is written as `_safe` does unless the template says `safe`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -257,7 +255,7 @@ def _data_type(kind: pa.DataType) -> str:
 
 
 def _front_matter(project: str, *, has_unresolved: bool) -> str:
-    """The configurations for Hugging Face `datasets`, which refuses one without rows."""
+    """Hugging Face `datasets` refuses a configuration without rows."""
     configs = [
         {
             "config_name": name,
@@ -273,6 +271,6 @@ def _front_matter(project: str, *, has_unresolved: bool) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text without active HTML or Markdown, and without addresses that become links."""
+    """Without active HTML or Markdown, and without addresses that become links."""
     one_line = unlinked(re.sub(r"\s+", " ", text))
     return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line, quote=False))

@@ -52,8 +52,6 @@ class Under(TypedDict, total=False):
 
     Attributes
     ----------
-    waivers
-        Those of all rounds.
     settings_digest
         A round is held if it was read under other settings. None: under any.
     adjudicated
@@ -74,7 +72,7 @@ class Under(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What rounds are judged by. Waivers must hold `on` this day. The rest is as in `Under`."""
+    """What rounds are judged by. Waivers must hold `on` this day."""
 
     policy: Policy
     contract: Contract
@@ -87,17 +85,14 @@ class Terms:
 
     @classmethod
     def today(cls, policy: Policy, contract: Contract, **under: Unpack[Under]) -> "Terms":
-        """What rounds are judged by today."""
         return cls(policy, contract, today(), **under)
 
     def of(self, round_name: str) -> Waivers:
-        """The waivers of one round."""
         return for_round(self.waivers, round_name, self.on)
 
     def read_otherwise(self, version: RoundVersion) -> bool:
-        """True if a version was read under other settings than rounds must have been.
-
-        An older version of this package did not say under which, so nothing is held against it.
+        """An older version of this package did not say under which settings, so nothing is held
+        against it.
         """
         if version.settings_digest == UNKNOWN_SETTINGS:
             return False
@@ -115,10 +110,7 @@ class Checked:
 
 
 class OfTheGate(NamedTuple):
-    """What the gate itself finds of a version of a round, beside policy and contract.
-
-    `number`, `silver` and `identities` are as in `Judged`.
-    """
+    """What the gate itself finds of a version of a round. The rest is as in `Judged`."""
 
     number: int
     findings: Sequence[Finding]
@@ -133,7 +125,6 @@ class Judged:
     `number` says how many different ratings came under the round's name, up to this version.
     `silver` is what the gate finds of the classifier's labels in a silver round, and what that
     rests on. The latter is None without a certificate or a draw, and after a delivery that failed.
-    `identities` are those of its classifiers that are known.
     """
 
     version: RoundVersion
@@ -202,7 +193,6 @@ def _withdrawn(
     former: Mapping[RoundVersion, Sequence[str]],
     terms: Terms,
 ) -> bool:
-    """Withdraw the releases of what is held today. True if there was one."""
     found = False
     for version, reasons in former.items():
         if reasons:
@@ -217,14 +207,14 @@ def _withdrawn(
 
 
 def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
-    """True if the last decision on the round rests on the same facts."""
+    """True if it rests on the same facts."""
     history = store.history(version.round)
     last = next((each for each in reversed(history) if each["event"] == "decided"), None)
     return last is not None and all(last.get(name) == facts.get(name) for name in DECIDING)
 
 
 def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
-    """Refuse decisions on rounds that were ingested again meanwhile."""
+    """They were ingested again meanwhile."""
     for version in versions:
         if store.present(version.round) != version:
             raise StoreError(
@@ -235,7 +225,7 @@ def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
 
 
 def refuse_reused(store: Store, policy: Policy, contract: Contract) -> None:
-    """Refuse a policy or a contract if the log has another one under the same name and version."""
+    """The log may have another policy or contract under the same name and version."""
     for kind, name, of, asks in (
         ("policy", policy.policy, policy, "rules"),
         ("contract", contract.contract, contract, "checks"),
@@ -250,7 +240,6 @@ def refuse_reused(store: Store, policy: Policy, contract: Contract) -> None:
 
 
 def today() -> date:
-    """The day in UTC."""
     return datetime.now(UTC).date()
 
 
@@ -262,10 +251,6 @@ def judge_version(
     ratings: Ratings | None = None,
     number: int | None = None,
 ) -> Judged:
-    """The decision on a version of a round, or on its `ratings` under other names.
-
-    A version that the store does not have yet is `kept`, and its `number` is given.
-    """
     renamed, findings = ratings is not None, None
     if kept and kept.version == version:
         ratings = kept.ratings
@@ -295,10 +280,7 @@ def found_by_gate(
     *,
     renamed: bool = False,
 ) -> OfTheGate:
-    """What the gate itself finds of a version of a round, with its ratings.
-
-    Ratings that were `renamed` are read again where they are compared with earlier ones.
-    """
+    """Ratings that were `renamed` are read again where they are compared with earlier ones."""
     found = list[Finding]()
     if terms.read_otherwise(version):
         words = (
@@ -330,11 +312,6 @@ def judge_delivered(
     """The decision that `judge_round` would take if the round came with these ratings now.
 
     Nothing is kept and nothing is recorded.
-
-    Raises
-    ------
-    StoreError
-        The log was edited, or it has another policy of the same name and version.
     """
     terms = Terms.today(policy, contract, **under)
     settings_digest = terms.settings_digest or UNKNOWN_SETTINGS
@@ -347,7 +324,6 @@ def judge_delivered(
 
 
 def _namesakes(store: Store, identity: Identity) -> set[str]:
-    """The digests of other classifiers that had the name in decided rounds, in short."""
     entries = store.log.about(classifier_name(identity.name))
     logged = [Identity.from_mapping(said) for each in entries for said in each["classifiers"]]
     others = (each for each in logged if each.name == identity.name)
@@ -355,9 +331,8 @@ def _namesakes(store: Store, identity: Identity) -> set[str]:
 
 
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
-    """What holds a version whose labels were changed, or are gone, where raters differed earlier.
-
-    `ratings` are those of the version if they are known under the names of the store.
+    """What holds a version whose labels were changed, or are gone, where raters differed
+    earlier.
     """
     before = list[Ratings]()
     every = store.versions(version.round)
@@ -407,7 +382,7 @@ def _number_of(store: Store, version: RoundVersion) -> int:
 def _reworded(
     store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None = None
 ) -> Sequence[str]:
-    """Why a version is held, in words with its raters' pseudonyms. Empty if it cannot be judged."""
+    """In words with its raters' pseudonyms. Empty if it cannot be judged."""
     try:
         ratings = store.ratings_of(version) if ratings is None else ratings
         names = store.pseudonyms(ratings)
@@ -444,7 +419,7 @@ def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersio
 
 
 def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
-    """Why a former version is held today, or cannot be read. Empty if it is admitted."""
+    """Why a former version is held today, or cannot be read."""
     try:
         decision = judge_version(store, version, terms).decision
     except StoreError as cause:
@@ -496,7 +471,6 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
 def _disagreeing(
     store: Store, rounds: Iterable[str]
 ) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
-    """The last entry of each release with only one of notice and withdrawal; its withdrawal."""
     released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
     withdrawn = store.withdrawn(list(released))
     notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
@@ -526,7 +500,6 @@ def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
 
 
 def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
-    """Write into a release that it was withdrawn, and why. An earlier notice stays."""
     store.storage.keep(
         f"releases/{called}/{WITHDRAWN}",
         as_json({"round": round_name, "reasons": list(reasons), "time": time}),
@@ -537,10 +510,9 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
 class Reassessed:
     """What became of a round when it was looked at again.
 
-    `before` is its last decision in a word; empty if none was taken on its present version.
-    `judged` is None if that stands, or if the round could not be judged. The `error` then says why.
-    `withdrawn` says if a release was. `unreleased` says that the round is admitted, and no release
-    of its own in force has its present version.
+    `before` is its last decision; empty if none was taken on its present version. `judged` is None
+    if that stands, or if the round could not be judged, as the `error` says. `unreleased` says that
+    the round is admitted, and no release of its own in force has its present version.
     """
 
     round: str
@@ -557,7 +529,6 @@ class Reassessed:
 
     @property
     def row(self) -> dict[str, str]:
-        """What became of it, in words: the decision before and now, why, and of the release."""
         now, why = "not judged" if self.error else self.before, self.error
         if self.judged is not None:
             now = "admitted" if self.judged.decision.admitted else "held"
@@ -580,11 +551,6 @@ def reassess(
     """Look at every round of a store again, and judge it as `judge_round` does where that is due.
 
     An error of one round ends nothing.
-
-    Raises
-    ------
-    StoreError
-        The log was edited, or it has another policy of the same name and version.
     """
     terms = Terms.today(policy, contract, **under)
     said: dict[str, list[Mapping[str, Any]]] = {}

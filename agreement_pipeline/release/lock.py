@@ -125,7 +125,7 @@ def judge_round(
 
 
 def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, project: str) -> Release:
-    """Judge the rounds, make the release, and lock the store for the last step alone."""
+    """The store is locked for the last step alone."""
     with store.reading():
         store.log.give_to(check_round_name(project, "project"))
         if not rounds:
@@ -161,9 +161,9 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 def _made(
     store: Store, name: str, judged: list[Judged], terms: Terms, project: str
 ) -> tuple[Release, dict[str, Content]]:
-    """A release, and its files. The list is emptied, since ratings need memory.
+    """The list is emptied, since ratings need memory.
 
-    Its version is the digest of the ratings, and the digest of the policy. For several rounds, the
+    The version is the digest of the ratings, and the digest of the policy. For several rounds, the
     first digest is that of their names and digests, in order.
     """
     gold = gold_in(each.ratings for each in judged)
@@ -204,7 +204,7 @@ def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
 
 
 def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
-    """The round as it is released, judged once more as `verify` will judge it."""
+    """Judged once more as `verify` will judge it."""
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, number = judged.ratings.gold, judged.number
     audit, identities = judged.silver[1] if judged.silver else None, judged.identities
@@ -281,7 +281,7 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content
 
 
 def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) -> Release | None:
-    """The release for a place, new or standing there. None if another one has the place."""
+    """None if another release has the place."""
     if called in store.withdrawn([called]):
         return None
     standing = frozenset(store.storage.names(f"releases/{called}"))
@@ -313,7 +313,7 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
 
 
 def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
-    """True if the folder holds another release. A manifest that cannot be read is none."""
+    """A manifest that cannot be read is no release."""
     if WITHDRAWN in standing or MANIFEST not in standing:
         return not _holds(store, called, standing, data)
     try:

@@ -47,7 +47,6 @@ class Demands:
     signed: Signed | None = None
 
     def refuse_unmet(self, release: Release) -> None:
-        """Refuse a release that does not meet the demands."""
         if self.signed is not None:
             self.signed.refuse_unsigned(release)
         waivers = [each for found in release.decisions.values() for each in found["waivers"]]
@@ -101,8 +100,6 @@ def open_release(
 
     Parameters
     ----------
-    path
-        The folder of the release, or its URL.
     require
         A policy that the annotations must meet too, without waivers, or more demands.
     store
@@ -148,7 +145,6 @@ def verify_release(path: Folder | str, *, store: Store | None = None) -> Release
 
 
 def _let_out(store: Store) -> set[str]:
-    """The manifests of the releases in force that followed a decision to admit their rounds."""
     with store.reading():
         history, withdrawn = store.history(), store.withdrawn()
     admitted, found = set[tuple[str, str]](), set[str]()

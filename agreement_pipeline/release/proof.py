@@ -256,10 +256,7 @@ def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Ter
 def _refuse_other_rows(
     data: Mapping[str, Content], release: Release, *, logged: bool = False
 ) -> None:
-    """Refuse rows that the annotations do not give.
-
-    A footer of a file that a log proves may be written as another version wrote it.
-    """
+    """A footer of a file that a log proves may be written as another version wrote it."""
     # no decision rests on what is in no rating, but the trainer gets the whole table
     of_labels = "the consensus of the annotations does not give; expected exactly its rows"
     for name, due in (
@@ -282,7 +279,7 @@ def _refuse_reworded(
     derived: Mapping[str, bytes],
     writers: Mapping[str, str],
 ) -> None:
-    """Refuse words that the annotations do not give. The numbers were compared before."""
+    """The numbers were compared before."""
     for name, words in DOCUMENTS.items():
         if words is None:
             same = document(data, name) == derived[name]

@@ -32,16 +32,8 @@ PERCENT = ".2%"
 
 @dataclass(frozen=True)
 class Audit:
-    """What a silver round rests on beside its ratings.
-
-    Attributes
-    ----------
-    identity
-        The classifier that gave the labels.
-    certificate, expires
-        The digest of its certificate, and the last day of this.
-    draw
-        The recorded draw of the items that the panel labelled.
+    """What a silver round rests on beside its ratings: certificate, its expiry, and the recorded
+    draw.
     """
 
     identity: Identity
@@ -51,13 +43,6 @@ class Audit:
 
     @classmethod
     def from_mapping(cls, said: Mapping[str, Any]) -> "Audit":
-        """What the manifest of a release says of a round.
-
-        Raises
-        ------
-        CertificateError, KeyError, TypeError, ValueError
-            It is not what it must be.
-        """
         if not DIGEST.fullmatch(said["certificate"]):
             raise ValueError("certificate")
         return cls(
@@ -68,7 +53,6 @@ class Audit:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """It as plain data. `from_mapping` makes it again."""
         return {
             "classifier": self.identity.to_mapping(),
             "certificate": self.certificate,
@@ -145,20 +129,11 @@ class Audit:
 
 @dataclass(frozen=True, eq=False)
 class CertifiedBy:
-    """The classifier that labelled the rounds of a project, and the store that certifies it.
-
-    Attributes
-    ----------
-    identity
-        Which classifier it is.
-    store
-        Where its certificate is, and the rounds of people under it.
-    """
+    """The classifier that labelled the rounds of a project, and the store that certifies it."""
 
     identity: Identity
     store: Store
     _labelled: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
-    """The items that people labelled in a delivery, by the digest of its ratings."""
 
     def judged(
         self, store: Store, round_name: str, ratings: Ratings, policy: Policy, on: date
@@ -166,11 +141,6 @@ class CertifiedBy:
         """What the gate finds of a silver round on a day, and what that rests on.
 
         The round need not be in the store. Its draw is in the store's log.
-
-        Raises
-        ------
-        StoreError
-            A log or a round was edited.
         """
         try:
             audit = self._audit(store, round_name, ratings, on)
@@ -261,7 +231,6 @@ class CertifiedBy:
 
     @cached_property
     def _certificate(self) -> Certificate:
-        """The certificate, derived again once for all rounds that are judged together."""
         return open_certificate(self.store, self.identity)
 
 
