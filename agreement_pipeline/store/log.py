@@ -59,15 +59,12 @@ OLDER = (
 
 
 class Line(NamedTuple):
-    """The bytes of an entry, their digest, and the entry."""
-
     data: bytes
     digest: str
     entry: Entry
 
     @classmethod
     def of(cls, data: bytes) -> "Line":
-        """The entry in these bytes. It is empty if they hold none."""
         try:
             found = json.loads(data)
         except (ValueError, RecursionError):
@@ -76,17 +73,14 @@ class Line(NamedTuple):
 
 
 def lines_of(segment: bytes) -> tuple[Line, ...]:
-    """The entries of a segment."""
     return tuple(map(Line.of, segment.splitlines(keepends=True)))
 
 
 def first_after(last: int) -> int:
-    """The number of the first entry that is not in a segment, if `last` is the last entry."""
     return max(last - (last - 1) % SIZE, 1)
 
 
 def seal_name(number: int, digest: str) -> str:
-    """The name of a seal, and of a segment or an index up to an entry."""
     return f"{number:08}-{digest}"
 
 
@@ -102,14 +96,13 @@ class Index:
     names: dict[str, list[int]] = field(default_factory=dict)
 
     def following(self, segment: bytes, lines: Sequence[Line]) -> "Index":
-        """The index with one more segment."""
+        """With one more segment."""
         names = dict(self.names)
         for name in {name for line in lines for name in mentioned(line.entry)}:
             names[name] = [*names.get(name, []), len(self.segments)]
         return Index([*self.segments, digest_of(segment)], lines[-1].digest, names)
 
     def to_bytes(self) -> bytes:
-        """The index as a file: its fields in JSON."""
         return json.dumps(vars(self), sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -129,39 +122,31 @@ class View:
 
     @property
     def last(self) -> int:
-        """The number of the last entry."""
         return self.first - 1 + len(self.lines)
 
     @property
     def project(self) -> str | None:
-        """The project that the store belongs to. None if no entry names one."""
         return self.lines[-1].entry.get("project") if self.lines else None
 
     @property
     def location(self) -> str | None:
-        """The code location that decides for the store. None if no entry names one."""
         return self.lines[-1].entry.get("location") if self.lines else None
 
     @property
     def head(self) -> str:
-        """The digest of the last entry."""
         return self.lines[-1].digest if self.lines else self.index.head
 
     @property
     def seals(self) -> list[str]:
-        """The name of the seal of each entry."""
         return [seal_name(self.first + at, line.digest) for at, line in enumerate(self.lines)]
 
     @property
     def segment(self) -> bytes:
-        """The bytes of its entries."""
         return b"".join(line.data for line in self.lines)
 
 
 @dataclass(eq=False)
 class Tail:
-    """The files of the entries since the last segment."""
-
     storage: Storage
     _known: dict[str, bytes] = field(default_factory=dict, repr=False)
     _listed: dict[str, str] = field(default_factory=dict, repr=False)
@@ -196,12 +181,12 @@ class Tail:
         return first_after(max(int(name[:8]) for name in listed if NAME.fullmatch(name))) == first
 
     def seal(self, view: View) -> None:
-        """Seal the last of the entries. The seal holds a copy of them all."""
+        """The seal holds a copy of all the entries."""
         self.storage.keep(f"{SEALS}/{view.seals[-1]}", view.segment)
         self._learn(view.lines[-1].data)
 
     def names(self, view: View) -> list[str]:
-        """The files of these entries, and whatever older ones a killed writer left behind."""
+        """With whatever older files a killed writer left behind."""
         left = [
             name
             for name in self._listed
@@ -213,7 +198,7 @@ class Tail:
         return [f"{ENTRIES}/{name}" for name in (*entries, *seals, *left)]
 
     def _bytes(self, tags: Mapping[str, str], seals: set[str]) -> list[bytes | None]:
-        """The bytes of entries. Bytes are known if their MD5 is the tag in the listing."""
+        """Bytes are known if their MD5 is the tag in the listing."""
         if seals and sum(tag not in self._known for tag in tags.values() if tag) > 1:
             for line in lines_of(self.storage.read(f"{SEALS}/{max(seals)}") or b""):
                 self._learn(line.data)
@@ -253,14 +238,13 @@ class Log:
         self._tail = Tail(self.storage)
 
     def entries(self) -> tuple[Entry, ...]:
-        """All entries, in order, after a check of the whole log."""
+        """After a check of the whole log."""
         view = self._view
         if view.older is None:
             view.older = tuple(line.entry for line in self._older(view))
         return view.older + tuple(line.entry for line in view.lines)
 
     def give_to(self, project: str) -> None:
-        """Write for a project from now on. A log of another one is refused."""
         refuse_other_project(project, self.project, self._place)
         refuse_other_project(project, self._view.project, self._place)
         self.project = project
@@ -282,7 +266,6 @@ class Log:
 
     @property
     def head(self) -> str:
-        """The digest of the last entry. It changes with everything that happens here."""
         return self._view.head
 
     @property
@@ -292,7 +275,7 @@ class Log:
         return seal_name(view.last, view.head)
 
     def following(self, mark: str) -> tuple[Entry, ...] | None:
-        """The entries that followed a mark, in order. None if the log does not have its entry."""
+        """The entries that followed a mark. None if the log does not have its entry."""
         view = self._view
         if not KEPT.fullmatch(mark) or not 0 < (number := int(mark[:8])) <= view.last:
             return None
@@ -308,14 +291,12 @@ class Log:
             return self.following(seal)
 
     def latest(self, event: str) -> Entry | None:
-        """The last entry of an event."""
         view = self._view
         older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
         backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
         return next((entry for entry in backwards if entry["event"] == event), None)
 
     def _lines(self, view: View, segments: Iterable[int]) -> Iterator[Line]:
-        """The entries in some segments, and those that follow all segments."""
         for at in segments:
             yield from self._segment(view.index, at)
         yield from view.lines
@@ -361,9 +342,7 @@ class Log:
             self._held, self._writing = before
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
-        """Add an entry, unless the last entry on the same subject says the same. Call only while it
-        is held.
-        """
+        """Unless the last entry on the same subject says the same. Call only while it is held."""
         if event not in SUBJECTS:
             raise StoreError(
                 f"log: found event {event!r}; expected one of {', '.join(SUBJECTS)}. "
@@ -452,13 +431,13 @@ class Log:
         return View(view.last + 1, index=index, time=view.time), digest
 
     def _forget(self, view: View) -> None:
-        """Remove the tail of a view, and its index, since a segment and an index hold them."""
+        """A segment and an index hold the tail of a view, and its index."""
         index = view.lines[0].entry.get("index")
         older = [f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []
         self.storage.forget([*self._tail.names(view), *older])
 
     def _older(self, view: View) -> list[Line]:
-        """The entries in segments, after a check of them all and of what is derived of them."""
+        """After a check of all segments, and of what is derived of them."""
         beyond = [name for name in self._segment_names() if int(name[:8]) > view.last]
         if beyond:
             raise self._broken(_fewer(view.last, beyond))
@@ -472,7 +451,6 @@ class Log:
         return sorted(filter(KEPT.fullmatch, self.storage.names(SEGMENTS)))
 
     def _walked(self, names: Sequence[str]) -> View:
-        """The entries of these segments, each checked to follow, and their index."""
         found = View()
         fetched = self.storage.fetched(f"{SEGMENTS}/{name}" for name in names)
         for name, data in zip(names, fetched.values(), strict=True):
@@ -483,7 +461,7 @@ class Log:
         return found
 
     def _segment(self, index: Index, at: int) -> tuple[Line, ...]:
-        """The entries of a segment. They are remembered, since the digest says what they are."""
+        """Remembered, since the digest says what the entries are."""
         name = seal_name((at + 1) * SIZE, index.segments[at])
         if name not in self._segments:
             lines = self._checked(name, self.storage.read(f"{SEGMENTS}/{name}"))
@@ -518,7 +496,7 @@ class Log:
         return self._indexes[digest]
 
     def _follow(self, view: View, line: Line) -> None:
-        """Add an entry to a view. Its number and its digests must follow from the one before."""
+        """Its number and its digests must follow from the entry before."""
         number = view.last + 1
         if line.entry.get("number") != number or line.entry.get("previous") != view.head:
             raise self._broken(f"entry {number}, which does not follow the one before it")
@@ -556,6 +534,5 @@ class Log:
 
 
 def _fewer(there: int, kept: Iterable[str]) -> str:
-    """That the log ends too early, from the names of what was kept of its entries."""
     written = int(max(kept)[:8])
     return f"{counted(there, 'entry')} where {written} {'was' if written == 1 else 'were'} written"

@@ -50,23 +50,14 @@ class Migrated(NamedTuple):
 
 @dataclass
 class Older:
-    """What a store of an older version holds."""
-
     storage: Storage
     digests: dict[str, str] = field(default_factory=dict)
     """Today's digest of ratings, by the one that they had."""
     versions: dict[str, list[str]] = field(default_factory=dict)
-    """The digests of each round's versions, as they arrived."""
 
     @property
     def lines(self) -> list[Line]:
-        """The entries of its log. Each must follow from the one before, and have its seal alone.
-
-        Raises
-        ------
-        StoreError
-            An entry is absent or edited, or the log is not one of an older version.
-        """
+        """Each entry must follow from the one before, and have its seal alone."""
         there = sorted(name for name in self.storage.names(ENTRIES) if NAME.fullmatch(name))
         seals = set(filter(KEPT.fullmatch, self.storage.names(OLD_SEALS)))
         if not there or not seals:
@@ -121,7 +112,6 @@ class Older:
                 )
 
     def _original(self, ingested: Entry) -> str | None:
-        """The digest of the original of a round. None if there is none."""
         place = f"{ORIGINALS}/{ingested['original_digest']}/{ingested['source']}"
         if names := self.storage.names(place):
             inside = {name: self.storage.copied(f"{place}/{name}") or b"" for name in names}
@@ -130,7 +120,6 @@ class Older:
         return None if content is None else digest_of(content)
 
     def ratings(self, ingested: Entry) -> Ratings:
-        """The ratings of a version of a round. Their table must have its digest."""
         name = f"rounds/{ingested['ratings_digest']}/{ingested['table_digest']}.parquet"
         table = self.storage.copied(name)
         if table is None or digest_of(table) != ingested["table_digest"]:
@@ -141,10 +130,7 @@ class Older:
         return table_ratings(table, str(self.storage.root / name))
 
     def terms(self, entries: Sequence[Entry]) -> Terms:
-        """The project, and the policy, by the digests of policies.
-
-        They stand in the releases that the log proves.
-        """
+        """The project, and the policy by its digest, stand in the releases that the log proves."""
         found: Terms = {}
         for each in entries:
             if each["event"] == "released":
@@ -213,7 +199,7 @@ def carry_entries(
     entries: Sequence[Entry],
     carried: Callable[[Entry], tuple[Entry, dict[str, Content]]],
 ) -> int:
-    """Add the entries that are not in the new store yet. How many there were.
+    """How many entries are added, since the new store does not have them yet.
 
     `carried` gives an entry as the new log says it, and the tables that it names.
     """
@@ -234,7 +220,6 @@ def carry_entries(
 
 
 def copy_file(name: str, of: Storage, to: Storage) -> None:
-    """Copy a file of a storage to another one, byte by byte, unless it is there."""
     content = of.copied(name)
     with to.locked():
         if content is None or not to.keep(name, content, secret=name == SALT):
@@ -245,7 +230,6 @@ def copy_file(name: str, of: Storage, to: Storage) -> None:
 
 
 def _copy_files(older: Storage, to: Storage) -> None:
-    """Copy the originals, the key of pseudonyms and the releases."""
     for name in older.names(ORIGINALS):
         copy_file(f"{ORIGINALS}/{name}", older, to)
     if older.read(SALT) is not None:
@@ -256,7 +240,7 @@ def _copy_files(older: Storage, to: Storage) -> None:
 
 
 def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str, Content]]:
-    """An entry with the facts that are stated today, and the table that it names, if any."""
+    """With the facts that are stated today, and the table that it names, if any."""
     tables: dict[str, Content] = {}
     said = {name: value for name, value in entry.items() if name not in ("number", "previous")}
     name, event = said["round"], said["event"]
@@ -288,5 +272,5 @@ def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str
 
 
 def _named(policy: dict[str, Any], decided: Entry) -> dict[str, Any]:
-    """A policy as a decision names it: with the code that read it, since its digest was another."""
+    """With the code that read the policy, since its digest was another."""
     return {**policy, "policy": f"{policy['policy']} of {decided['code_version']}"}

@@ -31,9 +31,8 @@ POLL_SECONDS = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ObjectStorage:
-    """A bucket, or a folder of a bucket.
-
-    The library of the protocol finds the credentials and the endpoint.
+    """A bucket, or a folder of one. The library of the protocol finds the credentials and the
+    endpoint.
     """
 
     root: UPath
@@ -51,7 +50,6 @@ class ObjectStorage:
         return LEASE_SECONDS / 2
 
     def read(self, name: str) -> bytes | None:
-        """The bytes kept under a name, or None."""
         try:
             with answered(self.root):
                 data: bytes = self._objects.cat_file(self._path(name))
@@ -60,7 +58,7 @@ class ObjectStorage:
         return data
 
     def copied(self, name: str) -> Content | None:
-        """A copy of what is kept under a name, or None. Few bytes take one request."""
+        """Few bytes take one request."""
         path = self._path(name)
         try:
             with answered(self.root):
@@ -76,19 +74,15 @@ class ObjectStorage:
             return b""
 
     def holds(self, name: str, content: Content) -> bool:
-        """True if exactly this is kept under a name."""
         found = self.copied(name)
         return found is not None and digest_of(found) == digest_of(content)
 
     def listed(self, folder: str) -> dict[str, str]:
-        """The objects under a folder by name, each with its tag.
-
-        What was listed when the lease was taken is not listed again: nobody else writes.
-        """
+        """What was listed when the lease was taken is not listed again: nobody else writes."""
         return self._looked.pop() if folder == LOG and self._looked else self._found(folder)
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
-        """The bytes kept under each name, or None. They are fetched at the same time."""
+        """All at the same time."""
         paths = {name: self._path(name) for name in names}
         if not paths:
             return {}
@@ -103,21 +97,19 @@ class ObjectStorage:
         }
 
     def names(self, folder: str = "") -> tuple[str, ...]:
-        """The names of all objects under a folder, relative to it."""
         return tuple(sorted(self._found(folder)))
 
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
-        """Keep a content under a name. The bucket's permissions decide who can read it."""
+        """The bucket's permissions decide who can read it."""
         return self.put(name, content) or self.holds(name, content)
 
     def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
-        """Keep files under a name, in the given order."""
         return set(self.names(name)) <= set(contents) and all(
             self.keep(f"{name}/{inside}", content) for inside, content in contents.items()
         )
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
-        """Keep a copy of a file or folder. It is first copied to where nobody else writes."""
+        """It is first copied to where nobody else writes."""
         contents = contents_of(source)
         if digest_of(contents) != digest:
             return False
@@ -127,7 +119,6 @@ class ObjectStorage:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Let every other writer wait."""
         with self._lease.held() as listed:
             if listed is not None:
                 self._looked[:] = [listed]
@@ -160,11 +151,9 @@ class ObjectStorage:
                 return True
 
     def forget(self, names: Iterable[str]) -> None:
-        """Remove objects whose bytes are kept elsewhere too, and leases of the past."""
         self.remove([*names, *self._lease.past()])
 
     def remove(self, names: Sequence[str]) -> None:
-        """Remove objects, if they exist, in one request where the library can."""
         try:
             with answered(self.root):
                 self._objects.rm([self._path(name) for name in names])
@@ -180,10 +169,7 @@ class ObjectStorage:
             )
 
     def _found(self, folder: str) -> dict[str, str]:
-        """The tag of every object under a folder, by name.
-
-        The library may list the folder as an object, if its first object comes meanwhile.
-        """
+        """The library may list the folder as an object, if its first object comes meanwhile."""
         at = self._path(folder) + "/"
         with answered(self.root):
             found: dict[str, dict[str, Any]] = self._objects.find(
@@ -216,9 +202,8 @@ class Lease:
 
     @contextmanager
     def held(self) -> Iterator[dict[str, str] | None]:
-        """Wait for the lease and hold it.
-
-        Yields the folder of leases and log as listed then. None if this thread already held it.
+        """Yields the folder of leases and log as listed then. None if this thread already
+        held it.
         """
         with self._threads:
             if self._depth:
@@ -235,7 +220,6 @@ class Lease:
                 self._storage.put(f"{LEASES}/{self._number:08}.free", b"")
 
     def past(self) -> list[str]:
-        """The leases before the present one, and their marks."""
         return [f"{LEASES}/{mark}" for mark in self._marks if int(mark[:8]) < self._number]
 
     def _taken(self) -> tuple[int, dict[str, str]]:
@@ -269,7 +253,7 @@ class Lease:
         return float(json.loads(held)["seconds"]) if held else 0.0
 
     def _take(self, number: int) -> dict[str, str] | None:
-        """Write the lease with this number. None if another writer has it or a later one."""
+        """None if another writer has this lease or a later one."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
         lease = {"owner": owner, "seconds": LEASE_SECONDS, "time": datetime.now(UTC).isoformat()}
         if not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode()):
@@ -296,7 +280,6 @@ def answered(root: UPath) -> Iterator[None]:
 
 
 def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
-    """The errors that the library of a protocol raises when the bucket does not answer."""
     if protocol != "s3":
         return ()
     from botocore.exceptions import BotoCoreError
@@ -305,7 +288,7 @@ def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
 
 
 def file_system(root: UPath) -> AbstractFileSystem:
-    """The file system of a URL, without a cache of listings."""
+    """Without a cache of listings."""
     try:
         options = {**root.storage_options, "use_listings_cache": False}
         if root.protocol == "s3":
@@ -339,15 +322,7 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """A folder of a bucket. The library of the protocol finds the credentials and the endpoint.
-
-    Raises
-    ------
-    MissingExtraError
-        The library for the URL is not installed.
-    StoreError
-        The URL is of another protocol.
-    """
+    """A folder of a bucket. The library of the protocol finds the credentials and the endpoint."""
 
     url: str
     root: UPath = field(init=False)
@@ -358,7 +333,6 @@ class Bucket:
         object.__setattr__(self, "_objects", file_system(self.root))
 
     def is_there(self) -> bool:
-        """True if there is such a bucket, and its objects may be listed."""
         bucket = self.root.path.partition("/")[0]
         try:
             with _allowed(self.root):
@@ -368,9 +342,7 @@ class Bucket:
         return True
 
     def listed(self, start: str = "") -> dict[str, Listed]:
-        """The objects whose names begin so, by name. Marks that some tools leave for a folder are
-        none.
-        """
+        """Marks that some tools leave for a folder are no objects."""
         at = self.root.path.rstrip("/") + "/"
         try:
             with _allowed(self.root):
@@ -386,14 +358,12 @@ class Bucket:
         }
 
     def fetch(self, name: str, to: Path) -> None:
-        """Write the bytes of an object to a file, a part at a time."""
         with _allowed(self.root):
             self._objects.get_file(f"{self.root.path.rstrip('/')}/{name}", str(to))
 
 
 @contextmanager
 def _allowed(root: UPath) -> Iterator[None]:
-    """Refuse a bucket that does not answer, and credentials that may not read it."""
     try:
         with answered(root):
             yield
