@@ -43,12 +43,10 @@ def fewest_draws(tail: float) -> int:
 
 
 def beyond_all(cutoff: float, bounds: Bounds, upper: bool) -> bool:
-    """True if a measure with these bounds is never under the cut-off, or always if `upper`."""
     return cutoff > bounds[1] if upper else cutoff <= bounds[0]
 
 
 def clears(limits: Interval, cutoff: float, upper: bool) -> bool:
-    """True if the lower limit reaches the cut-off, or the upper limit does not."""
     return limits.high < cutoff if upper else limits.low >= cutoff
 
 
@@ -61,15 +59,16 @@ def halved(low: float, high: float, above: Callable[[float], bool]) -> tuple[flo
 
 
 class ConfidenceDistribution(ABC):
-    """What is known about a true value."""
+    """What is known about a true value. Its `finest` tail is the smallest at which limits can be
+    trusted.
+    """
 
     @property
     def finest(self) -> float:
-        """The smallest tail at which the limits can be trusted."""
         return FINEST_TAIL
 
     def why_without(self, tail: float) -> str | None:
-        """Why the limits at `tail` are only the measure's bounds; None if they are not."""
+        """Why the limits at `tail` are only the measure's bounds."""
         return None
 
     @abstractmethod
@@ -81,11 +80,9 @@ class ConfidenceDistribution(ABC):
         """The tail at which the lower limit touches the cut-off, or the upper one."""
 
     def under(self, cutoff: float) -> float:
-        """The p-value of the hypothesis that the true value is under `cutoff`."""
         return self.tail_at(cutoff, upper=False)
 
     def over(self, cutoff: float) -> float:
-        """The p-value of the hypothesis that the true value is at `cutoff` or above."""
         return self.tail_at(cutoff, upper=True)
 
 
@@ -110,7 +107,6 @@ class Student(ConfidenceDistribution):
         return apart if self.log and 0 < apart < math.inf else None
 
     def limits(self, tail: float) -> Interval:
-        """Limits at equal distance from the value, or from its logarithm."""
         reach, apart = -quantile(tail, self.df) * self.error, self._apart
         if apart is None:
             low, high = self.value - reach, self.value + reach
@@ -120,7 +116,6 @@ class Student(ConfidenceDistribution):
         return Interval(max(low, self.bounds[0]), high)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """Student's tail at the cut-off."""
         if beyond_all(cutoff, self.bounds, upper):
             return 0.0
         errors = self._errors_to(cutoff)
@@ -148,13 +143,12 @@ class Exact(ConfidenceDistribution):
     bounds: Bounds
 
     def limits(self, tail: float) -> Interval:
-        """The smallest and the greatest value with as many unlike items as the tail allows."""
+        """With as many unlike items as the tail allows."""
         found = self.unlike(tail)
         low, high = (np.where(np.isnan(found), bound, found) for bound in self.bounds)
         return Interval(float(low.min()), float(high.max())).including(self.value)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """The smallest tail whose limit clears the cut-off. 0 if the finest does."""
         if (cutoff <= self.value) == upper:
             return 1.0
         if clears(self.limits(FINEST_TAIL), cutoff, upper):
@@ -175,19 +169,15 @@ class BoundsOnly(ConfidenceDistribution):
 
     @property
     def finest(self) -> float:
-        """0, since the limits are the bounds at every tail."""
         return 0.0
 
     def limits(self, tail: float) -> Interval:
-        """The bounds."""
         return Interval(*self.bounds)
 
     def why_without(self, tail: float) -> str | None:
-        """The reason is the same at every tail."""
         return self.why
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """1, unless the bounds decide."""
         return float(not beyond_all(cutoff, self.bounds, upper))
 
 
@@ -203,20 +193,16 @@ class WiderOf(ConfidenceDistribution):
 
     @property
     def finest(self) -> float:
-        """The smallest tail of the coarser distribution."""
         return max(self.one.finest, self.other.finest)
 
     def limits(self, tail: float) -> Interval:
-        """The lower of the lower limits, and the higher of the upper ones."""
         one, other = self.one.limits(tail), self.other.limits(tail)
         return Interval(min(one.low, other.low), max(one.high, other.high))
 
     def why_without(self, tail: float) -> str | None:
-        """The reason of either distribution."""
         return self.one.why_without(tail) or self.other.why_without(tail)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """The larger tail."""
         tail = self.one.tail_at(cutoff, upper)
         if tail >= 1 or clears(self.other.limits(max(tail, self.finest)), cutoff, upper):
             return tail
@@ -243,18 +229,15 @@ class Percentiles(ConfidenceDistribution):
 
     @property
     def finest(self) -> float:
-        """The share of ten resamples."""
         return FEWEST_TAIL_DRAWS / len(self.draws)
 
     def limits(self, tail: float) -> Interval:
-        """Percentiles of the resamples."""
         shares = self._share(tail), self._share(1 - tail)
         limits = [quantile_interval(each, *shares, self.bounds) for each in self._read(upper=True)]
         low = min(each.low for each in limits[: len(self._read(upper=False))])
         return Interval(low, max(each.high for each in limits)).including(self.value)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """The share of resamples on the other side of the cut-off."""
         bound = self.bounds[upper]
         under = [
             float(np.mean(np.where(np.isnan(each), bound, each) < cutoff))
@@ -268,11 +251,9 @@ class Percentiles(ConfidenceDistribution):
         return [each for each in read if each is not None]
 
     def _share(self, tail: float) -> float:
-        """The percentile that is the limit at a tail."""
         return tail
 
     def _tail(self, share: float) -> float:
-        """The tail whose limit is that percentile."""
         return share
 
 
@@ -319,7 +300,6 @@ class ExpandedPercentiles(Percentiles):
         return max(super().finest, self._tail_of_one_draw)
 
     def limits(self, tail: float) -> Interval:
-        """Percentiles of the resamples, or the bounds."""
         return Interval(*self.bounds) if self.why_without(tail) else super().limits(tail)
 
     def why_without(self, tail: float) -> str | None:
@@ -367,10 +347,7 @@ def expanded(
     seen: Array | None = None,
     raised: Array | None = None,
 ) -> ConfidenceDistribution:
-    """Expanded percentiles of resamples of n items, or of clusters that say as much.
-
-    With fewer than two items or clusters, nothing is known but the bounds.
-    """
+    """Expanded percentiles of resamples of n items, or of clusters that say as much."""
     units = round(n)
     if units < FEWEST_UNITS:
         return BoundsOnly(bounds, TOO_FEW_ITEMS)

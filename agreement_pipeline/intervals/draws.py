@@ -29,20 +29,16 @@ W = TypeVar("W")
 
 
 class Interval(NamedTuple):
-    """A lower and an upper limit."""
-
     low: float
     high: float
 
     def including(self, value: float) -> "Interval":
-        """The interval, widened to hold `value`."""
         return Interval(min(self.low, value), max(self.high, value))
 
 
 class Scheme(NamedTuple):
-    """How weights are drawn: Dirichlet shares, or whole items with replacement.
-
-    `prior_mass` is the mass of unseen rows.
+    """Dirichlet shares, or whole items with replacement. `prior_mass` is the mass of
+    unseen rows.
     """
 
     prior_mass: float
@@ -97,7 +93,7 @@ def in_blocks(
     rows: int,
     seed: int | Sequence[int],
 ) -> Iterator[T]:
-    """Blocks of resamples, each with at most `BLOCK_CELLS` weights and a generator of its own."""
+    """Each block has at most `BLOCK_CELLS` weights and a generator of its own."""
     size = max(1, BLOCK_CELLS // rows)
     starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed).spawn(len(starts))
@@ -113,7 +109,7 @@ def in_blocks(
 def each_in_order(
     made: Callable[[W], T], things: Iterable[W], *, cores: int, ahead: int
 ) -> Iterator[T]:
-    """`made` of each thing, in order. So many cores work at it, and so many things wait made.
+    """So many cores work at it, and so many things wait made.
 
     Cores work at once, since NumPy draws without holding the interpreter.
     """
@@ -131,10 +127,7 @@ def each_in_order(
 
 
 def one_core_products() -> AbstractContextManager[object]:
-    """A context in which matrix products use one core.
-
-    On more cores, the last digits of a product depend on how many there are.
-    """
+    """On more cores, the last digits of a product depend on how many there are."""
     return cast(AbstractContextManager[object], _libraries().limit(limits=1, user_api="blas"))
 
 
@@ -147,10 +140,7 @@ def drawn_masses(statistic: Statistic) -> Array:
 
 
 def row_weights(statistic: Statistic, drawn: Array) -> Array:
-    """Weights of seen and then unseen rows, from the drawn shares of rows or clusters.
-
-    All rows of a cluster share its draw.
-    """
+    """Weights of seen and then unseen rows. All rows of a cluster share its draw."""
     clusters = statistic.clusters
     if clusters is None:
         return drawn
@@ -180,8 +170,6 @@ ONE = np.ones(1)
 
 
 class LeftOut(NamedTuple):
-    """Weights with something left out (b, P), and how many items each stands for (b,)."""
-
     weights: Array
     times: Array
 
@@ -223,10 +211,7 @@ def without_items(
 def quantile_interval(
     draws: Array, lower: float, upper: float, bounds: tuple[float, float]
 ) -> Interval:
-    """The interval between two quantiles of the resamples.
-
-    An undefined resample counts as a bound, so that it never narrows the interval.
-    """
+    """An undefined resample counts as a bound, so that it never narrows the interval."""
 
     def limit(bound: float, share: float) -> float:
         place = max(0, math.ceil(len(draws) * share - 1))

@@ -53,7 +53,6 @@ MOST_PRODUCTS = 10_000_000_000
 
 S = TypeVar("S", bound=Statistic)
 Values = dict[str, Array]
-"""The values of measures by name."""
 
 
 class Point(NamedTuple):
@@ -97,12 +96,12 @@ def _forgets(record: Measure) -> bool:
 
 
 def split_for(record: Measure, basis: Any) -> Any:
-    """The statistic with unseen items of the kind that the measure needs."""
+    """With unseen items of the kind that the measure needs."""
     return basis if record.split is None else basis.split_between(record.split(basis))
 
 
 def why_without(record: Measure, statistic: Any) -> str | None:
-    """Why there is no value with an interval; None if there is one.
+    """Why there is no value with an interval.
 
     A declared condition holds, or agreement is read in one cluster alone, which cannot show how
     clusters differ.
@@ -143,7 +142,7 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
 
 
 def _on_fewer_rows(point: Point, method: IntervalMethod) -> Point:
-    """The measure, on rows of equal counts if it is drawn and needs no more of each row."""
+    """On rows of equal counts, if the measure is drawn and needs no more of each row."""
     drawn = method.scheme is not None and not method.scheme.whole and not method.leaves_out
     fits = drawn and point.undefined is None and isinstance(point.basis, LabelsByRater)
     if not fits or not point.record.sums_of_raters(point.basis):
@@ -165,7 +164,7 @@ def _drawn_as(basis: Statistic) -> object:
 def _with_raters(
     found: dict[str, Evidence], points: Sequence[Point], statistic: Any
 ) -> dict[str, Evidence]:
-    """The evidence with the values without each rater of an item on which agreement is read."""
+    """With the values without each rater of an item on which agreement is read."""
     defined = [point for point in points if point.record.name in found]
     records = [point.record for point in defined]
     without = [points_of(records, each) for each in statistic.without_each_rater()]
@@ -184,7 +183,7 @@ def _with_raters(
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:
-    """How many resamples a measure may use: fewer if each of them takes long."""
+    """Fewer resamples if each of them takes long."""
     if record.expensive:
         return N_RESAMPLES_OF_EXPENSIVE
     rows = max(1, int(statistic.weights.shape[-1]))
@@ -197,7 +196,6 @@ def affordable(record: Measure, statistic: Statistic) -> int:
 
 
 def _of_group(asked: tuple[Sequence[Point], Inference]) -> dict[str, Evidence]:
-    """The evidence on measures that share resamples, with nothing yet about raters left out."""
     group, inference = asked
     base, method, possible = group[0].basis, inference.interval_method, possible_in(group)
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
@@ -273,7 +271,6 @@ agreed is uncertain too, even a rare one.
 
 
 def possible_in(group: Sequence[Point]) -> list[Possible]:
-    """Each measure with its forms. Measures of one basis share them."""
     forms: dict[tuple[int, bool], list[Statistic]] = {}
     for basis, per_category in ((point.basis, point.record.per_category) for point in group):
         if (id(basis), per_category) not in forms:
@@ -284,10 +281,7 @@ def possible_in(group: Sequence[Point]) -> list[Possible]:
 
 
 class _Block:
-    """A block of weights (b, P). The weights of its unseen rows are set anew for each reading.
-
-    `unseen` are the weights that were drawn for the unseen rows.
-    """
+    """A block of weights (b, P). The weights of its unseen rows are set anew for each reading."""
 
     def __init__(self, weights: Array, n_seen: int) -> None:
         self.weights, self.n_seen = weights, n_seen
@@ -300,19 +294,19 @@ class _Block:
         return np.asarray(point.record.function(weighted.beside(Beside(self._rows(basis)))).value)
 
     def with_unseen(self, basis: Statistic, form: S, shares: Array) -> S:
-        """A form of a basis. Each unseen row keeps a share of the weight drawn for it."""
+        """Each unseen row keeps a share of the weight drawn for it."""
         np.multiply(self.unseen, shares, out=self.weights[..., self.n_seen :])
         return form.reweighted(self.weights).beside(Beside(self._rows(basis)))
 
     def with_one(self, basis: Statistic, form: S, place: int) -> S:
-        """A form of a basis, with one item in all on one of its unseen rows."""
+        """With one item in all on one of the unseen rows."""
         self.weights[..., self.n_seen :] = 0.0
         self.weights[..., self.n_seen + place] = RAISING_SHARE * self.unseen.sum(-1)
         known = Beside(self._rows(basis), np.array([place]))
         return form.reweighted(self.weights).beside(known)
 
     def _rows(self, basis: Statistic) -> SeenRows:
-        """The seen rows of a basis. Bases of other rows may have the same weights."""
+        """Bases of other rows may have the same weights."""
         if id(basis) not in self._seen:
             self._seen[id(basis)] = SeenRows(self.weights[..., : self.n_seen])
         return self._seen[id(basis)]
@@ -374,7 +368,6 @@ def _raising(possible: Sequence[Possible]) -> dict[str, list[int]]:
 
 
 def _value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
-    """The measure's values from its weighted forms. They are read one after the other."""
     values = []
     for place, form in enumerate(forms):
         value = record.function(form).value
@@ -383,10 +376,7 @@ def _value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
 
 
 def with_each_unseen(possible: Sequence[Possible], seen: Array, mass: float) -> Values:
-    """The measures' values with some mass on each unseen row alone. Each has shape (U, ...).
-
-    `seen` are the weights of the seen rows. They are the same beside each.
-    """
+    """The measures' values with some mass on each unseen row alone. Each has shape (U, ...)."""
     rows, n = possible[0][1][0].weights.shape[-1], len(seen)
     size = min(max(1, MOST_CELLS // rows), rows - n)
     known = {id(point.basis): SeenRows(seen) for point, _ in possible}

@@ -74,7 +74,7 @@ class Evidence:
     n_raters: float = 0.0
 
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
-        """The evidence on one category, or on the lowest of several."""
+        """On one category, or on the lowest of several."""
         arrays: dict[str, Any] = {
             name: part(getattr(self, name))
             for name in ("value", "draws", "seen", "raised", "left_out", "without_rater")
@@ -110,7 +110,6 @@ class IntervalMethod:
 
     @property
     def at_large(self) -> bool:
-        """True if the interval is about raters at large."""
         return self.population == "raters at large"
 
 
@@ -156,10 +155,8 @@ def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistri
 
 
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    """Percentiles of the resamples, corrected for bias and for skewness.
-
-    The bias comes from the share of resamples under the value. The skewness comes from the values
-    with one item left out.
+    """The bias comes from the share of resamples under the value. The skewness comes from the
+    values with one item left out.
     """
     draws, value, left_out = evidence.draws, float(evidence.value), evidence.left_out
     if variance(left_out, evidence.times) <= NO_VARIATION:
@@ -197,17 +194,13 @@ def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Confid
 
 
 def _independent(evidence: Evidence) -> int:
-    """The number of items, equally large clusters, or groups that were left out in turn."""
     return round(min(evidence.n, float(evidence.times.sum())))
 
 
 def _student(
     evidence: Evidence, squared: float, n: int, bounds: Bounds, log: bool
 ) -> ConfidenceDistribution:
-    """Student's t around the value with n - 1 degrees of freedom.
-
-    The limits are exact if nothing varies, and the bounds if the standard error is unknown.
-    """
+    """The limits are exact if nothing varies, and the bounds if the standard error is unknown."""
     value = float(evidence.value)
     if squared <= NO_VARIATION:
         return Exact(value, evidence.unlike, bounds)
@@ -279,7 +272,6 @@ METHODS: dict[str, IntervalMethod] = {
 
 
 def interval_method(name: str) -> IntervalMethod:
-    """The method of that name. A `PolicyError` if there is none."""
     if not isinstance(name, str) or name not in METHODS:
         raise PolicyError(
             f"interval method: found {name!r}; expected one of {', '.join(METHODS)}. "
