@@ -65,8 +65,7 @@ OF_REPLICATES = """  - measure: self_agreement_unbiased
 class Question:
     """A question of an export, the labels that were given in order, and their probable level.
 
-    The question of a wide table has no name. A label can be a set of labels. `units` is the kind
-    of its label objects, if answers are objects.
+    The question of a wide table has no name. `units` is the kind of its label objects, if any.
     """
 
     name: str
@@ -96,11 +95,6 @@ def first_files(
 
     Each question of the export is a project of its own. What is `said` of the export stands under
     the keys of a project, and is not guessed.
-
-    Raises
-    ------
-    RatingsError
-        Nothing can be read of the export.
     """
     with unpacked(export) as path:
         written = Columns(**said.get("columns", {}))
@@ -123,7 +117,7 @@ def first_files(
 
 
 def plain_name(text: str) -> str:
-    """A text as a project may be called.
+    """As a project may be called.
 
     >>> plain_name("Batch 4711 (results)"), plain_name("4711")
     ('batch_4711_results', 'p_4711')
@@ -133,7 +127,6 @@ def plain_name(text: str) -> str:
 
 
 def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
-    """The lines of a project file."""
     reader, numbers = seen.reader, question.level in ("interval", "ratio")
     yield f"# {name}: written by `agreement-pipeline init`. {GUIDE} explains every key."
     yield from (f"# Please check: {guess}." for guess in seen.unsure)
@@ -236,7 +229,6 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
 
 
 def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any]) -> Seen:
-    """An export in which all answers are label objects."""
     every = [said["units"]] if "units" in said else map(UnitSettings, reader.kinds)
     questions = tuple(
         Question(units.kind, labels, "nominal", False, units.kind)
@@ -258,7 +250,6 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping
 
 
 def _labels_of(path: Path, units: UnitSettings) -> tuple[str, ...]:
-    """The labels of some units. None if nothing of their kind was marked."""
     marked = read_marked(path, units.kind, rules=Rules(requires=(), all_rounds=True))
     if not any(each.objects for each in marked):
         return ()
@@ -266,7 +257,7 @@ def _labels_of(path: Path, units: UnitSettings) -> tuple[str, ...]:
 
 
 def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
-    """A table, which is read whole. So whatever is wrong with it is refused, with the next step."""
+    """A table is read whole. So whatever is wrong with it is refused, with the next step."""
     given = said.get("columns", {})
     header = header_of(path, Columns(**given))
     is_wide = said.get("layout") == "wide"
@@ -319,9 +310,8 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
 def _of_raters(
     raters: Iterable[str], said: Mapping[str, Any], path: Path, known: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """The question whether raters are models, if their names look so.
-
-    A classifier that was named must be among them, or no round of the project could be read.
+    """A classifier that was named must be among the raters, or no round of the project could be
+    read.
     """
     every, named = sorted(raters), said.get("classifiers", ())
     refuse_absent(named, every, path.name)

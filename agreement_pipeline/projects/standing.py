@@ -26,18 +26,10 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What the log says of each round, up to a mark.
+    """What the log says of each round, up to a mark: the number and the digest of an entry.
 
-    Attributes
-    ----------
-    mark
-        The number and the digest of the last entry.
-    rows
-        The rows of each round, as `rows_by_round` gives them.
-    decided
-        For each round that is decided: the digests of its delivery, and of the settings of reading.
-    chart
-        The control chart that was kept with it.
+    `decided` has, for each round that is decided, the digests of its delivery and of the settings
+    of reading.
     """
 
     mark: str
@@ -47,18 +39,11 @@ class Standing:
 
     @property
     def rounds(self) -> list[str]:
-        """The names of the rounds, sorted."""
         return sorted(self.rows)
 
     @classmethod
     def of(cls, store: Store, known: "Standing | None" = None) -> "Standing":
-        """The standing of all rounds now. From a `known` one on, only later entries are read.
-
-        Raises
-        ------
-        StoreError
-            The log shows that an entry was edited or removed.
-        """
+        """From a `known` one on, only later entries are read."""
         with store.reading():
             later = None if known is None else store.log.following(known.mark)
             if known is None or later is None:
@@ -69,7 +54,7 @@ class Standing:
             return known._after(later, store) if later else known
 
     def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
-        """The standing after more entries. The rounds in them are looked up again."""
+        """The rounds in later entries are looked up again."""
         arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
         changed = {name for entry in later for name in _rounds_of(entry)} & {*self.rows, *arrived}
         entries = [entry for name in changed for entry in store.history(name)]
@@ -84,7 +69,6 @@ class Standing:
         )
 
     def to_bytes(self) -> bytes:
-        """The standing as a file."""
         chart = [
             [*vars(each.reading).values(), each.centre, each.limits and [*each.limits]]
             for each in self.chart
@@ -94,7 +78,7 @@ class Standing:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Standing":
-        """The standing that `to_bytes` wrote. Call only with bytes of a known digest."""
+        """Call only with bytes of a known digest."""
         said = json.loads(data)
         chart = tuple(
             Charted(Reading(*reading), centre, limits and Interval(*limits))
@@ -112,12 +96,10 @@ class Standings:
     _last: Standing | None = field(default=None, repr=False)
 
     def now(self) -> Standing:
-        """The standing now."""
         self._last = Standing.of(self.store, self._last or self._kept())
         return self._last
 
     def keep(self, standing: Standing) -> None:
-        """Keep a standing in the store, in the place of older ones."""
         data = standing.to_bytes()
         name = f"{standing.mark}-{digest_of(data)}"
         with self.store.locked():
@@ -127,7 +109,7 @@ class Standings:
         self._last = standing
 
     def _kept(self) -> Standing | None:
-        """The latest that was kept. None if there is none, or other bytes stand there."""
+        """None if other bytes stand there."""
         name = max(self.store.storage.names(FOLDER), default="")
         data = self.store.storage.read(f"{FOLDER}/{name}") if name else None
         known = data is not None and name.endswith(f"-{digest_of(data)}")
@@ -135,7 +117,6 @@ class Standings:
 
 
 def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
-    """The last entry of each kind, by the round."""
     last: dict[str, dict[str, Entry]] = {}
     for entry in history:
         last.setdefault(entry["round"], {})[entry["event"]] = entry

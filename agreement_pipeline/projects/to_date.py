@@ -21,7 +21,7 @@ MOST_ADDED = 32
 
 @dataclass(frozen=True)
 class _Part:
-    """A round, or parts that are counted together. A part that may still grow is not kept."""
+    """A part that may still grow is not kept."""
 
     name: str
     of: "RoundVersion | Sequence[_Part]"
@@ -29,15 +29,7 @@ class _Part:
 
 
 def to_date(store: Store) -> CountedRatings:
-    """What was counted in the present version of every round of a store.
-
-    Raises
-    ------
-    StoreError
-        The store holds no round, or kept statistics cannot be read.
-    RatingsError
-        The rounds have other scales, or items in clusters.
-    """
+    """What was counted in the present version of every round of a store."""
     fields = RoundVersion.__dataclass_fields__
     ingested = [entry for entry in store.history() if entry["event"] == "ingested"]
     last = {entry["round"]: {name: entry[name] for name in fields} for entry in ingested}
@@ -57,10 +49,7 @@ def _together(parts: Sequence[_Part]) -> _Part:
 
 
 def _counted(store: Store, part: _Part) -> CountedRatings:
-    """What was kept of a part. If nothing was, it is counted and kept.
-
-    Of a round these are its own ratings, since those of earlier rounds are counted there.
-    """
+    """Of a round these are its own ratings, since those of earlier rounds are counted there."""
     name = f"counted/{__version__}/{part.name}.npz"
     data = store.storage.read(name) if part.kept else None
     if data is not None:
