@@ -58,12 +58,10 @@ class Anchored:
 
     @property
     def drifted(self) -> bool:
-        """True if agreement fell under the floor at some look."""
         return self.upper < self.floor
 
     @property
     def in_words(self) -> str:
-        """What the looks say, in a line."""
         known = f", once under {self.upper:.3f}" if self.upper < 1 else ""
         return (
             f"agreement with the panel on {self.n_items} anchors: {self.first:.3f} when certified, "
@@ -73,17 +71,8 @@ class Anchored:
 
 
 def anchored(first: Array, looks: Array, most_lost: float, tail: float) -> Anchored:
-    """What looks at anchors say.
-
-    Parameters
-    ----------
-    first, looks
-        Shape (N,) and (T, N): the share of the panel's labels of each anchor that are the
-        classifier's label, when it was certified and at each look.
-    most_lost
-        How much agreement may be lost.
-    tail
-        The probability that the limit is ever too low.
+    """`first` (N,) and `looks` (T, N) are the share of the panel's labels of each anchor that are
+    the classifier's. `tail` is the probability that the limit is ever too low.
 
     >>> said = np.tile([1.0, 1, 1, 2 / 3], 25)
     >>> found = anchored(said, np.stack([said, said, 1 - said]), 0.05, 0.025)

@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
 Design = Literal["simple", "stratified", "clustered"]
 UNITS: dict[Design, str] = {"simple": "item", "stratified": "item", "clustered": "cluster"}
-"""The designs, and what is drawn by each."""
 PAIRS = "pairs"
 NO_ENDS = "the scale has no lowest and highest number, which limits need; name its categories"
 MOST_DRAWN = 10_000
 FEWEST = 2
-"""The fewest drawn units of a stratum, unless it has no more."""
 FEWEST_RATERS = 3
 """Fewer raters say nothing of others."""
 
@@ -59,9 +57,6 @@ class Corrected(WithLimits):
     value, interval, undefined
         The prediction-powered estimate inside the ends of the scale. Without it, `undefined` says
         why.
-    confidence_level, design, raters
-        The level of both intervals, how the labelled items were drawn, and which raters both
-        intervals are about.
     n_items, n_labels, n_ratings, n_raters
         The items of the population; those with labels of the panel; these labels; who gave them.
     uncorrected
@@ -97,13 +92,12 @@ class Corrected(WithLimits):
 
     @property
     def why_not_effective(self) -> str | None:
-        """Why there is no effective number of labels; None if there is one."""
+        """Why there is no effective number of labels."""
         if self.effective_labels is None and self.undefined is None:
             return "the corrected labels do not vary"
         return None if self.effective_labels is not None else self.undefined
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The number in one row."""
         low, high = self.classical_interval or (None, None)
         yield {
             **self.attributes("category", "target", "value", "low", "high", "classical"),
@@ -114,7 +108,6 @@ class Corrected(WithLimits):
         }
 
     def to_mapping(self) -> dict[str, Any]:
-        """The number as plain data, as the command line prints it."""
         (row,) = self.rows()
         more = ("classifier", "confidence_level", "design", "raters", "n_raters", "n_ratings")
         named = self.attributes(*more, "why_not_effective")
@@ -346,7 +339,6 @@ class _Evidence:
     def each(
         self, majority_of: int | None, raters: Population, confidence_level: float
     ) -> Iterator[Corrected]:
-        """The mean of a numeric scale, or the share of each category."""
         names: Sequence[str | None] = (None,) if self.numeric else self.names
         for place, name in enumerate(names):
             predicted, given = (
@@ -369,14 +361,12 @@ class _Evidence:
             yield self._one(predicted, given, majority_of, known)
 
     def wrong(self, majority_of: int, confidence_level: float) -> WrongLabels:
-        """How often the classifier's labels are not those of a majority."""
         counts = majority_of, len(self.predicted), len(self.drawn), self.n_raters
         if why := self._why_undefined(majority_of, at_large=False):
             return WrongLabels(*counts, undefined=why)
         nobody, everyone = np.zeros(len(self.predicted)), np.full(len(self.given), True)
 
         def agreeing(label: Array, majority_of: int | None) -> list[Stratum]:
-            """How many majorities, or single raters, give an item the label that it has here."""
             same = (self.given == label[self.of]).astype(float)
             return self._units(nobody, same, everyone, majority_of)
 
@@ -476,7 +466,7 @@ class _Evidence:
 def refuse_design(
     population: Ratings, design: str, where: str, error: type[AgreementError]
 ) -> None:
-    """Refuse a design that is not known, or that the population cannot have, with such an error."""
+    """A design that is not known, or that the population cannot have, is such an error."""
     if design not in UNITS:
         raise error(
             f"{where}: found design {design!r}; expected one of {', '.join(UNITS)}. "
@@ -495,13 +485,7 @@ def refuse_design(
 
 
 def the_classifier(population: Ratings, name: str | None) -> str:
-    """The classifier of that name, or the only one.
-
-    Raises
-    ------
-    RatingsError
-        There is none of that name, or not exactly one.
-    """
+    """The classifier of that name, or the only one."""
     there = [each for each in population.everyone if each in population.classifiers]
     if name is None and len(there) == 1:
         return there[0]
@@ -515,7 +499,6 @@ def the_classifier(population: Ratings, name: str | None) -> str:
 
 
 def clusters_of(population: Ratings, items: "pa.ChunkedArray") -> Codes:
-    """The place of each item's cluster among theirs."""
     known = population.items(["cluster_at"])
     at = whole(known["cluster_at"])[places_among(items, known["item"])]
     return np.asarray(np.unique(at, return_inverse=True)[1])

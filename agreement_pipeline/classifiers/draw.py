@@ -78,7 +78,6 @@ class Draw:
 
     @property
     def in_words(self) -> str:
-        """The draw in a line, with what came before it."""
         of = f"{self.population_items:,} items of {self.population}"
         said = f"{len(self.items):,} of {of}, {self.design}"
         if self.design == "clustered":
@@ -90,14 +89,12 @@ class Draw:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The draw as plain data."""
         of_texts = {name: [*getattr(self, name)] for name in ("items", "earlier", "reasons")}
         said = {**vars(self), "strata": dict(self.strata), **of_texts}
         return said if said.pop("listed") is False else {**said, "listed": True}
 
     @classmethod
     def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
-        """The draw in plain data. More of it is left aside."""
         facts: dict[str, Any] = {
             name: tuple(said[name]) if isinstance(said[name], list) else said[name]
             for name in cls.__dataclass_fields__
@@ -108,13 +105,7 @@ class Draw:
 
     @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "Draw":
-        """The draw in its entry of the log, if it follows from the entry before.
-
-        Raises
-        ------
-        DrawError
-            The seed is another one.
-        """
+        """It must follow from the entry before."""
         found = cls.from_mapping({**entry, "population": entry["round"]})
         derived = _seed(entry["previous"], found.population_digest)
         if not entry.get("carried") and found.seed != derived:
@@ -126,7 +117,7 @@ class Draw:
         return found
 
     def is_from(self, population: Ratings) -> bool:
-        """Whether it was drawn from these items, as its classifier labelled them."""
+        """As its classifier labelled them."""
         known = self.classifier in population.classifiers
         return known and self.population_digest == _digest(
             _strata(population, self.classifier, self.design)
@@ -137,11 +128,6 @@ class Draw:
 
         A simple draw does not need the same labels for a correction. But a share of wrong labels
         means nothing if they were changed where people looked.
-
-        Raises
-        ------
-        DrawError
-            A label is another one.
         """
         if self.labels_digest != _labels_digest(population, classifier):
             raise DrawError(
@@ -224,12 +210,6 @@ def draw(
 
     Parameters
     ----------
-    store
-        Where the log is.
-    name
-        What the population is called, as a round could be.
-    population
-        The classifier's labels of all items.
     n
         How many items, or clusters, are drawn: from 2 to 10,000.
     design
@@ -303,7 +283,6 @@ def draw(
 
 
 def draws(store: Store) -> tuple[Draw, ...]:
-    """All recorded draws, in order, after a check of the whole log."""
     return tuple(Draw.logged(entry) for entry in store.history() if entry["event"] == "drawn")
 
 
@@ -311,11 +290,6 @@ def draw_of(store: Store, population: Ratings) -> Draw:
     """The last draw from a population. Without one, the last from some of its items.
 
     So a later draw from other items that has some of these does not take its place.
-
-    Raises
-    ------
-    DrawError
-        There is none.
     """
     everyone = {*population.first(["item"])["item"].to_pylist()}
     found = [each for each in draws(store) if not everyone.isdisjoint(each.items)]
@@ -384,7 +358,7 @@ def _labels_digest(population: Ratings, classifier: str) -> str:
 
 
 def _units(strata: Mapping[str, list[str]], design: Design) -> Mapping[str, dict[str, list[str]]]:
-    """What is drawn of each stratum: its items, or whole clusters by the name of the first item."""
+    """Items, or whole clusters by the name of the first item."""
     if design == "clustered":
         return {"": dict(strata)}
     return {label: {item: [item] for item in items} for label, items in strata.items()}
@@ -409,7 +383,7 @@ def _drawn(
 
 
 def _neyman(sizes: Mapping[str, int], n: int, right: Mapping[str, float]) -> dict[str, int]:
-    """How many items of each stratum are drawn: n in all, at least two and at most all of each.
+    """In all n, at least two and at most all items of each stratum.
 
     >>> _neyman({"no": 900, "yes": 100}, 100, {"no": 0.98, "yes": 0.7})
     {'no': 73, 'yes': 27}

@@ -61,7 +61,6 @@ class Stratum:
 
     @property
     def n_items(self) -> float:
-        """The items of the population."""
         return float(self.sizes.sum())
 
     @property
@@ -71,12 +70,10 @@ class Stratum:
 
     @property
     def classical(self) -> float:
-        """The mean of the labels over the drawn items."""
         return float(self.labels.sum() / self.sizes[self.drawn].sum())
 
     @property
     def value(self) -> float:
-        """The prediction-powered estimate."""
         return self.classical + self._full * (self.uncorrected - self._predicted_of_drawn)
 
     @cached_property
@@ -92,7 +89,7 @@ class Stratum:
 
     @property
     def variances(self) -> tuple[float, float]:
-        """The variances of the classical and of the prediction-powered estimate."""
+        """Of the classical and of the prediction-powered estimate."""
         n, (ys, fs) = len(self.drawn), self._of_drawn
         classical = float(ys @ ys) / n**2
         if not self.tuned:
@@ -105,10 +102,7 @@ class Stratum:
         return classical, imputed + float(rectified @ rectified) / n**2
 
     def means(self, *, classical: bool, seed: int) -> tuple[Array, Array]:
-        """Random means with one more unit at the lower end, and with one at the upper end.
-
-        Shape (B,) each. `classical` leaves the classifier out.
-        """
+        """With one more unit at the lower end, and with one at the upper end. Shape (B,) each."""
         full = 0.0 if classical else self._full
         sizes, offset = self.sizes[self.drawn], full * self.uncorrected
         rectified = self.labels - full * self.predicted[self.drawn] + offset * sizes
@@ -154,8 +148,6 @@ class Stratum:
 
 
 class Mean(NamedTuple):
-    """An estimate with its limits."""
-
     value: float
     interval: Interval
 
@@ -243,13 +235,11 @@ def lowest_mean(strata: Sequence[Stratum], confidence_level: float) -> float:
 
 
 def estimates(strata: Sequence[Stratum]) -> tuple[float, float]:
-    """The prediction-powered and the classical mean over all strata."""
     shares = _shares(strata)
     corrected, classical = shares @ [(each.value, each.classical) for each in strata]
     return float(corrected), float(classical)
 
 
 def _shares(strata: Sequence[Stratum]) -> Array:
-    """The share of the items in each stratum."""
     items = np.array([each.n_items for each in strata])
     return np.asarray(items / items.sum())
