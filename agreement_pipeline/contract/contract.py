@@ -33,11 +33,10 @@ Table: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class _InFolder(Place):
-    """A place in one of the files of a contract: the first key names the file."""
+    """The first key of the path names the file."""
 
     @property
     def source(self) -> str:
-        """The file that the path is in."""
         within = self.path[0] if self.path and self.path[0] in TABLES else NAMED
         return str(Path(self.file, f"{within}.yaml")) if self.path else self.file
 
@@ -115,13 +114,11 @@ class Contract:
 
     @property
     def tables(self) -> dict[str, tuple[Expectation, ...]]:
-        """The expectations by table, in order."""
         return {table: getattr(self, table) for table in TABLES}
 
     @classmethod
     @cache
     def default(cls) -> "Contract":
-        """The contract that comes with this package."""
         return cls.load(Path(__file__).with_name("default"))
 
     @classmethod
@@ -153,17 +150,13 @@ class Contract:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "contract") -> "Contract":
-        """The contract that `to_mapping` wrote.
-
-        A ContractError names every mistake with its place in `source`.
-        """
+        """Every mistake is named with its place in `source`."""
         place = source if isinstance(source, Place) else Place(source)
         contract = validated(cls, data, place, ContractError)
         object.__setattr__(contract, "where", place)
         return contract
 
     def to_mapping(self) -> dict[str, Any]:
-        """The contract as plain data."""
         tables = {
             table: [expectation.to_mapping() for expectation in expectations]
             for table, expectations in self.tables.items()
@@ -173,7 +166,7 @@ class Contract:
 
     @property
     def named(self) -> dict[str, Any]:
-        """The name and the version as plain data; nothing if it has no name."""
+        """Nothing if the contract has no name."""
         return {"contract": self.contract, "version": self.version} if self.contract else {}
 
     @property
@@ -183,7 +176,6 @@ class Contract:
 
     @property
     def expectations(self) -> tuple[Expectation, ...]:
-        """All expectations, in order."""
         return (*self.rows, *self.items, *self.round)
 
     def check(self, ratings: Ratings) -> tuple[Finding, ...]:

@@ -154,18 +154,15 @@ class Expectation:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The entry as plain data."""
         meta = {name: said for name, said in vars(self.meta).items() if said}
         return {**vars(self), "kwargs": _copy(self.kwargs), "meta": meta}
 
     @property
     def check(self) -> str:
-        """The stable name of the check."""
         return self.meta.check
 
     @property
     def weight(self) -> str:
-        """How much a failure weighs: error or warning."""
         return SEVERITIES[self.severity]
 
     @property
@@ -174,7 +171,7 @@ class Expectation:
         return frozenset(_texts(self.kwargs))
 
     def idle(self, ratings: Ratings) -> str | None:
-        """Why there is nothing to check in these ratings; None if there is something."""
+        """Why there is nothing to check in these ratings."""
         when = self.meta.when
         if when and when not in ratings.has:
             return f"column {when} was not delivered, so nothing was checked"
@@ -215,7 +212,7 @@ def _parameters(value: object) -> set[str]:
 
 @dataclass
 class _Group:
-    """What was read of a group: the first tokens of its branches, and if a repeat is in it."""
+    """The first tokens of a group's branches, and if a repeat is in it."""
 
     firsts: list[str] = field(default_factory=list)
     repeats: bool = False
@@ -229,7 +226,6 @@ class _Group:
         return self.repeats or (len(self.firsts) > 1 and not told_apart)
 
     def begin(self, token: str) -> None:
-        """Note the first token of a branch."""
         if self.at_start:
             self.firsts.append(token)
             self.at_start = False

@@ -54,25 +54,21 @@ NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
 
 
 class Fact(NamedTuple):
-    """A number about a round, and what was found in words. None, if there is nothing to look at."""
-
     value: float | None
     words: str
 
 
 def share_of(count: int, n: int, words: str) -> Fact:
-    """The share of `n` things that are as the words say."""
+    """Of `n` things that are as the words say."""
     return Fact(count / n, f"{count} of {n} {words}")
 
 
 FACTS: dict[str, Callable[[Panel], Fact]] = {}
-"""From the name of a fact to the function that finds it in a round."""
 
 
 def fact(function: Callable[[Panel], Fact]) -> Callable[[Panel], Fact]:
-    """Register a function as a fact under its own name.
-
-    Contracts can then ask for it as a column of the table `round`.
+    """Register a function as a fact under its own name, which contracts ask for in the table
+    `round`.
     """
     FACTS[function.__name__] = function
     return function
@@ -80,7 +76,7 @@ def fact(function: Callable[[Panel], Fact]) -> Callable[[Panel], Fact]:
 
 @fact
 def items_with_a_shared_text(panel: Panel) -> Fact:
-    """The share of items whose text another item has too. The first item of a text is no copy."""
+    """The first item of a text is no copy."""
     texts = panel.contents("text")
     if texts is None:
         return Fact(None, "column text was not delivered, so nothing was checked")
@@ -96,7 +92,7 @@ def items_that_print_alike(panel: Panel) -> Fact:
 
 
 def _copies(texts: pd.Series, what: str) -> Fact:
-    """The share of copies. Of very many items, a sample is compared."""
+    """Of very many items, a sample is compared."""
     some = (texts if len(texts) <= MOST_TEXTS else _sample(texts)).astype(TEXT)
     alike = printed(some)
     alike = alike[alike != ""]
@@ -115,7 +111,7 @@ def _copies(texts: pd.Series, what: str) -> Fact:
 
 
 def _sample(texts: pd.Series) -> pd.Series:
-    """The items whose text falls into one of several parts: equal texts fall into the same."""
+    """Equal texts fall into the same of several parts."""
     n_parts, found = -(-len(texts) // MOST_TEXTS), []
     for part in parts(len(texts), AT_ONCE):
         sums = _sums(texts.iloc[part].astype(TEXT))
@@ -124,7 +120,7 @@ def _sample(texts: pd.Series) -> pd.Series:
 
 
 def _sums(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """A number for each text: of its last letters, without capitals and the blanks after them."""
+    """Of the last letters of each text, without capitals and the blanks after them."""
     column = pa.chunked_array(pa.array(texts, pa.large_string()), pa.large_string())
     given = pc.ascii_rtrim_whitespace(column).combine_chunks()
     _, offsets, data = given.buffers()
@@ -175,7 +171,6 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
 
 @fact
 def raters_that_print_alike(panel: Panel) -> Fact:
-    """How many raters have a name that prints as that of another rater."""
     names = panel.raters
     alike = lookalikes(names)
     if len(alike) > 1:
@@ -294,7 +289,7 @@ def _first_of(panel: Panel, name: str) -> tuple[Codes, Codes]:
 
 
 def _voices(same: Pairs, n_raters: int) -> Codes:
-    """The voice of each rater: those who never differ, also by way of others, have one."""
+    """Those who never differ, also by way of others, have one voice."""
     voice = np.arange(n_raters)
     while True:
         least = np.minimum(voice[same.first], voice[same.second])
@@ -355,7 +350,7 @@ def raters_with_few_items(panel: Panel) -> Fact:
 
 @fact
 def raters_named_like_models(panel: Panel) -> Fact:
-    """How many raters of the panel have a name like that of a model, and count as people."""
+    """They count as people."""
     names = like_models(panel.ratings.raters)
     words = f"{len(names)} of {len(panel.ratings.raters)} raters have a name like a model's"
     if names:
@@ -367,7 +362,7 @@ def raters_named_like_models(panel: Panel) -> Fact:
 
 @fact
 def share_of_gold(panel: Panel) -> Fact:
-    """The share of rated items that are gold, on which agreement is not read."""
+    """Agreement is not read on gold items."""
     gold = panel.gold[panel.rated]
     if not len(gold):
         return Fact(None, "no item was rated, so nothing was checked")
@@ -440,7 +435,7 @@ def replicates_back_in_time(panel: Panel) -> Fact:
 
 @fact
 def replicates_back_to_back(panel: Panel) -> Fact:
-    """The share of replicates between which and the rating before the rater rated nothing else."""
+    """Replicates between which and the rating before the rater rated nothing else."""
     again = panel.again
     if "timestamp" not in panel.ratings.has or not len(again):
         return Fact(None, NO_TIMES)
@@ -501,7 +496,7 @@ def _share(which: Codes, what: str, of: str = "replicates") -> Fact:
 
 @fact
 def share_of_unused_categories(panel: Panel) -> Fact:
-    """The share of declared categories that no rater of the panel uses."""
+    """Declared categories that no rater of the panel uses."""
     scale = panel.ratings.scale
     if scale.categories is None or not scale.declared:
         return Fact(None, "the scale declares no categories, so nothing was checked")
@@ -518,7 +513,7 @@ def share_of_unused_categories(panel: Panel) -> Fact:
 
 @fact
 def items_of_a_cluster(panel: Panel) -> Fact:
-    """How many items a cluster has, on average. If it is 1, clusters change no interval."""
+    """On average. If it is 1, clusters change no interval."""
     clusters = panel.contents("cluster")
     if clusters is None:
         return Fact(None, "column cluster was not delivered, so nothing was checked")
@@ -530,7 +525,6 @@ def items_of_a_cluster(panel: Panel) -> Fact:
 
 @fact
 def share_assisted(panel: Panel) -> Fact:
-    """The share of the panel's labels that began as a suggestion."""
     if not panel.ratings.says_assisted:
         return Fact(None, "it is not known which labels began as a suggestion")
     return share_of(

@@ -74,7 +74,7 @@ class Changes:
 
     @property
     def words(self) -> str:
-        """The changes in words.
+        """In words.
 
         >>> Changes(600, 40, 40, 38, 12.3, 0.0001, 30, 2).words.partition("; ")[2]
         '38 of them are on disputed items instead of about 12; 30 go towards the others and 2 away'
@@ -94,10 +94,7 @@ class Changes:
 
 
 def changes_of(ratings: Ratings) -> Changes | None:
-    """The labels that were changed, by what the export carries.
-
-    None if it carries nothing, or if all items are gold.
-    """
+    """By what the export carries. None if it carries nothing, or if all items are gold."""
     names = [name for name in ("last_label", "changed_at") if name in ratings.has]
     if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_given_again):
         return None
@@ -128,8 +125,7 @@ def changes_of(ratings: Ratings) -> Changes | None:
 def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None:
     """What the same raters said otherwise of the same items when these were first delivered.
 
-    `before` are earlier deliveries of the round, in order. None if they have no label in common
-    with it, or if labels are vectors.
+    `before` are earlier deliveries of the round, in order. Vectors are not compared.
     """
     now, then = _labels(ratings), _first_delivered(ratings, before)
     both = now.merge(then, on=KEYS, suffixes=("", "_then")).sort_values("item", kind="stable")
@@ -160,12 +156,11 @@ class Dropped:
 
     @property
     def aimed(self) -> bool:
-        """True if more is gone than so few mistakes explain, and not at random."""
         return self.p <= BY_CHANCE and _beyond_slips(self.gone, self.n)
 
     @property
     def words(self) -> str:
-        """What is gone, in words.
+        """In words.
 
         >>> Dropped(600, 60, 20, 18, 4.2, 0.0001).words
         '60 of 600 labels are gone; 18 of their 20 items were disputed instead of about 4'
@@ -178,10 +173,7 @@ class Dropped:
 
 
 def dropped_since(ratings: Ratings, before: Iterable[Ratings]) -> Dropped | None:
-    """The labels that were delivered before and are gone, alone or with their items.
-
-    None if nothing was delivered before that can be compared.
-    """
+    """Labels that were delivered before and are gone, alone or with their items."""
     then = _first_delivered(ratings, before).sort_values("item", kind="stable")
     if then.empty:
         return None
@@ -206,10 +198,7 @@ def _first_delivered(ratings: Ratings, before: Iterable[Ratings]) -> pd.DataFram
 
 
 def _read_as(scale: Scale, ratings: Ratings) -> pd.DataFrame:
-    """The labels of a delivery as another scale has them: categories may be numbers later.
-
-    Those that are no numbers are left out.
-    """
+    """Categories may be numbers later. Those that are no numbers are left out."""
     found = _labels(ratings)
     if scale.numeric and not ratings.scale.numeric:
         found["label"] = pd.to_numeric(found["label"], errors="coerce")
@@ -236,7 +225,7 @@ def _seconds(times: Any) -> Codes:
 
 
 def _others_first(item: Codes, given: Codes) -> Codes:
-    """When the first of the other raters labelled the item of each rating. NaN if unknown."""
+    """NaN if it is unknown when another rater first labelled the item."""
     times = pd.Series(given).fillna(-np.inf).sort_values(kind="stable")
     of_item = times.groupby(item[times.index])
     next_one = of_item.shift(-1, fill_value=np.inf)
@@ -266,12 +255,11 @@ def _changes(
 
 
 def _far(apart: Codes, met: Codes, numeric: bool) -> Codes:
-    """Which labels are disputed: categories that another rater did not give, and far numbers."""
+    """Disputed are categories that another rater did not give, and far numbers."""
     return apart > (np.median(apart[met]) if numeric and met.any() else 0.0)
 
 
 def _panels(item: Codes, rater: Codes) -> Codes:
-    """A number for the raters of each item, the same one for all items with the same raters."""
     words = np.random.default_rng(0).integers(1 << 62, size=int(rater.max(initial=0)) + 1)
     begins = np.flatnonzero(np.diff(item, prepend=-1))
     return np.asarray(np.bitwise_xor.reduceat(words[rater], begins))
@@ -314,10 +302,7 @@ class _ByChance(NamedTuple):
 
 
 def _by_chance(stratum: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
-    """The disputed ones among the chosen, where any choice of as many in a stratum is as likely.
-
-    Their number in each stratum is hypergeometric.
-    """
+    """Where any choice of as many in a stratum is as likely, their number is hypergeometric."""
     from scipy.stats import hypergeom, norm
 
     counts = int(chosen.sum()), int((chosen & disputed).sum())
@@ -339,14 +324,14 @@ def _by_chance(stratum: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
 
 
 def _items_by_chance(item: Codes, rater: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
-    """The same of items, beside others with the same raters: all of one may have been asked."""
+    """Beside other items with the same raters: all of one may have been asked."""
     of_items = (np.bincount(item, which) > 0 for which in (chosen, disputed))
     return _by_chance(_panels(item, rater), *of_items)
 
 
 @fact
 def labels_changed_late(panel: Panel) -> Fact:
-    """The share of labels that were changed when another rater had labelled the item."""
+    """Labels that were changed when another rater had labelled the item."""
     found = changes_of(panel.ratings)
     if found is None or not found.n:
         return Fact(None, NOTHING)
@@ -466,7 +451,7 @@ def _two_of(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Code
 
 
 def _one_of_each_cluster(panel: Panel, items: Codes, rng: np.random.Generator) -> Codes:
-    """The places of one item of each cluster, which is drawn. All, if there are no clusters."""
+    """Drawn. All items, if there are no clusters."""
     clusters = panel.contents("cluster")
     order = rng.permutation(len(items))
     if clusters is None:

@@ -15,8 +15,6 @@ PART = 1 << 18
 
 
 class Derived(NamedTuple):
-    """A table that is derived from ratings, with the columns that are asked for, or more."""
-
     keys: list[str]
     of: Callable[[Panel, Collection[str]], pd.DataFrame]
 
@@ -50,7 +48,6 @@ def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
 
 
 def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
-    """A row for each item of the round's own ratings by the panel."""
     rated = panel.rated
     replicated = np.zeros(len(panel.items), dtype=bool)
     replicated[panel.item[panel.again]] = True
@@ -67,7 +64,7 @@ def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
 
 
 def round_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
-    """One row for the round: the facts that are asked for, and each in words."""
+    """One row: the facts that are asked for, and each in words."""
     found = {name: FACTS[name](panel) for name in FACTS if name in asked}
     values = {name: np.nan if each.value is None else each.value for name, each in found.items()}
     words = {in_words(name): each.words for name, each in found.items()}
@@ -75,7 +72,6 @@ def round_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
 
 
 def in_words(fact: str) -> str:
-    """The column of a fact in words."""
     return f"{fact} in words"
 
 
@@ -85,7 +81,6 @@ def _extra(panel: Panel, name: str) -> pd.Series:
 
 
 def _n_labels(panel: Panel) -> Codes:
-    """How many different labels each item has."""
     item, label = some(panel.item, panel.first), some(panel.label, panel.first)
     codes = pd.factorize(label)[0] if panel.ratings.scale.numeric else label
     n_codes, found = np.int64(codes.max(initial=0) + 1), []

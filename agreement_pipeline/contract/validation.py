@@ -24,10 +24,8 @@ NOTHING = Answer(False, {}, "no result came back")
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check of the data contract found.
-
-    A failure holds the release, unless its severity is warning. `description` says what was found
-    in words and numbers, and `observed` more of it as plain data.
+    """What a check found. `description` says it in words and numbers, and `observed` more as plain
+    data.
     """
 
     check: str
@@ -39,11 +37,10 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """True if it holds the release: any failure but a warning does."""
+        """Any failure but a warning holds the release."""
         return not self.passed and self.severity != "warning"
 
     def to_mapping(self) -> dict[str, Any]:
-        """The finding as plain data."""
         return {name: said for name, said in vars(self).items() if name != "observed"}
 
 
@@ -54,9 +51,8 @@ def validate(
     personal: Sequence[str],
     where: Place,
 ) -> list[Finding]:
-    """One finding for each expectation on a table, in order.
-
-    `personal` are regular expressions of personal data, which are redacted. `where` names the list.
+    """One finding for each expectation, in order. `personal` are regular expressions of personal
+    data.
     """
     idle = {expectation.check: expectation.idle(panel.ratings) for expectation in expectations}
     suite = suite_of(expectations, where)
@@ -82,7 +78,7 @@ def _finding(
     frame: pd.DataFrame,
     plain: Callable[[Any], Any],
 ) -> Finding:
-    """What was found, or why nothing was. A check that could not be run is an error."""
+    """A check that could not be run is an error."""
     passed, severity = said.success, expectation.weight
     observed: dict[str, Any] = {}
     if idle:
@@ -129,7 +125,7 @@ def _found(observed: Mapping[str, Any], noun: str) -> str:
 
 
 def _plain(value: Any, personal: Sequence[str]) -> Any:
-    """A value as Python's own. NaN is None, and personal data are redacted."""
+    """NaN is None, and personal data are redacted."""
     if isinstance(value, (list, tuple)):
         return tuple(_plain(inner, personal) for inner in value)
     value = value.item() if isinstance(value, np.generic) else value
