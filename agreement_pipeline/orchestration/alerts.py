@@ -34,13 +34,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def checked_url(variable: str, environment: Mapping[str, str]) -> str:
-    """The URL that an environment variable holds.
-
-    Raises
-    ------
-    ProjectError
-        It holds none. The error does not repeat what it holds.
-    """
+    """The error does not repeat what the variable holds instead of a URL."""
     url = environment.get(variable, "").strip()
     if not url.startswith(HTTP):
         found = "something else than a URL" if url else "nothing"
@@ -52,13 +46,6 @@ def checked_url(variable: str, environment: Mapping[str, str]) -> str:
 
 
 def post(url: str, body: Mapping[str, Any]) -> None:
-    """Post a message as JSON, and wait until it is taken.
-
-    Raises
-    ------
-    NotPostedError
-        Nobody took it.
-    """
     try:
         request = urllib.request.Request(
             url, json.dumps(body).encode(), {"Content-Type": "application/json"}, method="POST"
@@ -90,7 +77,6 @@ class Told:
 
     @classmethod
     def of(cls, cursor: str | None) -> "Told":
-        """What a cursor says. A cursor of another form says nothing."""
         try:
             found = cls(**said_by(cursor))
         except TypeError:
@@ -98,22 +84,20 @@ class Told:
         return found if isinstance(found.states, dict) else cls()
 
     def to_cursor(self) -> str:
-        """The cursor."""
         return json.dumps(vars(self), sort_keys=True)
 
     def untold(self, found: list[Notice]) -> list[Notice]:
-        """The notices that the team has not heard of. Those that no longer hold are forgotten."""
+        """Notices that no longer hold are forgotten."""
         now = {_key(each): each.state for each in found}
         self.states = {key: state for key, state in self.states.items() if key in now}
         return [each for each in found if self.states.get(_key(each)) != each.state]
 
     def took(self, notice: Notice) -> None:
-        """Note that the webhook took a notice."""
         self.states[_key(notice)] = notice.state
         self.failures, self.next = 0, 0.0
 
     def failed(self, now: float) -> float:
-        """Note that the webhook did not answer. The seconds until the next try."""
+        """The seconds until the next try."""
         wait = min(EVERY_SECONDS * 2.0**self.failures, LONGEST_WAIT)
         self.failures, self.next = self.failures + 1, now + wait
         return wait

@@ -75,8 +75,6 @@ def load(context: dg.ComponentLoadContext) -> AnnotationProject:
 
 
 class ProjectParams(BaseModel):
-    """What the command line may say of a new project."""
-
     project: str | None = Field(None, description="Its name. By default, that of its folder.")
     inbox: str | None = Field(None, description="Where rounds arrive. By default, data/<project>.")
     categories: str = Field("yes,no", description="The labels, separated by commas.")
@@ -87,11 +85,9 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
 
     @classmethod
     def get_scaffold_params(cls) -> type[ProjectParams]:
-        """The options of the command line."""
         return ProjectParams
 
     def scaffold(self, request: dg.ScaffoldRequest[ProjectParams]) -> None:
-        """Write the component's file, and make its inbox."""
         folder = request.target_path.parent if request.append else request.target_path
         project = request.params.project or folder.name
         inbox = request.params.inbox or f"data/{project}"
@@ -157,7 +153,6 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
         return model
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
-        """The definitions of the project."""
         settings, translation = self, self.translation
         if "root" not in self.model_fields_set:
             settings = self.model_copy(update={"root": str(context.project_root)})
@@ -169,10 +164,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 def project_definitions(
     settings: ProjectSettings, translate: Translate | None = None
 ) -> dg.Definitions:
-    """The definitions of one project, however its settings were written.
-
-    `translate` gives an asset another key, group, description, metadata, tags or owners.
-    """
+    """The definitions of one project, however its settings were written."""
     project = Project(settings).checked()
     hosted = Host(project, translate)
     jobs = build_jobs(hosted)

@@ -35,11 +35,10 @@ class WatchedRunLauncher(DefaultRunLauncher):
 
     @property
     def supports_check_run_worker_health(self) -> bool:
-        """True: run monitoring may ask."""
         return True
 
     def check_run_worker_health(self, run: "dg.DagsterRun") -> CheckRunHealthResult:
-        """Whether the process of a run lives, as far as its code server knows."""
+        """As far as the code server of the run knows."""
         client = self._get_grpc_client_for_termination(run.run_id)  # type: ignore[no-untyped-call]
         if client is None:
             return CheckRunHealthResult(WorkerStatus.RUNNING, "no code server is named")
@@ -53,6 +52,5 @@ class WatchedRunLauncher(DefaultRunLauncher):
         return CheckRunHealthResult(WorkerStatus.FAILED, "its process ended with its code server")
 
     def _silent_for(self, run_id: str) -> float:
-        """The seconds since the last line of the log of a run."""
         said = self._instance.get_records_for_run(run_id, limit=1, ascending=False).records
         return time.time() - said[0].event_log_entry.timestamp if said else 0.0

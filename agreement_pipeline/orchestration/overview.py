@@ -29,12 +29,10 @@ class AllProjects(dg.Component, dg.Resolvable):
     """
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
-        """The asset with its check, its job and its sensor."""
         return overview_definitions()
 
 
 def overview_definitions() -> dg.Definitions:
-    """The asset of all projects that are hosted when it runs, and what makes it again."""
     asked = check_spec(
         IN_ORDER,
         asset=dg.AssetKey(NAME),

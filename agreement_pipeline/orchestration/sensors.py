@@ -29,7 +29,6 @@ from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.store import check_round_name
 
 FIRST_WAIT, LONGEST_WAIT = 20.0, 86_400.0
-"""Seconds."""
 ORIGINAL = "agreement_pipeline/original"
 NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
@@ -37,7 +36,7 @@ NO_TAGS: Mapping[str, str] = MappingProxyType({})
 def running(
     name: str, description: str, *, every: int, job: AssetJob | None = None
 ) -> Callable[..., dg.SensorDefinition]:
-    """A sensor that looks every so many seconds, from the start."""
+    """It looks every so many seconds, from the start."""
     return dg.sensor(
         name=name,
         job=job,
@@ -48,7 +47,7 @@ def running(
 
 
 def said_by(cursor: str | None) -> dict[str, Any]:
-    """What a cursor says. A cursor of another form says nothing."""
+    """A cursor of another form says nothing."""
     try:
         said = json.loads(cursor or "{}")
     except ValueError:
@@ -57,7 +56,6 @@ def said_by(cursor: str | None) -> dict[str, Any]:
 
 
 def tags_of(delivery: Delivery) -> dict[str, str]:
-    """The tags of the runs of a delivery."""
     return {"dagster/partition": delivery.round, ORIGINAL: delivery.digest[:12]}
 
 
@@ -66,34 +64,27 @@ def n_runs(
     delivery: Delivery,
     statuses: Sequence[dg.DagsterRunStatus] | None = None,
 ) -> int:
-    """How many runs of a delivery there are, in these states or in any."""
+    """In these states or in any."""
     return instance.get_runs_count(dg.RunsFilter(tags=tags_of(delivery), statuses=statuses))
 
 
 def last_tags(
     instance: dg.DagsterInstance, delivery: Delivery, among: Mapping[str, str] = NO_TAGS
 ) -> Mapping[str, str]:
-    """The tags of the last run of a delivery, or of the last one that has some tags."""
+    """Of the last run of a delivery, or of the last one that has some tags."""
     wanted = dg.RunsFilter(tags={**tags_of(delivery), **among})
     return next((run.tags for run in instance.get_runs(wanted, limit=1)), NO_TAGS)
 
 
 @dataclass
 class Asked:
-    """The rounds that were asked for, and what they are judged by.
+    """The rounds that were asked for, and the digest of what they are judged by.
 
     A round that is not decided is asked for again: after 20 seconds, then after twice as long each
     time, at last each day. So a full disk or a network that fails is got over. If the fault lasts,
     it is only asked for again after a day. If something else judges the rounds, all are asked for
-    anew.
-
-    Attributes
-    ----------
-    judged_by
-        The digest of all that rounds are judged by.
-    rounds
-        For each round: the digest of its bytes, how often it was asked for, and when it is next
-        looked at. That is None for a round that is decided.
+    anew. `rounds` has for each the digest of its bytes, how often it was asked for, and when it is
+    next looked at: None for a round that is decided.
     """
 
     judged_by: str
@@ -101,17 +92,15 @@ class Asked:
 
     @classmethod
     def of(cls, cursor: str | None, judged_by: str) -> "Asked":
-        """What a cursor says. A cursor of other rules, or of another form, says nothing."""
+        """A cursor of other rules, or of another form, says nothing."""
         said = said_by(cursor)
         same = said.get("judged_by") == judged_by
         return cls(judged_by, said.get("rounds", {}) if same else {})
 
     def to_cursor(self) -> str:
-        """The cursor."""
         return json.dumps(vars(self), sort_keys=True)
 
     def resting(self, deliveries: Iterable[Delivery], now: float) -> dict[str, str]:
-        """The digests of the rounds that need no look now."""
         return {
             each.round: each.digest
             for each in deliveries
@@ -132,7 +121,6 @@ class Asked:
         }
 
     def ask(self, delivery: Delivery, now: float) -> None:
-        """Note that a round is asked for now."""
         tries = self._known(delivery)["tries"] + 1
         self._wait(delivery, tries, now + min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT))
 
@@ -141,7 +129,7 @@ class Asked:
         return bool(self._known(delivery)["tries"])
 
     def rest(self, delivery: Delivery, now: float) -> None:
-        """Note that the fault of a round lasts."""
+        """The fault of the round lasts."""
         self._wait(delivery, 0, now + LONGEST_WAIT)
 
     def _wait(self, delivery: Delivery, tries: int, until: float) -> None:
@@ -153,10 +141,7 @@ class Asked:
 
 
 def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
-    """A run for every round that is new or whose bytes changed.
-
-    It looks often, since a look that finds nothing new costs milliseconds.
-    """
+    """It looks often, since a look that finds nothing new costs milliseconds."""
 
     @running(
         f"{project.name}_new_rounds",
@@ -203,7 +188,7 @@ def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorRes
 def _ready(
     deliveries: Iterable[Delivery], settle_seconds: float, now: float
 ) -> tuple[list[Delivery], list[str]]:
-    """The deliveries that can be run. For the others: still being written, or refused by name."""
+    """The deliveries that can be run, and those that are still being written or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
         early = any(each.modified > now for each in delivery.files)
@@ -300,7 +285,7 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
 
 
 def shown_state(project: Project, due: Iterable[Delivery]) -> str:
-    """A digest of what the table shows: the log, the policy, what is not judged or overdue."""
+    """The log, the policy, and what is not judged or overdue."""
     waiting = [f"{each.round} {each.digest}" for each in due]
     late = "late" if overdue(project, time.time()) else ""
     said = [project.store.log.head, project.policy.digest, *waiting, late]
@@ -308,17 +293,14 @@ def shown_state(project: Project, due: Iterable[Delivery]) -> str:
 
 
 def _shown(instance: dg.DagsterInstance, table: dg.AssetKey) -> str | None:
-    """The digest of what the last table showed. None if there is no table."""
+    """The digest of what the last table showed."""
     last = instance.get_latest_materialization_event(table)
     shown = None if last is None else last.asset_materialization
     return shown and (shown.tags or {}).get(DATA_VERSION)
 
 
 def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinition]:
-    """A run of the training data of an admitted round whenever its adjudicated labels change.
-
-    Nothing if the project names no folder for them.
-    """
+    """A run of the training data of an admitted round whenever its adjudicated labels change."""
     project, training_data = host.project, host.key("training_data")
     if project.settings.adjudicated is None:
         return []
