@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 COLUMNS = ["item", "rater", "occurrence", "label", "drawn", "cluster"]
 Pair = tuple[int, int, float]
 Framed = Span | Segment | Box | Polygon
-"""Areas that are compared by what they cover."""
 DECIMALS = 9
 """Similarities that differ by less are equal: machines differ in the digits after these."""
 SIGMAS = (
@@ -56,9 +55,8 @@ ankles.
 
 
 def similar_pairs(areas: Sequence[Area], settings: "UnitSettings") -> Iterator[Pair]:
-    """The pairs of areas that are similar at least as much as asked, each with how much.
-
-    The areas are in order of where they begin. Only those that overlap are compared, or keypoints.
+    """Areas are in order of where they begin. Only those that overlap are compared, or
+    keypoints.
     """
     if settings.similarity == "exact":
         yield from _same_place(areas)
@@ -117,7 +115,7 @@ def _alike_bodies(
 
 
 def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs of frames that overlap. The frames are in order of their least x."""
+    """Frames are in order of their least x."""
     left, right, top, bottom = corners.T
     after = np.arange(1, len(left) + 1)
     reach = np.maximum(np.searchsorted(left, right, side="left"), after)
@@ -147,8 +145,6 @@ def _size(area: Framed) -> float:
 
 
 class Node(NamedTuple):
-    """Objects of one place and category, and who drew them."""
-
     area: Area
     raters: frozenset[Hashable]
 
@@ -157,7 +153,7 @@ Group = tuple[Node, ...]
 
 
 def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings") -> list[Group]:
-    """The groups of objects that are one unit, in the order of their first places."""
+    """In the order of their first places."""
     drawers: dict[tuple[tuple[float, ...], str], tuple[Area, set[Hashable]]] = {}
     for rater, area in drawn:
         drawers.setdefault((area.geometry, area.category), (area, set()))[1].add(rater)
@@ -243,10 +239,7 @@ def _answer(area: Area | None) -> tuple[str, str | None]:
 def _units(
     raters: Sequence[Marked], settings: "UnitSettings", names: dict[str, int]
 ) -> Iterator[tuple[str, dict[Hashable, Area]]]:
-    """The name of each unit of an item, and the object of each rater in it.
-
-    `names` says how many units of the item had each name before.
-    """
+    """`names` says how many units of the item had each name before."""
     groups = groups_of([(_seat(each), area) for each in raters for area in each.areas], settings)
     if not groups:
         yield NOTHING.strip(), {}

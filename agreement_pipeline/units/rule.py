@@ -27,7 +27,6 @@ Part = Literal["all", "marking", "naming"]
 OF_RULES = (
     *("similarity", "at_least", "sigmas", "step", "criterion", "members", "most_pairs", "part"),
 )
-"""The settings that only some rules read."""
 KEYPOINTS = "keypoints"
 USUAL = {
     "spans": "positions",
@@ -150,16 +149,8 @@ class UnitSettings:
 class UnitRule:
     """A rule from the objects of items to units.
 
-    Parameters
-    ----------
-    name, title
-        The name in settings, and what a unit is in words.
-    kinds, settings
-        The objects and the settings that it reads.
-    rows
-        From marked items, in order, and the labels of units, to the rows of `Units`.
-    scale
-        The scale of the units, read off the marked items of a source that errors name.
+    `rows` makes the rows of `Units` from marked items, in order, and the labels of units. `scale`
+    reads that of the units off the marked items of a source that errors name.
     """
 
     name: str

@@ -9,11 +9,10 @@ from agreement_pipeline.ratings import Array
 Point = tuple[float, float]
 Points = tuple[Point, ...]
 MOST_CUT = 2_000_000
-"""So many sides, each at one place, are looked at together."""
 
 
 def one_way_round(points: Sequence[Sequence[float]]) -> Points:
-    """The corners of a polygon anticlockwise, from the smallest on, without repetitions.
+    """The corners anticlockwise, from the smallest on, without repetitions.
 
     >>> one_way_round([(0, 1), (1, 1), (1, 0), (0, 0), (0, 1)])
     ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
@@ -28,13 +27,13 @@ def one_way_round(points: Sequence[Sequence[float]]) -> Points:
 
 
 def signed_area(points: Sequence[Point]) -> float:
-    """The area of a polygon. It is negative if the corners go clockwise."""
+    """It is negative if the corners go clockwise."""
     ends = [*points[1:], *points[:1]]
     return sum(x * v - u * y for (x, y), (u, v) in zip(points, ends, strict=True)) / 2
 
 
 def crossing(points: Points) -> tuple[int, int] | None:
-    """The first two sides of a polygon that meet where they should not; None if none do."""
+    """The first two sides of a polygon that meet where they should not."""
     sides = list(zip(points, (*points[1:], points[0]), strict=True))
     ends = np.array(sides)
     least, most = ends.min(axis=1), ends.max(axis=1)
