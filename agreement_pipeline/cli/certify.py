@@ -153,7 +153,6 @@ def certify(
 
 
 def _in_words(found: "Certificate") -> Iterator[str]:
-    """What the certificate says, why, and what a reader must know beside it."""
     from agreement_pipeline.report import printable
 
     yield printable(f"{'certified' if found.certified else 'held'}: {found.statement}")

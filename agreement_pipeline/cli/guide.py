@@ -36,7 +36,7 @@ def guide(topic: str | None) -> int:
 
 
 def guide_pages() -> list[tuple[str, Path]]:
-    """The pages by topic: those in the package, or in the checkout around it."""
+    """In the package, or in the checkout around it."""
     inside = PACKAGE / "docs"
     docs = inside if inside.is_dir() else PACKAGE.parent / "docs"
     return [

@@ -48,9 +48,7 @@ from agreement_pipeline.report import estimate_rows
 
 OF_POLICIES = "tail_adaptive_bootstrap"
 MOVED = ("at_least", "step")
-"""The settings of units that a value moves with."""
 OF_COUNTS = ("--layout", "--limit", "--item", "--encoding", "--sheet", "--header-row")
-"""The options of a table that a table of counts can have."""
 HEADLINES = ("round", "classifier", "stratum")
 
 
@@ -160,7 +158,6 @@ def _settings(
 
 
 def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
-    """The ratings in a table, or the counts if its layout says so."""
     layout = reading["layout"]
     if layout not in AGGREGATED:
         return read_table(source, reading)
@@ -177,9 +174,8 @@ def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:
-    """The measures of the scale, first the one by which the usual policy decides.
-
-    Counts have those that need no rater by name.
+    """First the measure by which the usual policy decides. Counts have those that need no rater by
+    name.
     """
     names = tuple(sorted(applicable(ratings), key=lambda name: name != OF_ROUNDS))
     if ratings.raters:

@@ -38,7 +38,6 @@ OTHER = "Other"
 STANDARD_INPUT = "standard input"
 WRITTEN = "agreement_pipeline.written"
 NAMING = ("--raters", "--classifier", "--exclude-rater")
-"""Options that name raters."""
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
@@ -56,7 +55,6 @@ LIMITED = tuple(each.name for each in fields(Limits))
 
 
 def why_in_json(error: BaseException) -> dict[str, Any]:
-    """Why there is no decision, as plain data."""
     if isinstance(error, click.UsageError):
         return {"format": JSON_FORMAT, "code": "usage", "why": error.format_message()}
     code = getattr(error, "code", OF_MACHINE)
@@ -64,7 +62,7 @@ def why_in_json(error: BaseException) -> dict[str, Any]:
 
 
 class Option(click.Option):
-    """An option that stands under a heading of the help, its `group`."""
+    """It stands under a heading of the help, its `group`."""
 
     def __init__(self, *declarations: Any, group: str, **settings: Any) -> None:
         super().__init__(*declarations, **settings)
@@ -72,19 +70,18 @@ class Option(click.Option):
 
     @property
     def human_readable_name(self) -> str:
-        """The name as the help shows it."""
         return max(self.opts, key=len)
 
 
 class Command(click.Command):
-    """A command with options under headings, and examples at the end of its help."""
+    """With options under headings, and examples at the end of its help."""
 
     def __init__(self, *arguments: Any, examples: Sequence[str], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.examples = examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments. An option of one value is given once at most."""
+        """An option of one value is given once at most."""
         in_json = ("--format", "json") in pairwise(args) or "--format=json" in args
         try:
             said, _, given = (
@@ -104,7 +101,6 @@ class Command(click.Command):
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. If it takes long, a terminal says so."""
         try:
             with progress(str(ctx.info_name)):
                 return super().invoke(ctx)
@@ -114,7 +110,6 @@ class Command(click.Command):
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options under their headings, in the order of the command."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -125,19 +120,17 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, each on a line of its own."""
         with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
             for example in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
 def command(*examples: str, name: str | None = None) -> Callable[..., click.Command]:
-    """Make a command of a function. Without a name, it has that of the function."""
+    """Without a name, it has that of the function."""
     return click.command(name, cls=Command, examples=examples)
 
 
 def given_options(ctx: click.Context, *groups: str) -> list[str]:
-    """Names of the options under these headings that the command line gives."""
     return [
         param.human_readable_name
         for param in ctx.command.params
@@ -161,7 +154,7 @@ def is_project(file: Path, given: Sequence[str], but: Collection[str] = ()) -> b
 
 
 def as_written(ctx: click.Context, file: Path, *, names: bool = True) -> str:
-    """A table and the options that say how it is read, as a shell takes them.
+    """As a shell takes it, with the options that say how it is read.
 
     Without names, a mark stands for each rater.
     """
@@ -194,17 +187,13 @@ class ReadBy(FuncParamType[Any, Any]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Names that begin with the text. Files and folders are left to the shell."""
         if isinstance(self.completes, str):
             return [CompletionItem(incomplete, type=self.completes)]
         return [CompletionItem(each) for each in self.completes if each.startswith(incomplete)]
 
 
 class OneOf(click.Choice[str]):
-    """One of several words."""
-
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """What was found, and every word that was expected."""
         return f"found {value!r}; expected one of {', '.join(self.choices)}."
 
 
@@ -218,7 +207,7 @@ def full_name(text: str) -> str:
 
 
 def _path(text: str) -> Path:
-    """A path with a name, so that `.` is called as its folder is."""
+    """With a name, so that `.` is called as its folder is."""
     if "://" in text:
         raise ValueError(f"found {text!r}, a URL; expected a file of this machine. Download it.")
     path = Path(text)
@@ -231,8 +220,6 @@ def number_of(
     meets: Callable[[float], bool],
     kind: type[int] | type[float] = float,
 ) -> ReadBy:
-    """A number that must meet what is expected of it."""
-
     def read_number(text: str) -> float:
         value = _number(text)
         if not meets(value):
@@ -283,7 +270,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _units(text: str) -> "UnitSettings":
-    """Units of objects: the kind, then settings.
+    """The kind, then settings.
 
     >>> _units("boxes,at_least=0.7").at_least
     0.7
@@ -325,8 +312,6 @@ column = partial(option, group=COLUMNS, metavar="NAME")
 
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator."""
-
     def add(command: F) -> F:
         for each in reversed(options):
             command = each(command)
@@ -540,7 +525,7 @@ interval_options = together(
 
 
 def format_option(*forms: str) -> Callable[[F], F]:
-    """Add the option that says how to print what was found. The first form is usual."""
+    """How to print what was found. The first form is usual."""
     return option(
         "--format",
         "output",
@@ -555,7 +540,7 @@ output_option = format_option("table", "json")
 
 
 def tasks_options(forms: Iterable[str]) -> Callable[[F], F]:
-    """Add the options that say for which tool to write tasks, and into which file."""
+    """For which tool to write tasks, and into which file."""
     return together(
         option(
             "--format",
@@ -602,7 +587,6 @@ population_options = together(
 
 
 def measure_option(default: str) -> Callable[[F], F]:
-    """Add the option that names measures; `default` says which are usual."""
     return option(
         "--measure",
         group=MEASURES,
@@ -614,7 +598,6 @@ def measure_option(default: str) -> Callable[[F], F]:
 
 
 def store_option(**settings: Any) -> Callable[[F], F]:
-    """Add the option that names a store."""
     return option("--store", type=PLACE, **settings)
 
 
@@ -630,9 +613,7 @@ def only_store() -> Path:
 
 
 def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
-    """The ratings in a table, read as the shared options say.
-
-    What may be a mistake is told: a column that is read as something else than its name, and a
+    """What may be a mistake is told: a column that is read as something else than its name, and a
     seldom label that resembles a common one.
     """
     place = on_disk(source)
@@ -678,7 +659,6 @@ def read_population(
 
 
 def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> dict[str, Any]:
-    """What the shared options say of the fields of a record."""
     where: dict[str, tuple[str, ...]] = {}
     for name, value in reading.get("where", ()):
         where[name] = (*where.get(name, ()), value)
@@ -687,7 +667,6 @@ def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> 
 
 
 def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """What the shared options say of a table of any layout."""
     categories, level = reading["categories"], reading["level"]
     return {
         "scale": None if categories is None else Scale(categories, level),
@@ -697,7 +676,7 @@ def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def on_disk(source: str | Path) -> str | Path:
-    """The source, or the file that the standard input is kept in while the command runs."""
+    """The standard input is kept in a file while the command runs."""
     if str(source) != "-":
         return source
     folder = click.get_current_context().with_resource(TemporaryDirectory())

@@ -25,11 +25,11 @@ DECIDING = re.compile(rf"^([^\S\n]*)({'|'.join(COLOURS)})", re.MULTILINE)
 PLAIN = str.maketrans(
     {"…": "...", "α": "alpha", "κ": "kappa", "ρ": "rho", "π": "pi", "·": "-", "−": "-", "≥": ">="}
 )
-"""What a terminal is shown that knows ASCII alone."""
+"""For a terminal that knows ASCII alone."""
 
 
 def say(text: str) -> None:
-    """Print a result. If nobody reads on (`| head`), the rest is dropped without a word."""
+    """If nobody reads on (`| head`), the rest is dropped without a word."""
     end_progress()
     try:
         _print(text, sys.stdout)
@@ -39,7 +39,6 @@ def say(text: str) -> None:
 
 
 def say_or_write(text: str, output: Path | None) -> None:
-    """Print a result, or write it into a file."""
     if output is None:
         say(text.rstrip("\n"))
     else:
@@ -47,7 +46,6 @@ def say_or_write(text: str, output: Path | None) -> None:
 
 
 def say_aside(text: str) -> None:
-    """Print to standard error, in one line."""
     from agreement_pipeline.report import printable
 
     end_progress()
@@ -55,7 +53,7 @@ def say_aside(text: str) -> None:
 
 
 def terminal_width() -> int | None:
-    """The width of the terminal that shows the results. None if they go elsewhere."""
+    """None if results go elsewhere than to a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -70,7 +68,7 @@ def _print(text: str, stream: TextIO) -> None:
 
 
 def _coloured(text: str) -> str:
-    r"""The text with a colour for the word that begins a line, if the word decides something.
+    r"""A colour for the word that begins a line, if the word decides something.
 
     >>> _coloured("held\n  so it is")
     '\x1b[31mheld\x1b[0m\n  so it is'
@@ -84,7 +82,7 @@ def say_found(
     output: str,
     before: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Print results as a table of text or as JSON. A setting may stand `before` each."""
+    """As a table of text or as JSON. A setting may stand `before` each result."""
     said = [each.to_mapping() for each in found] if output == "json" else rows(found)
     if before:
         said = [{**at, **each} for at, each in zip(before, said, strict=True)]
@@ -98,7 +96,7 @@ def say_found(
 
 
 def as_json(data: object) -> str:
-    r"""JSON that keeps characters that can be printed, and escapes all others.
+    r"""Characters that can be printed are kept, and all others escaped.
 
     >>> print(as_json(["caf\u00e9", "\u2028"]))
     [
