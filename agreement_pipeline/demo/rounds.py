@@ -63,7 +63,6 @@ MODERATION: dict[str, dict[str, Any]] = {
 6. Clean.
 """
 WORSE: dict[str, dict[str, Any]] = {"2026-W06": {"careless": ("ana", "chloe", "esra")}}
-"""The rounds that are worse in the second delivery."""
 
 
 def simulate_round(
@@ -106,11 +105,6 @@ def simulate_round(
         Models and their accuracies. Each labels every item once.
     accuracy, prevalence
         The probability of the true category, and of each category: safe, offensive, hateful.
-
-    Returns
-    -------
-    DataFrame
-        A row a rating, with item, rater, label, occurrence and text; sorted by item.
     """
     drawn = _stream(seed, name, "truth").random(n_items)
     truth = np.searchsorted(np.cumsum(prevalence)[:-1], drawn, side="right").astype(np.int64)
@@ -134,15 +128,7 @@ def simulate_round(
 
 
 def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
-    """Write the six weekly rounds of the moderation project as CSV files into a folder.
-
-    The second `delivery` has the same rounds as the first, but 2026-W06 is worse.
-
-    Raises
-    ------
-    ValueError
-        The delivery is not 1 or 2.
-    """
+    """The second `delivery` has the same rounds as the first, but 2026-W06 is worse."""
     if delivery not in (1, 2):
         raise ValueError(f"delivery: found {delivery!r}; expected 1 or 2.")
     rounds = MODERATION | WORSE if delivery == 2 else MODERATION
@@ -154,7 +140,7 @@ def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
 
 
 def write_export(path: Path, *, worse: bool = False) -> Path:
-    """Write a simulated round of 200 posts and three raters, as Label Studio exports it.
+    """A simulated round of 200 posts and three raters, as Label Studio exports it.
 
     In a worse one, the second rater takes offensive posts for safe.
     """
@@ -197,7 +183,6 @@ def _stream(seed: int, *names: str) -> np.random.Generator:
 
 
 def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrences: int) -> Codes:
-    """The label given for the label meant at each occurrence, shape (items, occurrences)."""
     shape = (len(meant), occurrences)
     slip = 1 + (draws.random(shape) * (len(CATEGORIES) - 1)).astype(np.int64)
     wrong = draws.random(shape) >= accuracy
@@ -205,7 +190,6 @@ def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrenc
 
 
 def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
-    """The first `times` labels of each item."""
     item, occurrence = np.nonzero(np.arange(labels.shape[1]) < times[:, None])
     numbers = [int(at) + 1 for at in item]
     texts = [
@@ -224,7 +208,6 @@ def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
 
 
 def write_whole(path: Path, data: bytes) -> Path:
-    """Write a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}")
     partial.write_bytes(data)
