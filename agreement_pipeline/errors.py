@@ -47,16 +47,15 @@ class AgreementError(Exception):
 
 
 PASSING = (OSError, MemoryError, RecursionError)
-"""What a machine raises where nothing is wrong with the program: another one may do better."""
+"""Where nothing is wrong with the program: another machine may do better."""
 EXPECTED = (AgreementError, *PASSING)
-"""All that may be raised where nothing is wrong with the program."""
 
 
 def passes(error: BaseException) -> bool:
-    """True if the same may succeed later, though nobody mends anything.
+    """True if the same may succeed later: a disk, a network or the memory may be better then.
 
-    A disk, a network or the memory may be better then. The number of an `OSError` is the system's.
-    A library that finds damaged bytes raises one without a number.
+    The number of an `OSError` is the system's. A library that finds damaged bytes raises one
+    without a number.
 
     >>> passes(OSError(28, "No space left on device")), passes(RatingsError("found no label"))
     (True, False)
@@ -89,12 +88,11 @@ def of_machine(error: BaseException) -> str:
 
 
 def in_a_sentence(error: BaseException) -> str:
-    """What this package refused, or what the machine did not give, in a sentence."""
     return str(error) if isinstance(error, AgreementError) else of_machine(error)
 
 
 CRASHED = 70
-"""An exit status that is no verdict: not 0, which admits, and not 1, which holds."""
+"""No verdict: not 0, which admits, and not 1, which holds."""
 
 
 def crashed(error: BaseException) -> int:
@@ -192,7 +190,6 @@ class MissingExtraError(AgreementError, ImportError):
 
     @classmethod
     def of(cls, what: str, library: str, extra: str) -> "MissingExtraError":
-        """Make the error for `what`, which needs `library` from the extra named `extra`."""
         return cls(
             f"{what}: found no {library}; expected it to be installed. "
             f"Install agreement-pipeline[{extra}]."

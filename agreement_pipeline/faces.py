@@ -9,11 +9,10 @@ from types import ModuleType
 from typing import Any
 
 _names: dict[str, frozenset[str]] = {}
-"""The names of each package that has a face."""
 
 
 class Face(ModuleType):
-    """A package that has some names. A module of the package does not take the place of a name."""
+    """A module of the package does not take the place of a name."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         of_import = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"

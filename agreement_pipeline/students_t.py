@@ -22,11 +22,6 @@ TO_THE_LAST_DIGIT = 1e-16
 
 
 def lower_tail(t: float, df: int) -> float:
-    """The probability that a variable of Student's distribution is at most `t`.
-
-    >>> round(lower_tail(-1.699, 29), 4)
-    0.05
-    """
     if math.isnan(t):
         raise ValueError("lower_tail: found NaN; expected a number.")
     beyond = _tail(min(abs(t), LARGEST), df) if not math.isinf(t) else 0.0
@@ -71,7 +66,6 @@ def _density(t: float, df: int) -> float:
 
 
 def _tail(t: float, df: int) -> float:
-    """The probability over `t`, which is not negative."""
     over, under = t * t / (df + t * t), df / (df + t * t)
     a = df / 2
     front = _ratio_of_gammas(a) * math.exp(-a * math.log1p(t * t / df)) * math.sqrt(over / math.pi)
@@ -89,7 +83,7 @@ def _ratio_of_gammas(a: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function, by Lentz's algorithm."""
+    """Of the incomplete beta function, by Lentz's algorithm."""
     whole, upper, lower = 1.0, 1.0, 0.0
     for step in count(1):
         m = step // 2

@@ -23,9 +23,7 @@ LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)(?=\w)", re.IGNORECASE
 
 
 def in_words(value: float, form: str = SENTENCE) -> str:
-    """A number as text. Machines differ in the last digits, so these are dropped.
-
-    A number that rounds to zero has no sign.
+    """Machines differ in the last digits, so these are dropped. What rounds to zero has no sign.
 
     >>> in_words(0.9375), in_words(math.nextafter(0.9375, 0)), f"{math.nextafter(0.9375, 0):.3f}"
     ('0.938', '0.938', '0.937')

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The loader in C, ten times as fast, or that in Python where PyYAML was built without it."""
+"""In C it is ten times as fast; PyYAML may be built without it."""
 
 LARGEST = 1_000_000
 DEEPEST = 50
@@ -75,12 +75,11 @@ class Place:
 
     @property
     def source(self) -> str:
-        """The file that the path is in."""
         return self.file
 
     @property
     def line(self) -> int:
-        """The line of the path, or of the nearest value around it; 0 if no line is known."""
+        """Or the line of the nearest value around it; 0 if no line is known."""
         around = (self.path[:n] for n in range(len(self.path), -1, -1))
         return next((self.lines[path] for path in around if path in self.lines), 0)
 
@@ -144,7 +143,6 @@ def _adapter(kind: Any) -> "TypeAdapter[Any]":
 def _mistakes(
     details: Iterable["ErrorDetails"], kind: type, data: object, place: Place
 ) -> Iterator[str]:
-    """Each mistake with its place; the alternatives that one value may be are one mistake."""
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for each in details:
         by_path.setdefault(_path_in(data, each), []).append(each)
@@ -160,7 +158,6 @@ def _mistakes(
 def _of_fields(
     path: KeyPath, details: list["ErrorDetails"], kind: type
 ) -> Iterator[tuple[KeyPath, str]]:
-    """The mistakes at a path, or those of each field if settings were refused as a whole."""
     cause = details[0].get("ctx", {}).get("error")
     if isinstance(cause, AgreementError) and cause.mistakes:
         yield from (((*path, *inside), words) for inside, words in cause.mistakes)
@@ -174,7 +171,7 @@ def _of_fields(
 
 
 def _path_in(data: Any, details: "ErrorDetails") -> KeyPath:
-    """The keys that lead to a mistake, without the names that pydantic gives to alternatives."""
+    """Without the names that pydantic gives to alternatives."""
     path: list[str | int] = []
     for step in details["loc"]:
         inside = isinstance(data, list) and isinstance(step, int)
@@ -212,7 +209,7 @@ def _expected(details: "ErrorDetails") -> str:
 
 
 def _keys_at(kind: type, path: KeyPath) -> list[str]:
-    """The keys that settings, or what stands at a path in them, can have."""
+    """Of settings, or of what stands at a path in them."""
     around: object = _with_keys(kind)
     for step in path:
         if isinstance(step, str) and step in _fields(around):
@@ -221,7 +218,6 @@ def _keys_at(kind: type, path: KeyPath) -> list[str]:
 
 
 def _with_keys(annotation: object) -> object:
-    """The first type in an annotation that has keys: a dataclass or a pydantic model."""
     if _fields(annotation):
         return annotation
     inner = (_with_keys(each) for each in get_args(annotation))
