@@ -47,7 +47,7 @@ class AgreementError(Exception):
 
 
 PASSING = (OSError, MemoryError, RecursionError)
-"""Where nothing is wrong with the program: another machine may do better."""
+"""Nothing is wrong with the program, and another machine may do better."""
 EXPECTED = (AgreementError, *PASSING)
 
 
@@ -92,7 +92,7 @@ def in_a_sentence(error: BaseException) -> str:
 
 
 CRASHED = 70
-"""No verdict: not 0, which admits, and not 1, which holds."""
+"""It is no verdict: not 0, which admits, and not 1, which holds."""
 
 
 def crashed(error: BaseException) -> int:

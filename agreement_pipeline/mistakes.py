@@ -1,7 +1,7 @@
 """Settings that are checked when they are made, in Python or from a file.
 
-The annotation of each field says what its value must be. A dataclass checks its fields at birth,
-and pydantic runs the same checks when it reads a file, so that one error lists every mistake.
+A dataclass checks its fields at birth, and pydantic runs the same checks when it reads a file, so
+that one error lists every mistake.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -87,7 +87,6 @@ def whole(least: float = -inf, most: float = inf) -> Callable[[Any], bool]:
 
 
 def is_number(value: object) -> bool:
-    """`True` is no number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

@@ -1,10 +1,7 @@
 """Student's t distribution, without a library whose import takes longer than a small round.
 
-The tail is an incomplete beta function.
-
-Reference: DiDonato, A. R., and Morris, A. H. (1992). Algorithm 708: significant digit computation
-of the incomplete beta function ratios. ACM Transactions on Mathematical Software 18(3), 360-373.
-https://doi.org/10.1145/131766.131776
+The tail is an incomplete beta function (DiDonato and Morris 1992,
+https://doi.org/10.1145/131766.131776).
 """
 
 import math
@@ -13,7 +10,6 @@ from itertools import count
 from statistics import NormalDist
 
 LARGEST = 1e150
-"""Beyond this value the square is infinite."""
 
 LARGE = 100.0
 STEPS = 60

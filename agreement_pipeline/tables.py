@@ -53,8 +53,6 @@ class Table(Tabular, tuple[T, ...]):
     >>> found = Table([estimate("gwet_ac1", counts)])
     >>> found.to_frame()["value"].tolist()
     [1.0]
-    >>> print(found)  # doctest: +ELLIPSIS
-    measure gwet_ac1, scope round, value 1, low 0.7..., high 1, confidence_level 0.95, items 20, ...
     """
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -79,7 +79,7 @@ class Place:
 
     @property
     def line(self) -> int:
-        """Or the line of the nearest value around it; 0 if no line is known."""
+        """Where no line is known, that of the nearest value around it; else 0."""
         around = (self.path[:n] for n in range(len(self.path), -1, -1))
         return next((self.lines[path] for path in around if path in self.lines), 0)
 
@@ -171,7 +171,6 @@ def _of_fields(
 
 
 def _path_in(data: Any, details: "ErrorDetails") -> KeyPath:
-    """Without the names that pydantic gives to alternatives."""
     path: list[str | int] = []
     for step in details["loc"]:
         inside = isinstance(data, list) and isinstance(step, int)
@@ -209,7 +208,6 @@ def _expected(details: "ErrorDetails") -> str:
 
 
 def _keys_at(kind: type, path: KeyPath) -> list[str]:
-    """Of settings, or of what stands at a path in them."""
     around: object = _with_keys(kind)
     for step in path:
         if isinstance(step, str) and step in _fields(around):

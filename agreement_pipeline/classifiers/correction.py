@@ -54,15 +54,14 @@ class Corrected(WithLimits):
     target
         *pairs*: the mean over items of an item's mean over its raters. *majority of R*: the share
         of items for which more than half of R raters of this panel would give the category.
-    value, interval, undefined
-        The prediction-powered estimate inside the ends of the scale. Without it, `undefined` says
-        why.
+    value, interval
+        The prediction-powered estimate inside the ends of the scale.
     n_items, n_labels, n_ratings, n_raters
         The items of the population; those with labels of the panel; these labels; who gave them.
     uncorrected
         The share or the mean of the classifier's own labels.
     classical, classical_interval
-        What the drawn items say without the classifier. None where the value is undefined.
+        What the drawn items say without the classifier.
     tuning
         The weight λ of the classifier's labels in each stratum, from 0 to 1.
     effective_labels
@@ -92,7 +91,6 @@ class Corrected(WithLimits):
 
     @property
     def why_not_effective(self) -> str | None:
-        """Why there is no effective number of labels."""
         if self.effective_labels is None and self.undefined is None:
             return "the corrected labels do not vary"
         return None if self.effective_labels is not None else self.undefined
@@ -193,11 +191,8 @@ class WrongLabels:
         asked, and none of them are tied.
     apart
         How often single raters give another label than the leading one of their item.
-    majority_of, n_items, n_labels, n_raters
-        The raters of a majority, the items of the population and those with labels of the panel,
-        and who gave these.
-    undefined
-        Why there is no value.
+    n_items, n_labels
+        The items of the population, and those with labels of the panel.
     """
 
     majority_of: int
@@ -417,7 +412,6 @@ class _Evidence:
     def _units(
         self, predicted: Array, given: Array, heard: np.ndarray, majority_of: int | None
     ) -> list[Stratum]:
-        """The items or clusters of each stratum, from the labels that count, with their sums."""
         n, of = len(self.sizes), self.of[heard]
         said, n_given = _sums(given[heard], of, len(self.drawn)), np.bincount(of)
         labels = majorities(said, n_given, majority_of) if majority_of else said / n_given
@@ -466,7 +460,6 @@ class _Evidence:
 def refuse_design(
     population: Ratings, design: str, where: str, error: type[AgreementError]
 ) -> None:
-    """A design that is not known, or that the population cannot have, is such an error."""
     if design not in UNITS:
         raise error(
             f"{where}: found design {design!r}; expected one of {', '.join(UNITS)}. "
@@ -485,7 +478,6 @@ def refuse_design(
 
 
 def the_classifier(population: Ratings, name: str | None) -> str:
-    """The classifier of that name, or the only one."""
     there = [each for each in population.everyone if each in population.classifiers]
     if name is None and len(there) == 1:
         return there[0]
@@ -505,7 +497,6 @@ def clusters_of(population: Ratings, items: "pa.ChunkedArray") -> Codes:
 
 
 def places_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:
-    """The place of each item among others; -1 where it is none of them."""
     from pyarrow.compute import index_in
 
     return whole(index_in(items, value_set=among))

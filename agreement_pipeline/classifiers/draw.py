@@ -51,9 +51,9 @@ class Draw:
     classifier, labels_digest
         Whose labels are the strata, or who labelled the population when it was drawn from; and the
         digest of these labels. It is empty if they are numbers without categories.
-    design, strata
-        How items were drawn, and how many of each of the classifier's labels. Otherwise, the one
-        stratum has the name "": how many items, or clusters.
+    strata
+        How many items of each of the classifier's labels. Otherwise, the one stratum has the name
+        "": how many items, or clusters.
     seed, items
         What the draw follows from, and the drawn items, sorted.
     earlier, reasons
@@ -105,7 +105,6 @@ class Draw:
 
     @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "Draw":
-        """It must follow from the entry before."""
         found = cls.from_mapping({**entry, "population": entry["round"]})
         derived = _seed(entry["previous"], found.population_digest)
         if not entry.get("carried") and found.seed != derived:
@@ -117,7 +116,6 @@ class Draw:
         return found
 
     def is_from(self, population: Ratings) -> bool:
-        """As its classifier labelled them."""
         known = self.classifier in population.classifiers
         return known and self.population_digest == _digest(
             _strata(population, self.classifier, self.design)
@@ -358,7 +356,6 @@ def _labels_digest(population: Ratings, classifier: str) -> str:
 
 
 def _units(strata: Mapping[str, list[str]], design: Design) -> Mapping[str, dict[str, list[str]]]:
-    """Items, or whole clusters by the name of the first item."""
     if design == "clustered":
         return {"": dict(strata)}
     return {label: {item: [item] for item in items} for label, items in strata.items()}

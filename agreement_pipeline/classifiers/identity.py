@@ -18,7 +18,6 @@ from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 FILES = {"prompt": "prompt_digest", "rubric": "rubric_digest"}
-"""Keys of a file that name a text, and the part of the identity that is its digest."""
 
 
 def _are_plain(values: object) -> bool:
@@ -59,7 +58,7 @@ class Identity:
     name
         Its name as a rater in the rounds.
     model, version, date
-        The model, its version and the day of this version, as its maker names them.
+        As its maker names them.
     prompt_digest, rubric_digest
         SHA-256 of the bytes of its prompt, and of its rubric.
     parameters
@@ -123,7 +122,7 @@ class Identity:
         )
 
     def beside(self, other: "Identity") -> "Identity":
-        """With the other's parts where only one of both is known."""
+        """The other's parts stand where only one of both is known."""
         mine, theirs = vars(self), vars(other)
         unknown = [part for part in mine if mine[part] is None or theirs[part] is None]
         return replace(self, **{part: theirs[part] for part in unknown})
@@ -146,7 +145,6 @@ class Identity:
 
 
 def told_of(ratings: Ratings) -> tuple[Identity, ...]:
-    """As far as the export said. Two may have one name."""
     told = ratings.origin.classifiers if ratings.origin else ()
     return tuple(map(Identity.from_mapping, told))
 
@@ -154,10 +152,7 @@ def told_of(ratings: Ratings) -> tuple[Identity, ...]:
 def known_in(
     ratings: Ratings, named: Iterable[Identity]
 ) -> Iterator[tuple[Identity, Collection[str]]]:
-    """Each classifier of ratings that is named, or else that their export tells.
-
-    With it are the digests of others of its name that the export tells, in short.
-    """
+    """With each classifier, the digests of others of its name that the export tells, in short."""
     told = told_of(ratings)
     known = {each.name: each for each in (*told[::-1], *named) if each.name in ratings.classifiers}
     for name, identity in known.items():
@@ -166,10 +161,7 @@ def known_in(
 
 
 def identified(identity: Identity, others: Collection[str] = ()) -> Finding:
-    """What the gate finds of a classifier in a round: which it is, and `others` with its name.
-
-    Others, by their digests, are a warning, since another digest is another classifier.
-    """
+    """Others, by their digests, are a warning, since another digest is another classifier."""
     words = f"labels of {identity.in_words}"
     if others:
         words = (

@@ -89,7 +89,6 @@ class Stratum:
 
     @property
     def variances(self) -> tuple[float, float]:
-        """Of the classical and of the prediction-powered estimate."""
         n, (ys, fs) = len(self.drawn), self._of_drawn
         classical = float(ys @ ys) / n**2
         if not self.tuned:

@@ -66,8 +66,6 @@ class Later(click.Command):
 
 
 class Program(click.Group):
-    """In the order of use. An error becomes one line and a status."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
@@ -127,7 +125,6 @@ def _refused(why: str) -> int:
 
 
 def _usage(error: click.UsageError) -> str:
-    """In one line, with the command whose help says more."""
     why, place = error.format_message(), error.ctx.command_path if error.ctx else NAME
     if isinstance(error, click.BadParameter) and error.param:
         found = error.message or "found nothing; expected a value."

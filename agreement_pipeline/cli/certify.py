@@ -1,5 +1,3 @@
-"""The command `certify`."""
-
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""The command `init`."""
-
 import shlex
 from collections.abc import Mapping
 from pathlib import Path

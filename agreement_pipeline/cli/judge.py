@@ -1,5 +1,3 @@
-"""The command `judge`."""
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -61,8 +59,6 @@ HELD, MOST_WARNINGS = 1, 10
 
 
 class Asked(NamedTuple):
-    """A table, or a round in the inbox of a project, and what judges it."""
-
     file: str
     judge: Callable[[], tuple[Ratings, Decision]]
     policy: Policy

@@ -1,5 +1,3 @@
-"""The command `measure`."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -142,7 +140,6 @@ def measure(
 def _settings(
     at_each: Sequence[float] | None, reading: Mapping[str, Any]
 ) -> Sequence[dict[str, float]]:
-    """What of the units is another one each time: nothing, or the values of `--at-each`."""
     if not at_each:
         return [{}]
     from agreement_pipeline.units import RULES

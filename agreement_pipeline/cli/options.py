@@ -41,7 +41,6 @@ NAMING = ("--raters", "--classifier", "--exclude-rater")
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
-"""The code of what a disk, a network or the memory did not give."""
 
 JSON_FORMAT = 1
 """The version of the schema of answers in JSON that say a decision, or why there is none."""
@@ -62,8 +61,6 @@ def why_in_json(error: BaseException) -> dict[str, Any]:
 
 
 class Option(click.Option):
-    """It stands under a heading of the help, its `group`."""
-
     def __init__(self, *declarations: Any, group: str, **settings: Any) -> None:
         super().__init__(*declarations, **settings)
         self.group = group
@@ -74,8 +71,6 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """With options under headings, and examples at the end of its help."""
-
     def __init__(self, *arguments: Any, examples: Sequence[str], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.examples = examples
@@ -126,7 +121,6 @@ class Command(click.Command):
 
 
 def command(*examples: str, name: str | None = None) -> Callable[..., click.Command]:
-    """Without a name, it has that of the function."""
     return click.command(name, cls=Command, examples=examples)
 
 
@@ -154,10 +148,7 @@ def is_project(file: Path, given: Sequence[str], but: Collection[str] = ()) -> b
 
 
 def as_written(ctx: click.Context, file: Path, *, names: bool = True) -> str:
-    """As a shell takes it, with the options that say how it is read.
-
-    Without names, a mark stands for each rater.
-    """
+    """A shell takes it so. Without names, a mark stands for each rater."""
     words = [shlex.quote(str(file))]
     for param, value in ctx.meta[WRITTEN]:
         if isinstance(param, Option) and param.group in OF_TABLES:
@@ -207,7 +198,7 @@ def full_name(text: str) -> str:
 
 
 def _path(text: str) -> Path:
-    """With a name, so that `.` is called as its folder is."""
+    """It has a name, so that `.` is called as its folder is."""
     if "://" in text:
         raise ValueError(f"found {text!r}, a URL; expected a file of this machine. Download it.")
     path = Path(text)
@@ -270,7 +261,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _units(text: str) -> "UnitSettings":
-    """The kind, then settings.
+    """The kind comes first, then settings.
 
     >>> _units("boxes,at_least=0.7").at_least
     0.7
@@ -525,7 +516,6 @@ interval_options = together(
 
 
 def format_option(*forms: str) -> Callable[[F], F]:
-    """How to print what was found. The first form is usual."""
     return option(
         "--format",
         "output",
@@ -540,7 +530,6 @@ output_option = format_option("table", "json")
 
 
 def tasks_options(forms: Iterable[str]) -> Callable[[F], F]:
-    """For which tool to write tasks, and into which file."""
     return together(
         option(
             "--format",
@@ -602,7 +591,6 @@ def store_option(**settings: Any) -> Callable[[F], F]:
 
 
 def only_store() -> Path:
-    """The store of the projects here, if there is only one."""
     stores = sorted(str(path) for path in STORES.glob("*") if path.is_dir())
     if len(stores) != 1:
         raise StoreError(

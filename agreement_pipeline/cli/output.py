@@ -25,7 +25,6 @@ DECIDING = re.compile(rf"^([^\S\n]*)({'|'.join(COLOURS)})", re.MULTILINE)
 PLAIN = str.maketrans(
     {"…": "...", "α": "alpha", "κ": "kappa", "ρ": "rho", "π": "pi", "·": "-", "−": "-", "≥": ">="}
 )
-"""For a terminal that knows ASCII alone."""
 
 
 def say(text: str) -> None:
@@ -53,7 +52,6 @@ def say_aside(text: str) -> None:
 
 
 def terminal_width() -> int | None:
-    """None if results go elsewhere than to a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -82,7 +80,6 @@ def say_found(
     output: str,
     before: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """As a table of text or as JSON. A setting may stand `before` each result."""
     said = [each.to_mapping() for each in found] if output == "json" else rows(found)
     if before:
         said = [{**at, **each} for at, each in zip(before, said, strict=True)]

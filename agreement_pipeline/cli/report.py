@@ -1,5 +1,3 @@
-"""The command `report`."""
-
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -145,7 +143,6 @@ def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[
 def _of_project(
     file: Path, *, round_name: str | None, names: bool, target: Path | None
 ) -> Iterator[str]:
-    """In a folder, the page of all rounds leads to each."""
     from agreement_pipeline.projects import Project, load_project, project_page, round_page
 
     project = Project(load_project(file))

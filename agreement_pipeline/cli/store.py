@@ -1,5 +1,3 @@
-"""The command `store`."""
-
 from getpass import getuser
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,3 @@
-"""The command `verify`."""
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -203,7 +201,6 @@ def _rule(text: str) -> Rule:
 
 
 def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, Any]:
-    """`superseded` is None if no store was asked."""
     from agreement_pipeline.release import counts
 
     cutoffs = {

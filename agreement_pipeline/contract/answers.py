@@ -41,7 +41,6 @@ class Answer(NamedTuple):
 
 
 def is_usual(expectation: Expectation) -> bool:
-    """True if `answer` knows the expectation, with these keyword arguments."""
     kwargs = expectation.kwargs
     names = {*kwargs} - ({"mostly"} if "column" in kwargs else set())
     return (
@@ -117,7 +116,6 @@ def _expected(
 
 
 def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:
-    """If some rows fail, and some others have no value."""
     n_checked, n_failing = len(fails) - n_missing, int(fails.sum())
     return Answer(
         not n_checked or (n_checked - n_failing) / n_checked >= mostly,
@@ -131,7 +129,6 @@ def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 
 
 
 def _increase(frame: pd.DataFrame, names: Sequence[str]) -> bool:
-    """True if each row comes after the row above it, by some columns without missing values."""
     equal = np.ones(max(len(frame) - 1, 0), dtype=bool)
     for name in names:
         column = frame.get(name)

@@ -22,7 +22,6 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 OPTIONAL = ("round",)
 NAMED = "contract"
-"""The file of a contract's folder that has its name and version."""
 TEXT = Value("a text", lambda name: isinstance(name, str), "Name it.")
 VERSION = Value("a whole number from 1", whole(1), "Count the versions.")
 Table: TypeAlias = Annotated[
@@ -166,12 +165,10 @@ class Contract:
 
     @property
     def named(self) -> dict[str, Any]:
-        """Nothing if the contract has no name."""
         return {"contract": self.contract, "version": self.version} if self.contract else {}
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the contract."""
         return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
 
     @property

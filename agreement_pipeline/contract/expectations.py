@@ -1,8 +1,4 @@
-"""One expectation of the data contract, as plain data.
-
-An expectation says what is asked of Great Expectations, how the check is called, and whether a
-failure holds the release.
-"""
+"""One expectation of the data contract, as plain data."""
 
 import json
 import re
@@ -91,9 +87,8 @@ FLAG = Value("true or false", lambda flag: isinstance(flag, bool))
 class Meta:
     """What this package adds to an expectation of Great Expectations.
 
-    `check` is the stable name. If the column `when` was not delivered, nothing is checked. If
-    `redact` is true, values that match the regular expression are personal data, which no finding
-    shows.
+    If the column `when` was not delivered, nothing is checked. If `redact` is true, values that
+    match the regular expression are personal data, which no finding shows.
     """
 
     __pydantic_config__ = CLOSED
@@ -115,10 +110,6 @@ class Expectation:
     type, kwargs
         What is asked of Great Expectations. `{"$PARAMETER": "vocabulary"}` stands for the
         categories of the scale. Nothing is checked if the scale has no list of categories.
-    description
-        What is required, in words.
-    meta
-        What this package adds.
     severity
         critical: a failure holds the release. warning, info: it is only shown.
 
@@ -171,7 +162,6 @@ class Expectation:
         return frozenset(_texts(self.kwargs))
 
     def idle(self, ratings: Ratings) -> str | None:
-        """Why there is nothing to check in these ratings."""
         when = self.meta.when
         if when and when not in ratings.has:
             return f"column {when} was not delivered, so nothing was checked"
@@ -212,8 +202,6 @@ def _parameters(value: object) -> set[str]:
 
 @dataclass
 class _Group:
-    """The first tokens of a group's branches, and if a repeat is in it."""
-
     firsts: list[str] = field(default_factory=list)
     repeats: bool = False
     at_start: bool = True

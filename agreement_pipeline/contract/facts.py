@@ -59,7 +59,6 @@ class Fact(NamedTuple):
 
 
 def share_of(count: int, n: int, words: str) -> Fact:
-    """Of `n` things that are as the words say."""
     return Fact(count / n, f"{count} of {n} {words}")
 
 
@@ -67,9 +66,7 @@ FACTS: dict[str, Callable[[Panel], Fact]] = {}
 
 
 def fact(function: Callable[[Panel], Fact]) -> Callable[[Panel], Fact]:
-    """Register a function as a fact under its own name, which contracts ask for in the table
-    `round`.
-    """
+    """Contracts ask for it as a column of the table `round`."""
     FACTS[function.__name__] = function
     return function
 
@@ -86,7 +83,7 @@ def items_with_a_shared_text(panel: Panel) -> Fact:
 
 @fact
 def items_that_print_alike(panel: Panel) -> Fact:
-    """The share of items whose identifier prints as that of another item. The first is no copy."""
+    """The first of the items is no copy."""
     names = panel.rated_items
     return _copies(pd.Series(names.astype(TEXT), index=names), "identifier")
 
@@ -111,7 +108,7 @@ def _copies(texts: pd.Series, what: str) -> Fact:
 
 
 def _sample(texts: pd.Series) -> pd.Series:
-    """Equal texts fall into the same of several parts."""
+    """Equal texts fall into one part."""
     n_parts, found = -(-len(texts) // MOST_TEXTS), []
     for part in parts(len(texts), AT_ONCE):
         sums = _sums(texts.iloc[part].astype(TEXT))
@@ -120,7 +117,7 @@ def _sample(texts: pd.Series) -> pd.Series:
 
 
 def _sums(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """Of the last letters of each text, without capitals and the blanks after them."""
+    """Only the last letters count, without capitals and the blanks after them."""
     column = pa.chunked_array(pa.array(texts, pa.large_string()), pa.large_string())
     given = pc.ascii_rtrim_whitespace(column).combine_chunks()
     _, offsets, data = given.buffers()
@@ -135,13 +132,13 @@ def _sums(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 @fact
 def pairs_of_identical_raters(panel: Panel) -> Fact:
-    """How many pairs never differ, though both leave the majority again and again.
+    """Pairs who never differ, though both leave the majority again and again.
 
-    Two who are both right never differ either. So only items count on which both leave the
+    Two who are both right never differ either, so only items count on which both leave the
     majority. One who works alone joins another there on six of ten items at most, or as often as
     they give this label against this majority elsewhere. By this, less than a thousandth of a pair
-    is expected among all pairs. Raters who never differ are one voice, and a majority is the most
-    frequent label of three voices or more.
+    is expected. Raters who never differ are one voice, and a majority is the most frequent label of
+    three voices or more.
 
     Where other voices are often wrong together, those who are right leave the majority. So nothing
     is told of two, unless they likely leave it more than half as often as the other voices do.
@@ -158,11 +155,7 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
 
 @fact
 def pairs_of_raters_too_near(panel: Panel) -> Fact:
-    """How many pairs differ less than a tenth as often as both differ from everybody else.
-
-    They may be both right, or one copies the other: labels alone cannot tell. Nothing is told of
-    raters who differ from somebody else on less than a tenth of the items.
-    """
+    """Nothing is told of raters who differ from somebody else on less than a tenth of the items."""
     pairs, expected = _compared(panel)
     apart = (expected >= TENTH * pairs.met) & (expected >= FEWEST_EXPECTED)
     near = (pairs.differed < TENTH * expected) & apart
@@ -185,10 +178,8 @@ def raters_that_print_alike(panel: Panel) -> Fact:
 
 
 def _compared(panel: Panel) -> tuple[Pairs, Codes]:
-    """The pairs that can be told, and on how many items they should differ.
-
-    They should differ as often as the nearer of the two differs from the nearest rater who is no
-    near copy.
+    """Pairs should differ as often as the nearer of the two differs from the nearest rater who is
+    no near copy.
     """
     pairs = panel.pairs
     pairs = pairs.where(pairs.met >= MET)
@@ -247,11 +238,11 @@ def _beside_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
 
 @fact
 def classifiers_that_copy(panel: Panel) -> Fact:
-    """How many classifiers always say what a rater says, or what most raters say.
+    """One who looks alone does not always follow a rater who leaves the majority, and seldom always
+    follows the majority where raters differ.
 
-    One who looks alone does not always follow a rater who leaves the majority, and seldom always
-    follows the majority where raters differ. So only these items count, and there must be so many
-    that in less than one of a thousand rounds any who looks alone would follow by chance.
+    So only these items count, and there must be so many that in less than one of a thousand rounds
+    any who looks alone would follow by chance.
     """
     if not panel.ratings.classifiers or panel.ratings.scale.dimensions > 1:
         return Fact(None, "no classifier gave single labels, so nothing was checked")
@@ -316,10 +307,7 @@ def _told(panel: Panel, pairs: Pairs, expected: Codes, which: Codes, what: str) 
 
 @fact
 def items_with_fewer_raters(panel: Panel) -> Fact:
-    """The share of items that have fewer raters than is usual in the round.
-
-    A rating that is missing may be the one that differs. No measure can tell.
-    """
+    """A rating that is missing may be the one that differs. No measure can tell."""
     each = panel.n_raters[panel.rated][~panel.gold[panel.rated]]
     usual = int(np.bincount(each).argmax()) if len(each) else 0
     if len(each) < FEWEST_ITEMS or (each == usual).mean() < USUAL:
@@ -330,10 +318,7 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
 
 @fact
 def raters_with_few_items(panel: Panel) -> Fact:
-    """How many raters rated less than half as many items as is usual, where most rate nearly all.
-
-    They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told.
-    """
+    """They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told."""
     own = ~taken(panel.gold, some(panel.item, panel.first))
     each = counts(some(panel.rater, panel.first)[own], len(panel.raters))
     raters = np.flatnonzero(each)
@@ -350,7 +335,6 @@ def raters_with_few_items(panel: Panel) -> Fact:
 
 @fact
 def raters_named_like_models(panel: Panel) -> Fact:
-    """They count as people."""
     names = like_models(panel.ratings.raters)
     words = f"{len(names)} of {len(panel.ratings.raters)} raters have a name like a model's"
     if names:
@@ -362,7 +346,6 @@ def raters_named_like_models(panel: Panel) -> Fact:
 
 @fact
 def share_of_gold(panel: Panel) -> Fact:
-    """Agreement is not read on gold items."""
     gold = panel.gold[panel.rated]
     if not len(gold):
         return Fact(None, "no item was rated, so nothing was checked")
@@ -371,10 +354,7 @@ def share_of_gold(panel: Panel) -> Fact:
 
 @fact
 def dispute_on_gold(panel: Panel) -> Fact:
-    """By how much more raters differ on gold items than on the rest, as a share.
-
-    It is 0 if chance alone gives such a difference in one of a thousand rounds.
-    """
+    """It is 0 if chance alone gives such a difference in one of a thousand rounds."""
     if not panel.gold.any():
         return Fact(None, "no item is gold, so nothing was checked")
     disputed, met = _disputed(panel)
@@ -417,7 +397,6 @@ def _disputed(panel: Panel) -> tuple[Codes, Codes]:
 
 @fact
 def replicates_of_the_same_minute(panel: Panel) -> Fact:
-    """The share of replicates that follow the rating before within a minute."""
     apart, clock = panel.apart
     if not clock:
         return Fact(None, NO_TIMES)
@@ -426,7 +405,6 @@ def replicates_of_the_same_minute(panel: Panel) -> Fact:
 
 @fact
 def replicates_back_in_time(panel: Panel) -> Fact:
-    """The share of replicates that are dated before the rating that they repeat."""
     apart, _ = panel.apart
     if not len(apart):
         return Fact(None, "replicates have no times, so nothing was checked")
@@ -435,7 +413,6 @@ def replicates_back_in_time(panel: Panel) -> Fact:
 
 @fact
 def replicates_back_to_back(panel: Panel) -> Fact:
-    """Replicates between which and the rating before the rater rated nothing else."""
     again = panel.again
     if "timestamp" not in panel.ratings.has or not len(again):
         return Fact(None, NO_TIMES)
@@ -459,10 +436,7 @@ def replicates_back_to_back(panel: Panel) -> Fact:
 
 @fact
 def change_in_replicates(panel: Panel) -> Fact:
-    """How often replicates change, as a share of how often two raters differ on an item.
-
-    Raters who look again change their mind now and then.
-    """
+    """Raters who look again change their mind now and then."""
     again, pairs = panel.again, panel.pairs
     met = int(pairs.met.sum())
     expected = len(again) * int(pairs.differed.sum()) / met if met else 0.0
@@ -478,7 +452,6 @@ def change_in_replicates(panel: Panel) -> Fact:
 
 @fact
 def occurrences_out_of_order(panel: Panel) -> Fact:
-    """The share of ratings whose occurrence is not how often the rater has met the item."""
     occurrence = panel.occurrence
     if not len(panel.again):
         return _share(occurrence != 1, NUMBERED, "ratings")
@@ -496,7 +469,6 @@ def _share(which: Codes, what: str, of: str = "replicates") -> Fact:
 
 @fact
 def share_of_unused_categories(panel: Panel) -> Fact:
-    """Declared categories that no rater of the panel uses."""
     scale = panel.ratings.scale
     if scale.categories is None or not scale.declared:
         return Fact(None, "the scale declares no categories, so nothing was checked")
@@ -513,7 +485,7 @@ def share_of_unused_categories(panel: Panel) -> Fact:
 
 @fact
 def items_of_a_cluster(panel: Panel) -> Fact:
-    """On average. If it is 1, clusters change no interval."""
+    """If it is 1, clusters change no interval."""
     clusters = panel.contents("cluster")
     if clusters is None:
         return Fact(None, "column cluster was not delivered, so nothing was checked")

@@ -42,8 +42,6 @@ class Changes:
 
     Attributes
     ----------
-    n, changed
-        How many labels there are, and how many of them were changed.
     chosen, on_disputed, expected
         How many changes there are, how many of them are on disputed items, and how many are
         expected if each rater chose at random which of their labels of each category to change.
@@ -67,7 +65,6 @@ class Changes:
 
     @property
     def aimed(self) -> bool:
-        """True if more were changed than slips explain, and neither at random nor away."""
         if self.p > BY_CHANCE or not _beyond_slips(self.changed, self.n):
             return False
         return self.towards is None or self.towards > (self.away or 0)
@@ -173,7 +170,6 @@ class Dropped:
 
 
 def dropped_since(ratings: Ratings, before: Iterable[Ratings]) -> Dropped | None:
-    """Labels that were delivered before and are gone, alone or with their items."""
     then = _first_delivered(ratings, before).sort_values("item", kind="stable")
     if then.empty:
         return None
@@ -225,7 +221,6 @@ def _seconds(times: Any) -> Codes:
 
 
 def _others_first(item: Codes, given: Codes) -> Codes:
-    """NaN if it is unknown when another rater first labelled the item."""
     times = pd.Series(given).fillna(-np.inf).sort_values(kind="stable")
     of_item = times.groupby(item[times.index])
     next_one = of_item.shift(-1, fill_value=np.inf)
@@ -297,7 +292,6 @@ class _ByChance(NamedTuple):
 
     @property
     def either(self) -> float:
-        """The p of so many or so few."""
         return min(1.0, 2 * min(self.more, self.fewer))
 
 
@@ -331,7 +325,6 @@ def _items_by_chance(item: Codes, rater: Codes, chosen: Codes, disputed: Codes) 
 
 @fact
 def labels_changed_late(panel: Panel) -> Fact:
-    """Labels that were changed when another rater had labelled the item."""
     found = changes_of(panel.ratings)
     if found is None or not found.n:
         return Fact(None, NOTHING)
@@ -340,10 +333,8 @@ def labels_changed_late(panel: Panel) -> Fact:
 
 @fact
 def changes_on_disputed_items(panel: Panel) -> Fact:
-    """The share of changes on disputed items beyond that of changes at random.
-
-    It is 0 if chance alone gives such a share in one of a thousand rounds, or if slips explain so
-    many changes.
+    """It is 0 if chance alone gives such a share in one of a thousand rounds, or if slips explain
+    so many changes.
     """
     found = changes_of(panel.ratings)
     if found is None or not found.changed:
@@ -354,10 +345,10 @@ def changes_on_disputed_items(panel: Panel) -> Fact:
 
 @fact
 def dispute_before_further_raters(panel: Panel) -> Fact:
-    """By how much more the first two raters differ on items that more raters labelled, as a share.
+    """Times tell which were the first two raters.
 
-    Times tell which were the first two. It is 0 if chance alone gives such a difference in one of a
-    thousand rounds: then more raters are there by design, and not to settle what was disputed.
+    It is 0 if chance alone gives such a difference in one of a thousand rounds: then more raters
+    are there by design, and not to settle what was disputed.
     """
     ratings, each = panel.ratings, np.where(panel.gold, 0, panel.n_raters)
     more = each > 2
@@ -386,14 +377,13 @@ def dispute_before_further_raters(panel: Panel) -> Fact:
 
 @fact
 def dispute_where_ratings_lack(panel: Panel) -> Fact:
-    """By how much more two raters differ on items that lack ratings, as a share.
+    """Raters may have skipped what is hard, and then agreement looks better than it is.
 
-    Raters may have skipped what is hard, and then agreement looks better than it is. If most items
-    have one number of ratings, items that lack one may be disputed less too: then the ratings that
-    differ may be gone. Of each item, or cluster, two ratings are drawn. They are compared with
-    those of the same two raters on other items, so how good raters are does not matter. Nor may the
-    stratum, the time or the order of the items explain it. It is 0 if chance alone gives such a
-    difference in one of a thousand rounds.
+    If most items have one number of ratings, items that lack one may be disputed less too: then the
+    ratings that differ may be gone. Of each item, or cluster, two ratings are drawn. They are
+    compared with those of the same two raters on other items, so how good raters are does not
+    matter. Nor may the stratum, the time or the order of the items explain it. It is 0 if chance
+    alone gives such a difference in one of a thousand rounds.
     """
     item, rater, label = panel.met
     begins = np.flatnonzero(np.diff(item, prepend=-1))
@@ -451,7 +441,7 @@ def _two_of(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Code
 
 
 def _one_of_each_cluster(panel: Panel, items: Codes, rng: np.random.Generator) -> Codes:
-    """Drawn. All items, if there are no clusters."""
+    """It is drawn. All items stand if there are no clusters."""
     clusters = panel.contents("cluster")
     order = rng.permutation(len(items))
     if clusters is None:

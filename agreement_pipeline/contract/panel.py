@@ -108,13 +108,11 @@ class Panel:
 
     @cached_property
     def label(self) -> Codes:
-        """A number if labels are numbers, else a code."""
         several = self.ratings.scale.dimensions > 1
         return self._of_panel(self.vectors[1] if several else self.columns["label"])
 
     @cached_property
     def vectors(self) -> tuple[Codes, Codes]:
-        """The different vectors that are labels, sorted, and the place of each rating's."""
         label = self.columns["label"]
         places: Codes = np.zeros(len(label), dtype=np.int64)
         for numbers in label.T:
@@ -139,7 +137,6 @@ class Panel:
 
     @cached_property
     def begins(self) -> Codes:
-        """True for the first rating of each rater and item."""
         return begins(self.item, self.rater)
 
     @cached_property
@@ -149,7 +146,6 @@ class Panel:
 
     @cached_property
     def apart(self) -> tuple[Codes, bool]:
-        """The seconds between each replicate and the rating before, and if times tell minutes."""
         if "timestamp" not in self.ratings.has or not len(self.again):
             return np.empty(0), False
         met = self.ratings.again(["at", "place", "timestamp"], gold=True)
@@ -170,7 +166,6 @@ class Panel:
 
     @cached_property
     def n_raters(self) -> Codes:
-        """How many raters rated each item in this round."""
         return counts(some(self.item, self.first), len(self.items))
 
     @cached_property
@@ -190,7 +185,6 @@ class Panel:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """On the items where raters are compared."""
         return Pairs.of(*self.met)
 
     @cached_property

@@ -37,7 +37,6 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Any failure but a warning holds the release."""
         return not self.passed and self.severity != "warning"
 
     def to_mapping(self) -> dict[str, Any]:

@@ -129,7 +129,7 @@ class CountedRatings:
 
     @property
     def cluster_names(self) -> frozenset[str]:
-        """By number: the names of clusters were not kept."""
+        """Numbers stand for the names of clusters, which were not kept."""
         clusters = self.everybody.clusters
         return frozenset() if clusters is None else frozenset(map(str, range(clusters.n)))
 
@@ -249,11 +249,7 @@ def read_counts(
     item
         The column that names the items. None: the first one. All other columns are categories.
     scale, level
-        The categories. Without a scale: those of the table, at this level.
-    limits
-        How large the table may be.
-    columns
-        How the table is written: its encoding, its sheet and the row of its header.
+        Without a scale, the categories are those of the table, at this level.
 
     Raises
     ------
@@ -292,8 +288,6 @@ def read_contingency(
     ----------
     rows
         The column with the categories of the rows. None: the first one.
-    source, scale, level, limits, columns
-        As in `read_counts`.
 
     Raises
     ------
@@ -349,7 +343,6 @@ class OfCounts:
     classifiers = panel
 
     def counts(self, ratings: CountsOfItems) -> CategoryCounts:
-        """Equal rows are one."""
         return ratings.counts.in_order()
 
     def without_raters(self, *_: CountsOfItems | Names | None) -> NoReturn:

@@ -62,7 +62,6 @@ class Counting:
         return tuple(name for name in self.present(ratings) if name in ratings.classifiers)
 
     def counts(self, ratings: Any) -> CategoryCounts:
-        """Equal rows are made one."""
         return self.labels(ratings).counts().merged()
 
     def labels(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater:
@@ -87,7 +86,7 @@ class Counting:
 
 
 class OfRatings(Counting):
-    """Counts ratings. Equal rows are made one. A row has its cluster, if there are clusters.
+    """A row has its cluster, if there are clusters.
 
     The panel are the raters who are no classifiers. Gold items are in no statistic, since raters
     who know them agree on them more easily than on others.
@@ -132,8 +131,8 @@ class OfRatings(Counting):
     def replicates(
         self, ratings: Ratings, raters: Names | None = None
     ) -> ReplicatedLabels | ReplicatedNumbers:
-        """Earlier rounds count. Items met again keep a row each. Of the others only first labels
-        count.
+        """Ratings of earlier rounds count. Items met again keep a row each, and of the others only
+        first labels count.
         """
         everyone, scale = raters or ratings.without_gold.raters, ratings.scale
         found = _met_again(ratings, everyone, "number" if scale.continuous else "code")
@@ -172,9 +171,8 @@ class OfRatings(Counting):
         return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
 
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
-        """Put the panels' first labels of two rounds on the same items row by row.
-
-        An item that a round lacks has no labels there. The ratings fix the order of the raters.
+        """Of two rounds on the same items, row by row. An item that a round lacks has no labels
+        there.
         """
         _refuse_apart(one, other)
         words, items, clusters = _joined_by_item(one, other)
@@ -206,7 +204,6 @@ class OfRatings(Counting):
 
 
 def index_in(values: Any, value_set: Any) -> Any:
-    """In Arrow, the place of each value in a set."""
     import pyarrow.compute as pc
 
     return pc.index_in(values, value_set=value_set)
@@ -247,7 +244,6 @@ def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
 
 
 def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRater]:
-    """In the order of the items' names."""
     import pyarrow as pa
 
     found = ratings.session.ask(
@@ -259,7 +255,6 @@ def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRat
 
 
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
-    """In the order of their meetings."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -278,7 +273,7 @@ def _names_of(found: "pa.Table") -> "pa.Array":
 
 
 def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> LabelsByRater:
-    """Of items met again one row each, then of all others."""
+    """Items met again have one row each, and all others follow."""
     codes, weights = np.full((len(names), len(raters)), MISSING), _weights(ratings, names)
     if len(names):
         first = ratings.first(["item", "place", "code"], items=names.to_pylist(), raters=raters)
@@ -304,7 +299,6 @@ def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> L
 
 
 def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
-    """In the order of the items' names."""
     found = ratings.first(["item", "at", "place", "number"], raters=raters)
     names = _names_of(found)
     values = np.full((len(names), len(raters), ratings.scale.dimensions), np.nan)
@@ -328,7 +322,6 @@ def _weights(ratings: Ratings, names: "pa.Array") -> np.ndarray[Any, Any]:
 
 
 def _numbers_of_clusters(ratings: Ratings, names: "pa.Array") -> Codes:
-    """-1 if there are no clusters."""
     if "cluster" not in ratings.has:
         return np.full(len(names), MISSING)
     return whole(index_in(_known(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
@@ -342,10 +335,7 @@ def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
 def _joined_by_item(
     one: Ratings, other: Ratings
 ) -> tuple[tuple[Codes, Codes], Codes, Clusters | None]:
-    """The distinct rows of the items of two rounds: labels, how many items, and clusters.
-
-    The packed labels of a round are 0 where it lacks the item.
-    """
+    """The packed labels of a round are 0 where it lacks the item."""
     sides = {"a": one, "b": other}
     words = [[f"{s}_{w}" for w in each.packing.columns] for s, each in sides.items()]
     tables = [_side(each, side) for side, each in sides.items()]

@@ -79,7 +79,6 @@ def _chosen(draws: Draws, among: Sequence[str]) -> str:
 
 
 def _marked(part: Part, label: str, habits: Habits, draws: Draws, last: bool) -> list[Part]:
-    """Nothing if the rater overlooks the object."""
     missed, named, moved = draws.random(), draws.random(), draws.random()
     if missed < (0.5 if last and label in habits.careless else habits.overlooks):
         return []

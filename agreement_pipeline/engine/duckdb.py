@@ -31,7 +31,6 @@ TABLE, VIEW = "table", "view"
 LARGE, USUAL_LIMIT = 300_000_000, "300MB"
 """A larger table that is put in goes to disk in part, and this memory then holds."""
 BYTES = 24
-"""About, of a cell while rows are put in order."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
 MANY_THREADS = 400_000_000
@@ -39,7 +38,6 @@ MANY_THREADS = 400_000_000
 
 
 def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
-    """The session of this process under a memory limit, such as 500MB."""
     return _of_process(getpid(), memory_limit)
 
 
@@ -179,7 +177,7 @@ class DuckDB:
         return Relation(self, name, of)
 
     def _cursor(self) -> Any:
-        """What nobody holds any more is dropped before."""
+        """What nobody holds any more is dropped first."""
         cursor = self.connection.cursor()
         while self._forgotten:
             name = self._forgotten.popleft()

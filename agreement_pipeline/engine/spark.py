@@ -27,7 +27,6 @@ def is_spark_frame(source: Any) -> bool:
 
 
 def spark_session(source: Any = None) -> "Spark":
-    """The session of a Spark DataFrame, or the one that is active, or a local one."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -50,7 +49,6 @@ class Spark:
         self.session = session
 
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
-        """The batches go through this process."""
         import pyarrow as pa
         from pyspark.sql.pandas.types import from_arrow_schema
 

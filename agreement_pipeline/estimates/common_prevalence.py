@@ -55,7 +55,6 @@ def latent_classes(rows: Array, weights: Array) -> Latent:
 
 
 def _settled(rows: Array, weights: Array, found: Latent) -> Latent:
-    """Expectation and maximisation in turn, until nothing moves."""
     for _ in range(MOST_STEPS):
         before, found = found, _explained(rows, weights, found.classes(rows))
         moved = np.maximum(
@@ -78,10 +77,7 @@ def _explained(rows: Array, weights: Array, classes: Array) -> Latent:
 
 
 def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], dict[str, float]]:
-    """The sides at their common prevalence, and how common each class then is.
-
-    A side that cannot be brought there says why it has no value.
-    """
+    """With how common each class then is. A side that cannot be brought there says why."""
     if any(side.why_without() for side in sides):
         return sides, {}
     one, other = sides

@@ -49,9 +49,8 @@ MOST_NAMED = 3
 class Side(NamedTuple):
     """One side of a comparison: a measure on a statistic with a name.
 
-    A measure of every category is compared on `category`. None: the lowest category is compared.
-    `standard` gives the statistic other weights before it is read. `impossible` says why that
-    cannot be done.
+    Without `category` the lowest one is compared. `standard` gives the statistic other weights
+    before it is read. `impossible` says why that cannot be done.
     """
 
     name: str
@@ -88,13 +87,11 @@ class Side(NamedTuple):
 
     @property
     def affordable(self) -> int:
-        """Fewer resamples if each of them takes long."""
         most = affordable(self.record, self.statistic)
         cells = self.statistic.weights.shape[-1] * len(self.statistic.scale.names)
         return most if self.standard is None else min(most, max(FEWEST, MOST_CELLS // cells))
 
     def why_without(self) -> str | None:
-        """Why there is no value; None if there is one."""
         if self.impossible is not None:
             return self.impossible
         basis, place = self._basis(self.statistic), self.place
@@ -121,7 +118,6 @@ class Side(NamedTuple):
         return read
 
     def possible(self, mass: float) -> Any:
-        """With unseen rows of that mass."""
         split = self.record.split is not None
         whole = split_for(self.record, self._basis(self.statistic)) if split else self.statistic
         return whole.with_unseen(mass, self.place)
@@ -174,7 +170,6 @@ def drawn_sides(
 
 
 def _aligned(one: Any, other: Any) -> bool:
-    """True if both have the same items, with the same weights, in the same clusters."""
     if not np.array_equal(one.weights, other.weights):
         return False
     if one.clusters is None or other.clusters is None:
@@ -185,11 +180,7 @@ def _aligned(one: Any, other: Any) -> bool:
 
 
 class Prevalences(NamedTuple):
-    """The share of each category among the ratings of each side.
-
-    `differing` are the categories whose shares differ by more than luck, the largest difference
-    first.
-    """
+    """`differing` are the categories whose shares differ by more than luck, the largest first."""
 
     categories: tuple[str, ...]
     one: tuple[float, ...]
@@ -203,13 +194,11 @@ class Prevalences(NamedTuple):
 
     @property
     def farthest(self) -> str:
-        """The category whose shares are farthest apart."""
         apart = np.abs(np.subtract(self.one, self.other)).argmax()
         return self.of(self.categories[int(apart)])
 
     @property
     def words(self) -> str | None:
-        """None if the difference may be luck."""
         if not self.differing:
             return None
         named = ", ".join(map(self.of, self.differing[:MOST_NAMED]))
@@ -299,7 +288,6 @@ class Difference(WithLimits):
 
     @property
     def note(self) -> str | None:
-        """Why there is no difference, or that prevalence differs."""
         if self.undefined:
             return f"undefined: {self.undefined}"
         if self.common_prevalence is not None or self.prevalences is None:
@@ -338,9 +326,9 @@ def difference(
     greatest for the upper limit. If an expensive measure has too few resamples, these are the
     limits.
 
-    `shared` is the number of items that both sides use. The rows of both statistics are then the
-    same items with the same weights, row by row, and an item that one side lacks is a row without
-    ratings. None: the sides share no item and no cluster, and are resampled independently.
+    If some items are `shared`, the rows of both statistics are the same items with the same
+    weights, row by row. Else the sides share no item and no cluster, and are resampled
+    independently.
     """
     inference.refuse_other_methods("difference")
     sides = one, other

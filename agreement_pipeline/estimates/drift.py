@@ -1,7 +1,6 @@
 """Drift: what raters, models and categories became on items that two rounds share.
 
-The items are the same, so what differs is how they were judged. A fixed set of items that comes
-back in every round shows it best. Gold items count here too.
+A fixed set of items that comes back in every round shows it best. Gold items count here too.
 """
 
 from collections.abc import Iterator
@@ -43,7 +42,6 @@ class Drift(WithLimits):
 
     @property
     def moved(self) -> bool:
-        """True for a change whose interval leaves out 0."""
         change = self.what != "same label" and self.interval is not None
         return change and not self.interval.low <= 0 <= self.interval.high  # type: ignore[union-attr]
 
@@ -57,10 +55,8 @@ class Drift(WithLimits):
 
 
 def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
-    """The drift of raters, models and categories from one round to another.
-
-    A rater or a model is compared with themselves on the items that they labelled in both rounds.
-    A category is compared on the items that the panel labelled in both.
+    """Of raters and models on the items that they labelled in both rounds, and of categories on
+    those that the panel did.
     """
     if now.scale != before.scale:
         raise AgreementError(

@@ -39,10 +39,7 @@ PAIR = re.compile(r'("(?:[^"\\]|\\.)*"|.+?) and ("(?:[^"\\]|\\.)*"|.+)', re.DOTA
 
 
 class Scope(NamedTuple):
-    """What an estimate is about.
-
-    It is the whole round, one category, one rater, a pair of raters, the round without one rater,
-    one classifier, or one stratum of the items, such as a language.
+    """What an estimate is about: the round, or a part of it.
 
     >>> str(Scope("rater", "ana")), str(ROUND)
     ('rater ana', 'round')
@@ -55,7 +52,6 @@ class Scope(NamedTuple):
 
     @classmethod
     def of_pair(cls, one: str, other: str) -> "Scope":
-        """Two raters, in any order."""
         return cls("pair", " and ".join(map(quoted, sorted((one, other)))))
 
     @classmethod
@@ -78,7 +74,6 @@ class Scope(NamedTuple):
         return cls("stratum", f"{column}={name}")
 
     def renamed(self, names: Mapping[str, str]) -> "Scope":
-        """Raters without a new name keep their old one."""
         if self.kind == "pair" and (pair := PAIR.fullmatch(self.name)):
             one, other = (_unquoted(each) for each in pair.groups())
             return Scope.of_pair(names.get(one, one), names.get(other, other))
@@ -224,7 +219,6 @@ class Estimate(WithLimits):
 
     @property
     def without_limits(self) -> str | None:
-        """Why the limits are only the measure's bounds."""
         return (
             None
             if self.distribution is None
@@ -249,7 +243,6 @@ class Estimate(WithLimits):
 
     @property
     def misled(self) -> str | None:
-        """Why ratings that depend on what others said bias the measure."""
         if self.chosen is None:
             return None
         return (
@@ -317,12 +310,9 @@ def estimate_each(
 ) -> list[Estimate]:
     """Several measures on one statistic, from the same resamples.
 
-    On the whole round, a measure of every category also gives the value of each category. A measure
-    that needs every rater's rating uses only the items that have them.
-
-    Expensive measures use 400 resamples, and statistics of more than 20,000 rows fewer than others.
-    If too few of them would lie beyond a limit, the limits are the measure's bounds. `method` says
-    all this.
+    On the whole round, a measure of every category also gives the value of each category. Expensive
+    measures use 400 resamples, and statistics of more than 20,000 rows fewer than others. If too
+    few would lie beyond a limit, the limits are the measure's bounds.
     """
     asked = [registered(name) for name in measures]
     records = [registered(name) for name in dict.fromkeys(record.computed_as for record in asked)]

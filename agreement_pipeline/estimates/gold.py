@@ -16,7 +16,6 @@ def rated_items(ratings: Ratings, items: Collection[str] | None = None) -> list[
 
 
 def clusters_of(ratings: Ratings, items: list[str]) -> Codes | None:
-    """None if items do not come in clusters."""
     if "cluster" not in ratings.has:
         return None
     return np.asarray(ratings.items(["cluster_at"], names=items)["cluster_at"])
@@ -33,7 +32,6 @@ class FirstLabels(NamedTuple):
 
 
 def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
-    """Categories by their place on the scale."""
     if ratings.scale.dimensions > 1:
         raise AgreementError(
             f"first labels: found level {ratings.scale.level}; expected labels of one dimension. "
@@ -51,7 +49,6 @@ def has_right_labels(ratings: Rated) -> bool:
 
 
 def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
-    """The first labels of some raters for gold items, with the right labels set apart."""
     known, names = _known(ratings), tuple(raters)
     codes, clusters = np.empty((0, len(names)), dtype=np.int64), None
     if known:

@@ -16,7 +16,6 @@ from agreement_pipeline.units import RULES, Marked, UnitSettings, in_order
 
 FEW = "there are fewer than two items to tell their differences from"
 Shares = tuple[Array, Codes]
-"""Ones and zeros, and the number of the item of each."""
 
 
 @dataclass(frozen=True)

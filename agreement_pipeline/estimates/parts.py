@@ -1,9 +1,4 @@
-"""The parts of a round that estimates are about, each with its statistic.
-
-A statistic is made only if its part is asked for. Each stratum, such as a language, is a round of
-its own, with its own expected disagreement: could these items alone be trained on? The measure
-`stratum_alpha` reads all strata by the expected disagreement of the whole round.
-"""
+"""The parts of a round that estimates are about. Each stratum has its own expected disagreement."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -26,7 +21,6 @@ from agreement_pipeline.statistics import (
 )
 
 MOST_SHOWN = 10
-"""Of a panel of more raters, so many raters, and so many pairs, are shown."""
 
 Names = tuple[str, ...]
 Pair = tuple[str, str]
@@ -50,7 +44,6 @@ class Shown:
 
     @classmethod
     def of(cls, ratings: Rated, most: int = MOST_SHOWN) -> "Shown":
-        """In the order of their names if all are shown."""
         if len(ratings.raters) <= most:
             return cls.whole(ratings.raters)
         panel = counting_of(ratings).by_rater(ratings)
@@ -73,11 +66,9 @@ class Shown:
         return cls(raters, pairs, raters, len(raters), len(pairs), len(raters))
 
     def of_both(self) -> "Shown":
-        """The same raters beside the others as beside themselves."""
         return replace(self, raters=self.again) if self.again else self
 
     def left_out(self) -> str | None:
-        """What is shown of how many, and how to see all."""
         kinds = (
             (self.raters, self.n_raters, "raters, those who agree least", "rater without"),
             (self.pairs, self.n_pairs, "pairs of raters, those who agree least", "pair"),
@@ -139,10 +130,8 @@ def together(strata: list[Stratum]) -> Stratum:
 
 
 class Asked(NamedTuple):
-    """What is asked for: the `kinds` of scope, and which raters and pairs, or all.
-
-    Counts are `named` if they must keep the raters' names, as methods for raters at large need
-    them.
+    """What is asked for. Counts are `named` if they must keep raters' names, for raters at
+    large.
     """
 
     kinds: Container[str]
@@ -155,7 +144,6 @@ class Asked(NamedTuple):
         return "round" in self.kinds or "category" in self.kinds
 
     def raters(self, raters: Iterable[str], *, again: bool = False) -> list[str]:
-        """Beside the others, or again beside themselves."""
         here = set(raters)
         if self.shown is None:
             return sorted(here)

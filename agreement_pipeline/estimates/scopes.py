@@ -96,7 +96,6 @@ def measure(
 
 
 def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, float]:
-    """Scopes without a value are left out."""
     record = registered(registered(measure).computed_as)
     parts = parts_of(ratings, record.needs, Asked((kind,)))
     points = ((scope, points_of([record], made())[0]) for scope, made in parts)
@@ -104,7 +103,6 @@ def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, floa
 
 
 def require_defined(scale: Scale, measure: str) -> None:
-    """Refuse a measure that is not defined on the scale, or not registered."""
     record = registered(measure)
     if not record.defined_on(scale):
         without = " without categories" if scale.continuous else ""
@@ -214,7 +212,6 @@ def measure_strata(
 
 
 def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
-    """For these raters where the estimate can be about no others."""
     of_these = scope.kind in NAMED or needs in ("strata", "gold")
     if inference.interval_method.at_large and of_these:
         return replace(inference, method=DEFAULT_METHOD)

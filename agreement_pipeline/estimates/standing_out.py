@@ -1,10 +1,7 @@
 r"""Who differs from the rest of a panel, by more than the luck of the items.
 
-The lowest of many raters is always low. So a rater is named only beyond an interval that allows for
-how many were looked at, and never for a small difference.
-
 For each item, the share of others who agree with a rater is compared with the share of other
-pairs who agree. The items are the same on both sides, so that hard items favour nobody:
+pairs who agree. So hard items favour nobody:
 
 .. math:: d_{ir} = \frac{\sum_{s \ne r} a_{irs}}{m_i - 1}
    - \frac{\sum_{s < t;\, s, t \ne r} a_{ist}}{(m_i - 1)(m_i - 2) / 2}
@@ -18,8 +15,7 @@ Two camps are said to be there if both agree more inside than with each other. T
 main component of agreement. So the test of all pairs inside against those across is held to 2.5 %,
 divided by the number of ways to part the raters in two (Bonferroni).
 
-Reference: Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
-Journal of Statistics 6(2), 65-70. https://www.jstor.org/stable/4615733
+Reference: Holm, S. (1979), https://www.jstor.org/stable/4615733
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,11 +31,7 @@ from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
 
 TAIL = 0.025
 FEWEST_TO_COMPARE = 30
-"""On fewer items nobody is said to differ.
-
-Clusters count instead of items if there are any: by Kish's formula, as many as clusters of one size
-would be that say as much. One large cluster among small ones is little more than one.
-"""
+"""On fewer items, or clusters by Kish's formula, nobody is said to differ."""
 LEAST = 0.065
 """A smaller difference is no cause, whatever the number of items.
 
@@ -245,7 +237,6 @@ class _Tested(NamedTuple):
 
 
 def _tested(values: Array, panel: Panel) -> _Tested | None:
-    """Student's test of a mean over items or clusters. None if there are too few of them."""
     rows = np.flatnonzero(~np.isnan(values) & (panel.weights > 0))
     weights = panel.weights[rows]
     if not len(rows):

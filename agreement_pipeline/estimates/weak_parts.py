@@ -1,7 +1,7 @@
 """Parts of a round on which raters agree less than on the round: one value may hide them.
 
-The parts are the strata of a round (columns that a team names, and what units are about), its
-clusters taken alike, however many items they hold, and the labels that began as no suggestion.
+They are its strata, its clusters taken alike however many items they hold, and the labels that
+began as no suggestion.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -74,10 +74,7 @@ def parts_beside(
 
 
 def explained_by(parts: Sequence[Part]) -> tuple[str, ...]:
-    """What explains the labels of units: in no part of it do they differ.
-
-    The order in which alternatives were shown explains them if nearly none differ.
-    """
+    """In no part of it do the labels of units differ, or nearly none by the order shown."""
     found = []
     for column in ABOUT:
         own = [part for part in parts if part.column == column]
@@ -90,7 +87,6 @@ def explained_by(parts: Sequence[Part]) -> tuple[str, ...]:
 def _parts(
     ratings: Ratings, measure: str, left_out: Collection[str]
 ) -> Iterator[tuple[str, str, Callable[[], Statistic]]]:
-    """The name of each part, the column that tells it apart, and what makes its statistic."""
     needs, whole = registered(measure).needs, Asked(("round",))
     for stratum in strata_of(ratings):
         if stratum.column not in left_out:

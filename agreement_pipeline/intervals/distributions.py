@@ -5,9 +5,7 @@ hypothesis that the true value is under the cut-off. So the lower limit at a tai
 exactly if p is at most that tail. A *tail* is the share beyond one limit:
 (1 - confidence level) / 2. An undefined value always widens the interval, on both sides.
 
-Reference: Xie, M. & Singh, K. (2013). Confidence distribution, the frequentist distribution
-estimator of a parameter: a review. International Statistical Review 81(1), 3-39.
-https://doi.org/10.1111/insr.12000
+Reference: Xie, M. & Singh, K. (2013), https://doi.org/10.1111/insr.12000
 """
 
 import math
@@ -51,7 +49,6 @@ def clears(limits: Interval, cutoff: float, upper: bool) -> bool:
 
 
 def halved(low: float, high: float, above: Callable[[float], bool]) -> tuple[float, float]:
-    """Two neighbouring numbers around the last one for which `above` is true."""
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if above(middle) else (low, middle)
@@ -143,7 +140,6 @@ class Exact(ConfidenceDistribution):
     bounds: Bounds
 
     def limits(self, tail: float) -> Interval:
-        """With as many unlike items as the tail allows."""
         found = self.unlike(tail)
         low, high = (np.where(np.isnan(found), bound, found) for bound in self.bounds)
         return Interval(float(low.min()), float(high.max())).including(self.value)
@@ -183,7 +179,7 @@ class BoundsOnly(ConfidenceDistribution):
 
 @dataclass(frozen=True)
 class WiderOf(ConfidenceDistribution):
-    """What two distributions both say: the wider limits, and the larger p.
+    """The wider limits, and the larger p, of two distributions.
 
     The second p is computed only if the second limit misses the cut-off at the first p.
     """
@@ -288,8 +284,7 @@ class ExpandedPercentiles(Percentiles):
     1 / (n - 1) of it, and the variance itself is estimated. If no resample lies so far out, the
     limits are the bounds.
 
-    Reference: Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American
-    Statistician 69(4), 371-386. https://doi.org/10.1080/00031305.2015.1089789
+    Reference: Hesterberg, T. C. (2015), https://doi.org/10.1080/00031305.2015.1089789
     """
 
     n: int
@@ -307,7 +302,6 @@ class ExpandedPercentiles(Percentiles):
         return None if self._share(tail) >= 1 / len(self.draws) else TOO_FEW_ITEMS
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """The share of resamples, and at least that of one."""
         if beyond_all(cutoff, self.bounds, upper):
             return 0.0
         return max(super().tail_at(cutoff, upper), self._tail_of_one_draw)
@@ -330,7 +324,6 @@ class ExpandedPercentiles(Percentiles):
 
 
 def _stretch(n: int) -> float:
-    """The factor by which resamples of n items vary too little."""
     return math.sqrt((n + 1) / (n - 1))
 
 
@@ -372,10 +365,8 @@ def reached_again(asked: Sequence[tuple[Percentiles, float]], tail: float) -> fl
 
     References
     ----------
-    Bartlett, M. S. (1936). The square root transformation in analysis of variance. Supplement to
-    the Journal of the Royal Statistical Society 3(1), 68-78. https://doi.org/10.2307/2983678
-    Goodman, S. N. (1992). A comment on replication, p-values and evidence. Statistics in Medicine
-    11(7), 875-879. https://doi.org/10.1002/sim.4780110705
+    Bartlett, M. S. (1936), https://doi.org/10.2307/2983678
+    Goodman, S. N. (1992), https://doi.org/10.1002/sim.4780110705
 
     >>> known = Percentiles(np.linspace(0.8, 0.96, 400), 0.88, (-1.0, 1.0))
     >>> round(reached_again([(known, known.limits(0.025).low - 0.2)], 0.025), 4)

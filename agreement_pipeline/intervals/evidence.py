@@ -46,7 +46,7 @@ RAISING_SHARE = 1 / PRIOR_MASS
 MOST_CELLS = 8 * BLOCK_CELLS
 """Of a table in which each unseen row alone has weight. Measures read little of it."""
 MOST_ROWS_MOVED = 1_000
-"""Rows of numbers without categories beside which one item more is looked at."""
+"""Beside so many rows of numbers without categories one item more is looked at."""
 N_RESAMPLES_OF_EXPENSIVE, N_RESAMPLES_OF_MANY_ROWS = 400, 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
 MOST_PRODUCTS = 10_000_000_000
@@ -56,10 +56,7 @@ Values = dict[str, Array]
 
 
 class Point(NamedTuple):
-    """A measure with its value on a statistic, or the reason why it has none.
-
-    `basis` is the part of the statistic from which the measure is computed.
-    """
+    """`basis` is the part of the statistic from which the measure is computed."""
 
     record: Measure
     statistic: Any
@@ -69,9 +66,7 @@ class Point(NamedTuple):
 
 
 def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
-    """The measures, each with its value on its own part of the statistic.
-
-    A measure may use the whole statistic, only the items that every rater rated, or the labels
+    """A measure may use the whole statistic, only the items that every rater rated, or the labels
     without the raters' names, with equal rows made one.
     """
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
@@ -96,7 +91,6 @@ def _forgets(record: Measure) -> bool:
 
 
 def split_for(record: Measure, basis: Any) -> Any:
-    """With unseen items of the kind that the measure needs."""
     return basis if record.split is None else basis.split_between(record.split(basis))
 
 
@@ -116,9 +110,8 @@ def why_without(record: Measure, statistic: Any) -> str | None:
 
 
 def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
-    """The evidence on each measure that is defined.
+    """Measures share resamples if their bases have the same weights, and as many resamples.
 
-    Measures share the same resamples if their bases have the same weights, and as many resamples.
     Slow ones get fewer resamples, and are computed beside the others, on all cores.
     """
     groups: dict[tuple[object, bool, int], list[Point]] = {}
@@ -164,7 +157,6 @@ def _drawn_as(basis: Statistic) -> object:
 def _with_raters(
     found: dict[str, Evidence], points: Sequence[Point], statistic: Any
 ) -> dict[str, Evidence]:
-    """With the values without each rater of an item on which agreement is read."""
     defined = [point for point in points if point.record.name in found]
     records = [point.record for point in defined]
     without = [points_of(records, each) for each in statistic.without_each_rater()]
@@ -183,7 +175,6 @@ def _with_raters(
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:
-    """Fewer resamples if each of them takes long."""
     if record.expensive:
         return N_RESAMPLES_OF_EXPENSIVE
     rows = max(1, int(statistic.weights.shape[-1]))
@@ -242,10 +233,9 @@ def _joined(values: dict[str, list[Array]]) -> Values:
 
 
 def _unlike(point: Point, forms: list[Statistic], n: float) -> Callable[[float], Array]:
-    """From a tail to the measure's values with as many unlike items as `n` items can miss.
+    """The share of unlike items is the largest of which `n` items show none with that probability.
 
-    The share of unlike items is the largest of which `n` items show none with that probability. It
-    is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
+    It is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
     """
     record, basis, seen = point.record, point.basis, point.basis.weights
 
@@ -263,10 +253,9 @@ def _unlike(point: Point, forms: list[Statistic], n: float) -> Callable[[float],
 
 
 Possible = tuple[Point, list[Statistic]]
-"""A measure with its forms: its statistic with unseen rows.
+"""A measure with its statistic with unseen rows: of every category, once for each.
 
-A measure of every category has one form for each category. So a category on which raters always
-agreed is uncertain too, even a rare one.
+So a category on which raters always agreed is uncertain too, even a rare one.
 """
 
 
@@ -299,7 +288,6 @@ class _Block:
         return form.reweighted(self.weights).beside(Beside(self._rows(basis)))
 
     def with_one(self, basis: Statistic, form: S, place: int) -> S:
-        """With one item in all on one of the unseen rows."""
         self.weights[..., self.n_seen :] = 0.0
         self.weights[..., self.n_seen + place] = RAISING_SHARE * self.unseen.sum(-1)
         known = Beside(self._rows(basis), np.array([place]))

@@ -114,7 +114,6 @@ class Inference:
 
     @property
     def several_looks(self) -> str | None:
-        """None if a round is judged once."""
         if self.looks is not None:
             return "looks"
         return None if self.always_valid_at is None else "always_valid_at"

@@ -116,7 +116,6 @@ class Looks:
         return f"{', '.join(map(str, earlier))} and {last} ({self.spending})"
 
     def following(self, n: int) -> int | None:
-        """None after the last look."""
         return next((size for size in self.at if size > n), None)
 
     def tails(self, tail: float) -> tuple[float, ...]:
@@ -282,7 +281,7 @@ SPENT: dict[Spending, Callable[[float, float], float]] = {
 
 
 def _lower(z: float) -> float:
-    """Exact far out too."""
+    """It is exact far out too."""
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
@@ -328,9 +327,7 @@ def draws_needed(confidence_level: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class AlwaysValid(FurtherOut):
-    r"""The limits of another distribution, moved further out, so that they hold at any time.
-
-    `information` is the number of items (or clusters) on which agreement was read, times
+    r"""`information` is the number of items (or clusters) on which agreement was read, times
     :math:`\rho^2`.
     """
 
@@ -340,6 +337,5 @@ class AlwaysValid(FurtherOut):
         return NORMAL.cdf(-critical_value(self.information, 2 * tail))
 
     def overall(self, tail: float) -> float:
-        """At most one half."""
         power = NORMAL.inv_cdf(tail) ** 2 * self.information / (self.information + 1) / 2
         return min(0.5, math.exp(math.log1p(self.information) / 2 - power) / 2)

@@ -1,8 +1,7 @@
 """The interval methods, registered by name: from resampled values to a confidence distribution.
 
-A missing value always widens the interval and raises p. For the lower limit, an undefined resample
-counts as the measure's smallest value, and for the upper limit as the greatest. A method that uses
-variances then gives only the measure's bounds.
+An undefined resample counts as the measure's smallest value for the lower limit, and as the
+greatest for the upper one. A method that uses variances then gives only the measure's bounds.
 """
 
 import math
@@ -40,8 +39,7 @@ TOO_FEW_VALUES = "too few defined values"
 class Evidence:
     """What a method may use: the value, and values under other weights.
 
-    Parts that the method does not use are empty. With a measure of every category, a value has the
-    shape (K,), which is left out here.
+    Parts that the method does not use are empty. Of every category, a value has the shape (K,).
 
     Attributes
     ----------
@@ -74,7 +72,6 @@ class Evidence:
     n_raters: float = 0.0
 
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
-        """On one category, or on the lowest of several."""
         arrays: dict[str, Any] = {
             name: part(getattr(self, name))
             for name in ("value", "draws", "seen", "raised", "left_out", "without_rater")
@@ -169,7 +166,6 @@ def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 
 
 def _jackknife(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
-    """Student's t with one degree of freedom fewer than there are items, or groups of items."""
     squared = variance(evidence.left_out, evidence.times)
     return _student(evidence, squared, _independent(evidence), bounds, log)
 

@@ -35,7 +35,6 @@ def ends_of_scale(counts: CategoryCounts, weighting: Weighting) -> tuple[int, in
 
 
 def most_used_and_farthest(labels: Any, weighting: Weighting) -> tuple[int, int]:
-    """The category used most, and the one that is farthest from it."""
     used, scale = labels.meeting, labels.scale
     first = int(used.argmax())
     return first, farthest(used, weighting.distances(scale)[first], first, scale.declared)
@@ -94,7 +93,6 @@ def prevalence(counts: CategoryCounts) -> Array:
 
 
 def given_by_rater(patterns: LabelsByRater) -> Array:
-    """How often each rater gave each category; shape (..., R, K)."""
     given = patterns.sums(_given)
     return given.reshape(*given.shape[:-1], patterns.n_raters, len(patterns.scale.names))
 

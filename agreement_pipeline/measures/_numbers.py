@@ -49,7 +49,6 @@ def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
 
 
 def squared_disagreement(values: NumbersByRater) -> Disagreement:
-    """Squared differences, summed over dimensions, by moments in linear time."""
     z, unit = unit_free(values.values)
     w, m = values.weights, values.sizes
     sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
@@ -192,7 +191,6 @@ class _Series:
         )
 
     def over_pairs(self, weights: Array, item: Codes) -> Array:
-        """The sum over all ordered pairs of points under the weights (B, N) of their items (n,)."""
         count, by_item = len(self.kernel), np.ascontiguousarray(weights.T)
         sums = np.zeros((DEGREE + 1, count, len(weights)))
         for stretch, (start, end) in enumerate(pairwise(self.starts.tolist())):

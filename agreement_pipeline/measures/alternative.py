@@ -45,7 +45,6 @@ def duels_of(panel: Panel) -> Duels:
 
 
 def _of_labels(panel: LabelsByRater) -> Duels:
-    """Closer is whose label more of the others gave."""
     codes, labels = panel.panel.codes, panel.labels[:, None]
     c = panel.panel.counts().counts
     held = (codes >= 0) & (labels >= 0) & (c.sum(1) >= 2)[:, None]

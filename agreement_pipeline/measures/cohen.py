@@ -82,7 +82,6 @@ def _pair_of_one_category(patterns: LabelsByRater) -> bool:
 
 
 def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
-    """How often the raters of each pair meet, and how often they agree on category k (K, pairs)."""
     pairs = np.triu_indices(patterns.n_raters, 1)
     seen = patterns.weights > 0
     codes = patterns.codes[seen]
@@ -137,7 +136,6 @@ def light_kappa(patterns: LabelsByRater) -> Coefficient:
 
 
 def _sums_of_few(patterns: LabelsByRater) -> Array:
-    """Kappa, observed and expected agreement, shape (3, ...)."""
     v = rater_prevalence(given_by_rater(patterns))
     one, other = np.triu_indices(patterns.n_raters, 1)
     sums = patterns.sums(_of_pairs)
@@ -174,8 +172,6 @@ def _blocks(pairs: int, cells: int) -> list[slice]:
 
 
 class _Pairs(NamedTuple):
-    """`always` is True for rows with weight in all resamples."""
-
     patterns: LabelsByRater
     one: Codes
     other: Codes
@@ -264,7 +260,7 @@ class _Table(NamedTuple):
         )
 
     def with_labels(self, x: int, y: int, mass: float) -> tuple[Array, Array, Array]:
-        """Of each pair with one more row of x and y; a missing label is -1."""
+        """A missing label is -1."""
         both = x >= 0 and y >= 0
         p_o = ratio(self.agreed + mass * (both and x == y), self.met + mass * both)
         p_e = self._prevalence(x, mass) @ self._prevalence(y, mass).T

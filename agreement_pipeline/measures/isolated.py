@@ -150,7 +150,6 @@ def _met(panel: LabelsByRater) -> Array:
 
 
 def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
-    """As in the groups' kappa: the parts, in units of the largest distance that is given."""
     c = panel.panel.counts().counts
     used = _met(panel)
     total = used.sum(-1)

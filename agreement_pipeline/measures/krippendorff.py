@@ -125,7 +125,6 @@ def _unanimous(ratings: CategoryCounts | NumbersByRater) -> NDArray[np.bool_]:
 
 
 def _within_values(values: NumbersByRater) -> tuple[Array, float]:
-    """The disagreement within each row and its unit."""
     rows = values.pairable
     paired = values.at(rows)
     within = np.zeros(len(rows))
@@ -151,7 +150,6 @@ def alpha_of_rows(counts: CategoryCounts, rows: NDArray[np.bool_]) -> Coefficien
 
 
 def alpha_by_distance(counts: CategoryCounts, distances: Array) -> Coefficient:
-    """For any distances between the categories; shape (K, K)."""
     return _of_counts(counts, lambda counts, n_c: _by_distance(counts, n_c, distances))
 
 

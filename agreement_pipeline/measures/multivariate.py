@@ -213,7 +213,6 @@ class Volumes(NamedTuple):
 
 
 def mean_volumes(points: Array, weights: Array) -> Volumes:
-    """For points (N, R, D) under item weights (..., N), as `um_phi` says."""
     dimensions = points.shape[2]
     effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
     exact = {1: sum_of_gaps, 2: _areas}.get(dimensions, _every_volume)
@@ -227,7 +226,6 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
 
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
-    """Mean lengths of pairs, as `berry_mielke_r` says."""
     items, raters, dimensions = points.shape
     if dimensions == 1:
         return _means(points, weights, 2, sum_of_gaps, 0)
@@ -310,7 +308,7 @@ def _affordable(shape: tuple[int, ...], effort: _Effort) -> bool:
 
 
 def _within(points: Array, corners: int) -> Array:
-    """Over the panels of raters of each item; shape (N,)."""
+    """The mean is over the panels of raters of each item; shape (N,)."""
     _, raters, dimensions = points.shape
     if dimensions == 1:
         return (
@@ -323,7 +321,6 @@ def _within(points: Array, corners: int) -> Array:
 
 
 def sum_of_gaps(points: Array, weights: Array) -> Array:
-    """The weighted sum of the distances of ratings by different raters, over all pairs of items."""
     raters = points.shape[1]
     return _gaps_between(points.reshape(-1), np.repeat(weights, raters, axis=-1)) - sum(
         _gaps_between(points[:, r, 0], weights) for r in range(raters)
@@ -338,7 +335,7 @@ def _gaps_between(numbers: Array, weights: Array) -> Array:
 
 
 def _distances(points: Array, weights: Array) -> Array:
-    """In blocks of items, with memory linear in N."""
+    """It goes in blocks of items, with memory linear in N."""
     step = max(1, 8 * CELLS // len(points))
     total = np.zeros(weights.shape[:-1])
     for start in range(0, len(points), step):
@@ -469,6 +466,5 @@ def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator
 
 
 def _random_corners(points: Array, panels: Codes, rng: np.random.Generator) -> tuple[Codes, Array]:
-    """Random permutations of items (panels, corners, N), and corners (panels, N, corners, D)."""
     rows = rng.permuted(np.tile(np.arange(len(points)), (*panels.shape, 1)), axis=-1)
     return rows, np.swapaxes(points[rows, panels[:, :, None]], 1, 2)

@@ -79,8 +79,6 @@ def _read_of_rater(rows: Missed, rater: int, category: int) -> Callable[[LabelsB
 
 
 def _of_classifier(panel: LabelsByRater, missed: Missed) -> Array:
-    """Against each rater. Shape (..., K)."""
-
     def mean(category: int) -> Array:
         return _mean_share(*(panel.sums(_read(rows, category)) for rows in (_hits, missed)))
 
@@ -109,7 +107,6 @@ def _of_raters(panel: LabelsByRater, missed: Missed) -> Array:
 
 
 def _by_category(panel: LabelsByRater, mean: Callable[[int], Array]) -> Array:
-    """Only of categories that are asked for. Shape (..., K)."""
     values = np.full((*panel.weights.shape[:-1], len(panel.scale.names)), np.nan)
     for category in panel.asked:
         values[..., category] = mean(category)

@@ -62,7 +62,6 @@ EXAMPLES: dict[Needs, str] = {
 >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))""",
 }
-"""How the example of a measure begins, unless it has one of its own."""
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 Split = Callable[..., tuple[int, int]]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
@@ -86,7 +85,6 @@ class RestsOn(NamedTuple):
     also: Callable[[Any], NDArray[np.bool_]] | None = None
 
     def items(self, statistic: Any) -> int:
-        """How many items agreement is computed from."""
         return round(float(statistic.weights[self.rows(statistic)].sum()))
 
     def raters(self, statistic: Any) -> int:
@@ -105,7 +103,6 @@ class RestsOn(NamedTuple):
         return int(statistic.clusters.at(self.rows(statistic) & (statistic.weights > 0)).n)
 
     def units(self, statistic: Any) -> float:
-        """Items, or their effective number of clusters."""
         return _units(statistic, self.rows(statistic))
 
     def deciding(self, statistic: Any) -> float:
@@ -229,13 +226,11 @@ class Measure:
         return (self.function.__doc__ or self.title).strip().splitlines()[0]
 
     def defined_on(self, scale: Scale) -> bool:
-        """True if the measure can be computed on ratings of that scale."""
         return scale.level in self.levels and (
             self.continuous or self.needs == "values" or not scale.continuous
         )
 
     def why_undefined(self, statistic: Any) -> str | None:
-        """The first declared condition that holds on `statistic`, in words."""
         for reason, holds in self.undefined:
             if holds(statistic) or (holds is never and np.isnan(self(statistic).value).all()):
                 return reason

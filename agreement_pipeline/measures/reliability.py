@@ -211,7 +211,6 @@ def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
 
 
 def _discounted(replicates: ReplicatedLabels, g: Array) -> Coefficient:
-    """The mean over items of the share of pairs that agree, under factors `g` (..., R, K)."""
     known = np.isfinite(g).any(-1).astype(float)
     weights = _paired_weights(replicates, known)
     raters = known @ replicates.first.indicators.sum(-1).T
@@ -232,7 +231,6 @@ def _agreed(replicates: ReplicatedLabels, g: Array) -> Array:
 
 
 def _paired_weights(replicates: ReplicatedLabels, known: Array) -> Array:
-    """0 for rows that not two raters with replicates rated."""
     rated = replicates.first.indicators.sum(-1)
     return np.where(known @ rated.T >= 2, replicates.weights, 0.0)
 
@@ -336,5 +334,4 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
 
 
 def _pairs(values: Array) -> Array:
-    """Over ordered pairs of raters."""
     return np.asarray(values.sum(-1) ** 2 - (values**2).sum(-1))

@@ -40,7 +40,6 @@ Cells = CategoryCounts | NumbersByRater
 
 
 def _each_rater(replicates: Replicates) -> Iterator[Cells]:
-    """Of each rater who met an item again, a table of items and meetings."""
     return (
         replicates.of(replicates.raters[rater]).cells() for rater in np.unique(replicates.rater)
     )

@@ -18,8 +18,6 @@ from agreement_pipeline.units import NONE, Marked, Segment, Span, extents_of, in
 
 
 class Section(NamedTuple):
-    """A unit or a gap: where it begins, how long it is, and its category."""
-
     start: float
     length: float
     category: str

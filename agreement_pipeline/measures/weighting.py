@@ -55,7 +55,6 @@ class Apart(NamedTuple):
 
 
 def widest(distances: Array, given: Array) -> Array:
-    """1 where no two categories are given."""
     used = given > 0
     from_each = [
         np.where(used & used[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))

@@ -87,7 +87,6 @@ class Told:
         return json.dumps(vars(self), sort_keys=True)
 
     def untold(self, found: list[Notice]) -> list[Notice]:
-        """Notices that no longer hold are forgotten."""
         now = {_key(each): each.state for each in found}
         self.states = {key: state for key, state in self.states.items() if key in now}
         return [each for each in found if self.states.get(_key(each)) != each.state]
@@ -97,7 +96,6 @@ class Told:
         self.failures, self.next = 0, 0.0
 
     def failed(self, now: float) -> float:
-        """The seconds until the next try."""
         wait = min(EVERY_SECONDS * 2.0**self.failures, LONGEST_WAIT)
         self.failures, self.next = self.failures + 1, now + wait
         return wait
@@ -151,7 +149,6 @@ def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, 
 
 
 def _broken(instance: dg.DagsterInstance, project: Project) -> dict[str, str]:
-    """Why deliveries that wait for a decision could not be judged, as their last runs say."""
     said = {each.round: last_tags(instance, each, {DECISION: NOT_JUDGED}) for each in project.due()}
     return {name: tags.get(WHY, "") for name, tags in said.items() if tags}
 

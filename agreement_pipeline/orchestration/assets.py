@@ -1,8 +1,7 @@
 """The assets of a project, in the order of the data's way.
 
-Each takes the round from the store, which checks its bytes each time. Ratings that this process
-kept or read before are not made again, and `acceptability` takes over what the contract found in
-them. The lock does neither, and no asset trusts the event log.
+Ratings that this process kept or read before are not made again, and `acceptability` takes over
+what the contract found in them. The lock does neither, and no asset trusts the event log.
 """
 
 import time
@@ -259,7 +258,6 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
 
 
 def _agreement(project: Project, round_name: str, question: Question, **more: Content) -> Result:
-    """Also measures that the policy does not judge."""
     ratings, policy = project.store.ratings(round_name), project.policy
     measures, part = applicable(ratings, question), judged_part(ratings, policy)
     judged = {rule.scope for rule in policy.rules}
@@ -315,7 +313,7 @@ def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Rea
 def _shown_anew(
     host: Host, context: dg.AssetExecutionContext, each: Reassessed, judged: Judged
 ) -> list[str]:
-    """As the run of the round itself would. What failed."""
+    """As the run of the round itself would show it. What failed is told."""
     told, decision = _told(host.project, judged, each.withdrawn), judged.decision
     _materialized(context, host.key("acceptability"), each.round, decision.digest, told)
     for result in _answers(judged):

@@ -119,12 +119,10 @@ def policy_results(
 
 
 def without_rule(name: str) -> dg.AssetCheckResult:
-    """For a check that was loaded for a rule that the policy no longer has."""
     return _result(name, False, "The policy has no such rule now. Reload the definitions.")
 
 
 def released() -> dg.AssetCheckResult:
-    """A withdrawal says so under the same name."""
     return _result(IN_FORCE, True, "Yes: released, and not withdrawn.", ERROR)
 
 
@@ -144,7 +142,6 @@ def history_results(
     late: str,
     chart: Sequence[Charted],
 ) -> Iterator[dg.AssetCheckResult]:
-    """Warnings, of which the first names the unused waivers too."""
     found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
     said = printable("; ".join(found)) or "every round is admitted"
     yield _result(NO_ROUND_HELD, not found, said, metadata={"health": health(rounds, late)})
@@ -155,7 +152,6 @@ def history_results(
 
 
 def certificates(project: Project) -> Iterator[dg.AssetCheckResult]:
-    """If one has ended, by its day or by drift."""
     if not _has_classifiers(project):
         return
     by, said, ended = project.certified_by, list[str](), list[str]()
@@ -175,7 +171,7 @@ def _has_classifiers(project: Project) -> bool:
 
 
 def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
-    """If the latest round falls out of the chart. It never holds a round."""
+    """It never holds a round."""
     found = fallen_out(chart[-1:])
     return _result(LIKE_BEFORE, not found, "; ".join(found) or like_others(chart))
 

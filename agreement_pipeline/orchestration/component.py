@@ -25,16 +25,16 @@ from agreement_pipeline.units import UnitSettings
 
 
 def descriptions(described: type) -> dict[str, str]:
-    """The text below each name in the section *Attributes* of a docstring, by name.
+    """The text below each name in the section *Attributes* of a docstring.
 
     >>> class Box:
-    ...     \"\"\"A box.
+    ...     '''A box.
     ...
     ...     Attributes
     ...     ----------
     ...     width, height
     ...         In metres.
-    ...     \"\"\"
+    ...     '''
     >>> descriptions(Box)
     {'width': 'In metres.', 'height': 'In metres.'}
     """
@@ -144,7 +144,6 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 
     @classmethod
     def model(cls) -> type[BaseModel]:
-        """The fields of a component's file, each with its description."""
         model = super().model()
         said = {**descriptions(ProjectSettings), **descriptions(AnnotationProject)}
         for name, field in model.model_fields.items():
@@ -164,7 +163,6 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 def project_definitions(
     settings: ProjectSettings, translate: Translate | None = None
 ) -> dg.Definitions:
-    """The definitions of one project, however its settings were written."""
     project = Project(settings).checked()
     hosted = Host(project, translate)
     jobs = build_jobs(hosted)

@@ -91,7 +91,6 @@ class Host:
         return self.spec(name).key
 
     def to_decision(self, round_name: str | None) -> dict[str, Any]:
-        """The ways to a decision: the asset that shows it, and the page of the round."""
         page = {} if round_name is None else link(self.project, page_of(round_name))
         return {"acceptability": dg.MetadataValue.asset(self.key("acceptability")), **page}
 
@@ -158,9 +157,6 @@ def released(project: Project, round_name: str | None = None) -> Release:
 
 
 def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Host, str | None]:
-    """The project that is named, or the one whose rounds are the partitions; and the round of the
-    run.
-    """
     where = f"release_of in {context.asset_key.to_user_string()}"
     partitions = context.assets_def.partitions_def
     name = getattr(partitions, "name", None)

@@ -38,7 +38,6 @@ class WatchedRunLauncher(DefaultRunLauncher):
         return True
 
     def check_run_worker_health(self, run: "dg.DagsterRun") -> CheckRunHealthResult:
-        """As far as the code server of the run knows."""
         client = self._get_grpc_client_for_termination(run.run_id)  # type: ignore[no-untyped-call]
         if client is None:
             return CheckRunHealthResult(WorkerStatus.RUNNING, "no code server is named")

@@ -33,7 +33,6 @@ from agreement_pipeline.text import DIGITS
 from agreement_pipeline.version import __version__
 
 MAX_ROWS = 40
-"""So many rows of a table, and texts of a list, are shown."""
 
 IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
@@ -41,7 +40,6 @@ IN_PLACE = 999
 INDEX = "index.html"
 NOT_KNOWN = "not_known"
 IMPERSONAL = ("round", "category", "stratum")
-"""The scopes of verdicts that are not about a person or a model."""
 PLACES = 4
 """The digits of a number under 1, and the decimals of any other."""
 
@@ -59,7 +57,6 @@ ABOUT = (
 )
 READINGS = ("state", "decision", "verdict", "reading", "reads", "place", "passed", "now")
 PATTERNS, FIRST_ROWS = "most_common", "first_rows"
-"""The columns of these tables are named by the data."""
 OF_CATEGORY, OF_DATA = "How many raters gave this category.", "What was delivered under this name."
 COLUMNS = {
     # of a decision
@@ -153,7 +150,6 @@ NARROW = 6
 
 
 def rendered(section: Section) -> dict[str, Any]:
-    """Names without content are left out."""
     shown: dict[str, Any] = {}
     for name, found in section.items():
         shown |= _rendered(name, found)
@@ -185,7 +181,6 @@ def number(value: float) -> float | str:
 
 
 def refused(name: str, found: Mapping[str, str], what: str) -> dict[str, Any]:
-    """What is not used or failed, each with the reason."""
     return table(name, pd.DataFrame(found.items(), columns=[what, "why"])) if found else {}
 
 
@@ -199,11 +194,11 @@ def _plot(name: str, draw: Plot) -> Any:
 
 
 def metered(found: Round) -> dict[str, str]:
-    """Count a decision, and tell the estimates that it rests on, as metrics of OpenTelemetry.
+    """A counter `agreement.decisions`, and gauges `agreement.value`, `agreement.low`,
+    `agreement.high`.
 
-    A counter `agreement.decisions`, and gauges `agreement.value`, `agreement.low` and
-    `agreement.high`. No metric is about a rater. Nothing is told without the extra. A fault there
-    never fails a decision: what is given back says it.
+    No metric of OpenTelemetry is about a rater. A fault there never fails a decision: what is given
+    back says it.
     """
     if find_spec("opentelemetry") is None:
         return {}
@@ -239,11 +234,7 @@ def _tell(found: Round) -> None:
 
 
 def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
-    """The decision, why it was made, what to do, each rule, and then all the rest.
-
-    `page` leads to the page of the round, if it has one. What cannot be told of the ratings hides
-    no decision: it says why under `NOT_KNOWN`.
-    """
+    """What cannot be told of the ratings hides no decision: it says why under `NOT_KNOWN`."""
     decision = found.decision
     try:
         differs, steps, rated = found.who_differs, found.steps, who_rated(found.ratings)
@@ -306,7 +297,6 @@ def first_of(said: Sequence[str]) -> list[str]:
 
 
 def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
-    """If the table is long, a text says how many rows are shown."""
     frame = _readable(name, frame)
     records = [
         dg.TableRecord({str(key): printable(in_cell(value)) for key, value in row.items()})
@@ -368,7 +358,6 @@ def _schema(
 
 
 def in_cell(value: Any) -> str:
-    """What is missing is empty."""
     if isinstance(value, (list, tuple, np.ndarray)):
         return f"[{', '.join(map(in_cell, value))}]"
     if pd.api.types.is_scalar(value) and pd.isna(value):
@@ -381,7 +370,6 @@ def page_of(round_name: str) -> str:
 
 
 def link(project: Project, name: str) -> dict[str, Any]:
-    """A link if the project says where its pages are served, else a path."""
     folder, url = project.settings.pages, project.settings.pages_url
     if folder is None:
         return {}

@@ -73,7 +73,7 @@ def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: st
 
 
 def decide_as(context: dg.AssetExecutionContext, store: Store) -> None:
-    """As the code location that a run belongs to. A run in Python has none."""
+    """A run in Python has no code location."""
     origin = context.run.remote_job_origin
     store.log.location = (
         None if origin is None else origin.repository_origin.code_location_origin.location_name

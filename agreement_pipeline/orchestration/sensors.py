@@ -36,7 +36,6 @@ NO_TAGS: Mapping[str, str] = MappingProxyType({})
 def running(
     name: str, description: str, *, every: int, job: AssetJob | None = None
 ) -> Callable[..., dg.SensorDefinition]:
-    """It looks every so many seconds, from the start."""
     return dg.sensor(
         name=name,
         job=job,
@@ -64,14 +63,12 @@ def n_runs(
     delivery: Delivery,
     statuses: Sequence[dg.DagsterRunStatus] | None = None,
 ) -> int:
-    """In these states or in any."""
     return instance.get_runs_count(dg.RunsFilter(tags=tags_of(delivery), statuses=statuses))
 
 
 def last_tags(
     instance: dg.DagsterInstance, delivery: Delivery, among: Mapping[str, str] = NO_TAGS
 ) -> Mapping[str, str]:
-    """Of the last run of a delivery, or of the last one that has some tags."""
     wanted = dg.RunsFilter(tags={**tags_of(delivery), **among})
     return next((run.tags for run in instance.get_runs(wanted, limit=1)), NO_TAGS)
 
@@ -129,7 +126,6 @@ class Asked:
         return bool(self._known(delivery)["tries"])
 
     def rest(self, delivery: Delivery, now: float) -> None:
-        """The fault of the round lasts."""
         self._wait(delivery, 0, now + LONGEST_WAIT)
 
     def _wait(self, delivery: Delivery, tries: int, until: float) -> None:
@@ -188,7 +184,6 @@ def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorRes
 def _ready(
     deliveries: Iterable[Delivery], settle_seconds: float, now: float
 ) -> tuple[list[Delivery], list[str]]:
-    """The deliveries that can be run, and those that are still being written or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
         early = any(each.modified > now for each in delivery.files)
@@ -254,9 +249,8 @@ def _requests(
 def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     """A run of the table of all rounds whenever it would say something else.
 
-    That is so after every delivery, decision, release and withdrawal, and when a file is refused,
-    which changes no asset. A run that waits will show all that happens until it starts, so no other
-    one is asked for.
+    A refused file changes no asset, but the table. A run that waits will show all that happens
+    until it starts, so no other one is asked for.
     """
     project, table = host.project, host.key("agreement_history")
 
@@ -285,7 +279,6 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
 
 
 def shown_state(project: Project, due: Iterable[Delivery]) -> str:
-    """The log, the policy, and what is not judged or overdue."""
     waiting = [f"{each.round} {each.digest}" for each in due]
     late = "late" if overdue(project, time.time()) else ""
     said = [project.store.log.head, project.policy.digest, *waiting, late]
@@ -293,14 +286,12 @@ def shown_state(project: Project, due: Iterable[Delivery]) -> str:
 
 
 def _shown(instance: dg.DagsterInstance, table: dg.AssetKey) -> str | None:
-    """The digest of what the last table showed."""
     last = instance.get_latest_materialization_event(table)
     shown = None if last is None else last.asset_materialization
     return shown and (shown.tags or {}).get(DATA_VERSION)
 
 
 def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinition]:
-    """A run of the training data of an admitted round whenever its adjudicated labels change."""
     project, training_data = host.project, host.key("training_data")
     if project.settings.adjudicated is None:
         return []
@@ -335,10 +326,7 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
 
 
 def _answered(project: Project, before: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """A digest of the adjudicated labels of each admitted round, and which cannot be read.
-
-    A round whose labels cannot be read stays as it was before.
-    """
+    """A round whose adjudicated labels cannot be read stays as it was before."""
     found: dict[str, str] = {}
     mistakes: list[str] = []
     for name in admitted_rounds(project.store):

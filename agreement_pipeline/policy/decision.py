@@ -99,7 +99,6 @@ class Decision(Tabular):
 
     @property
     def repeated(self) -> str:
-        """How often another round would get the same decision; empty if unknown."""
         if self.repeat_rate is None:
             return ""
         often = round(100 * self.repeat_rate)
@@ -122,7 +121,6 @@ class Decision(Tabular):
 
     @property
     def met(self) -> tuple[Finding, ...]:
-        """What the gate itself asked for and found, such as few wrong labels of a classifier."""
         asked = (each for each in self.findings if each.table == OF_THE_GATE)
         return tuple(each for each in asked if each.passed and each.severity == "error")
 
@@ -280,11 +278,7 @@ def decide(
     version: int | None = None,
     contract: tuple[str, int] | None = None,
 ) -> Decision:
-    """Judge estimates by a policy. `doubted` may take a verdict back.
-
-    The round is admitted if a rule can hold it, the policy admits each verdict of such rules or a
-    waiver overrides it, and no finding holds the round or a waiver overrides that.
-    """
+    """Judge estimates by a policy. `doubted` may take a verdict back."""
     verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     short = [verdict for verdict in holding if verdict.kind not in policy.admit]
@@ -364,7 +358,6 @@ def _met_with(
     *,
     code: str,
 ) -> Verdict:
-    """An inconclusive verdict if the policy does not admit the verdict on the others."""
     if verdict.scope.kind not in WHOLE_OR_PART or verdict.kind not in policy.admit:
         return verdict
     other = again(verdict.rule, others).get(verdict.scope)
@@ -374,7 +367,6 @@ def _met_with(
 
 
 def _taken_back(verdict: Verdict, where: str, other: Verdict, *, code: str) -> Verdict:
-    """An inconclusive verdict, since there is another one elsewhere."""
     said = f"{verdict.reason}; {where} it is {other.kind}: {other.reason}"
     return replace(verdict, kind="inconclusive", reason=said, code=code)
 
@@ -410,7 +402,6 @@ def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict
 
 
 def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-    """How many labels began as a suggestion, and the values with them and without them."""
     count, total = ratings.n_assisted, ratings.n_of_panel
     if not count:
         return
@@ -498,7 +489,6 @@ def _far_items(ratings: Ratings) -> Iterator[tuple[frozenset[str], float]]:
 
 
 def _lies_apart(numbers: Array) -> Codes:
-    """True for the lowest or the highest number, if it is far from all others."""
     values = np.unique(numbers)
     if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
         return np.zeros(len(numbers), dtype=bool)
@@ -542,7 +532,6 @@ def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
 
 
 def _of_first_labels(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-    """What stands against labels that raters gave again, if their first ones are not known."""
     if policy.first_labels == "required" and not ratings.tells_first_labels:
         words = (
             f"found that {first_labels(ratings, in_a_sentence=True)}; expected the first labels, "
@@ -619,9 +608,8 @@ def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
 
 
 def _not_audited(policy: Policy, also: Sequence[Finding]) -> Iterator[Finding]:
-    """What holds ratings under a policy of silver rounds, unless the gate found what it asks.
-
-    Or unless the gate holds them in another way that nobody can waive.
+    """Unless the gate found what a policy of silver rounds asks, or holds them in a way nobody can
+    waive.
     """
     audited = any(each.check == AUDITED and each.passed for each in also)
     held = any(each.holds and each.check not in OF_HISTORY for each in also)
@@ -645,7 +633,6 @@ def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
 
 
 def manner(policy: Policy, version: int | None) -> str:
-    """How a version of a round is judged: how often, and with which confidence."""
     judged = "Judged once." if version == 1 else "The limits hold for one look."
     if policy.always_valid_at is not None:
         judged = (

@@ -93,7 +93,6 @@ class Plan(Tabular):
         return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, 3))
 
     def to_mapping(self) -> dict[str, Any]:
-        """Whole numbers of labels an item are integers."""
         labels = self.labels_an_item
         return {
             **vars(self),
@@ -109,7 +108,7 @@ class Plan(Tabular):
 
 
 KNOWN = np.ones(1)
-"""If one population is known. The unit is free."""
+"""One population is known, and the unit is free."""
 
 
 class Trial(NamedTuple):
@@ -152,7 +151,6 @@ class Judging(NamedTuple):
     n_together: int
 
     def inference_of(self, number: int) -> Inference:
-        """Each round has resamples of its own."""
         return replace(self.inference, lower_only=True, seed=number)
 
     def decides(self, found: Estimate) -> bool:
@@ -235,7 +233,6 @@ def plan(
 
 
 def unplanned_look(policy: Policy) -> str | None:
-    """What a second look costs under a policy for rounds that are judged once."""
     if policy.inference.several_looks:
         return None
     return (
@@ -288,9 +285,8 @@ def plan_measure(
     the cut-off, the sample is too small.
 
     An unlucky sample would ask for very many items. So the plan stops where twice as many items
-    bring less than half of what they bring if agreement is known. With 9 rounds of 10 asked for,
-    that is one round in ten. Labels are then bought at one price per round that decides, whether
-    the sample was lucky or not.
+    bring less than half of what they bring if agreement is known. Labels are then bought at one
+    price per round that decides, whether the sample was lucky or not.
 
     1. A glance at a twentieth of `n_rounds` shows whether a number of items is hopeless. It grows
        fourfold until it is not. If all rounds then decide, the last step is halved.
@@ -466,7 +462,6 @@ class Fit(NamedTuple):
     tail: float
 
     def enough(self, reach: Array, probability: float, among: range) -> int:
-        """Else the end of the range."""
         if self.slope <= 0:
             return among.stop
         asked = NORMAL.inv_cdf(probability)
@@ -516,11 +511,7 @@ def _planned_looks(
     looks: Looks,
     n_rounds: int,
 ) -> Plan:
-    """At which look of the policy enough simulated rounds have decided.
-
-    Each round grows from look to look, and stops at the first look that decides. The curve holds
-    the share of rounds that decided by each look.
-    """
+    """Each round grows from look to look, and stops at the first look that decides."""
     rng, at = np.random.default_rng(0), looks.at
     decided = np.zeros(len(at))
     tails = looks.tails(judging.inference.tail / judging.n_together)

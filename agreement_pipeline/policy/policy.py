@@ -127,8 +127,6 @@ class Policy:
 
     Parameters
     ----------
-    policy, version
-        The name and the number of the policy.
     rules
         At least one rule that can hold a release. No two have the same measure and scope.
     admit
@@ -320,13 +318,6 @@ class Policy:
 
     @property
     def of_classifiers(self) -> "Policy":
-        """The policy whose rules are those for classifiers.
-
-        Raises
-        ------
-        PolicyError
-            It has none.
-        """
         rules = replace(self, rules=self.classifiers, classifiers=(), cut=None)
         return replace(rules, looks=None, requires=(), silver=None)
 
@@ -335,7 +326,6 @@ class Policy:
         return tuple(sorted({rule.measure for rule in self.rules}))
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
-        """Corrected together if the policy asks for that."""
         of_rules = [rule.judge(estimates) for rule in self.rules]
         tail, holm = self.inference.tail, self.familywise == "holm"
         verdicts = tuple(
@@ -397,12 +387,7 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     Only verdicts of rules that can hold a release count, *not_evaluated* as a failure. The smallest
     p is the share of ten resamples.
 
-    References
-    ----------
-    Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics
-    24(4), 295-300. https://doi.org/10.1080/00401706.1982.10487790
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal
-    of Statistics 6(2), 65-70. https://www.jstor.org/stable/4615733
+    References: https://doi.org/10.1080/00401706.1982.10487790, https://www.jstor.org/stable/4615733
     """
     mine = [each for each in verdicts if each.rule.effect == "hold"]
     reliable = levels_met(
@@ -430,7 +415,6 @@ def _standing(
     unreliable: tuple[bool, float],
     m: int,
 ) -> Verdict:
-    """The weaker verdict that it is taken back to, if any."""
     rule, kind = verdict.rule, INCONCLUSIVE
     if verdict.kind == "unreliable":
         (stands, level), p = unreliable, _p(verdict, rule.tentative, over=True)
@@ -455,7 +439,7 @@ def _standing(
 
 
 def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
-    """At least the smallest p that counts; 1 if nothing is known."""
+    """P is at least the smallest that counts, and 1 if nothing is known."""
     known = verdict.estimate.distribution if verdict.estimate else None
     if known is None:
         return 1.0

@@ -48,11 +48,10 @@ def population_of(ratings: Rated, rule: Rule, *, where: str = "earlier round") -
 
 
 def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:
-    """The population in which the measure has the expected value.
+    """All raters of a clear item give its category, and those of an unclear one guess by the
+    prevalence.
 
-    All raters of a clear item give its category. Raters of an unclear item guess, with the
-    prevalence as probabilities. Other populations with the same agreement may need fewer items, or
-    more.
+    Other populations with the same agreement may need fewer items, or more.
     """
     shares = np.asarray(prevalence, dtype=float)
     if (
@@ -115,7 +114,6 @@ def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: i
 
 
 def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> CategoryCounts:
-    """Every possible row of an item, with its share of the items."""
     _refuse_too_many(comb(n_raters + len(prevalence) - 1, n_raters))
     counts = np.array(
         [
@@ -168,7 +166,6 @@ def _names(n_raters: int) -> tuple[str, ...]:
 
 
 def mean_labels(population: Statistic) -> float:
-    """Of those that a measure uses."""
     return _whole(population).n_ratings / WHOLE
 
 

@@ -191,7 +191,7 @@ def _items(estimate: Estimate) -> str:
 def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reliable: float) -> str:
     """How many more items (or clusters) would bring the lower limit to the cut-off.
 
-    For raters at large, the number is unknown. A part of their interval comes from differences
+    For raters at large the number is unknown: a part of their interval comes from differences
     between raters, and more items do not make that part narrower.
     """
     what = "items" if estimate.n_clusters is None else "clusters of items"
@@ -259,11 +259,7 @@ def times_as_many(
     cutoff: float,
     kept: Callable[[float], float] | None = None,
 ) -> float:
-    r"""How many times as many items would bring the lower limit to a cut-off.
-
-    The agreement is assumed to stay the same.
-
-    The cut-off lies between the lower limit and the value.
+    r"""How many times as many items would bring the lower limit to a cut-off under the value.
 
     - The half-width h of the interval shrinks with the root of the number of items.
     - The middle of the interval lies under the value, because of unseen disagreement and because

@@ -46,8 +46,6 @@ class Rule:
 
     Parameters
     ----------
-    measure
-        A registered measure.
     scope
         round, category, rater, without (a rater left out), pair, classifier or stratum. Each
         estimate of this scope is judged on its own. Those on strata hold together (Holm).
@@ -162,7 +160,6 @@ class Rule:
         return Verdict(rule, scope, kind, reason, kind, estimate)
 
     def _missing_evidence(self, estimate: Estimate) -> tuple[str, str] | None:
-        """The code and the words for evidence that the rule asks for and the estimate lacks."""
         rests_on = "it rests on {} and the policy asks for {}"
         if (n := estimate.n_apart) < self.min_items:
             clustered = estimate.n_clusters is not None

@@ -133,7 +133,6 @@ class Waiver:
         return replace(self, scope=str(Scope.written(self.scope).renamed(names)))
 
     def turns(self, found: Verdict | Finding) -> bool:
-        """True if this is the verdict, or the failed check, that the waiver overrides."""
         if isinstance(found, Finding):
             if found.check != self.check or not found.holds:
                 return False
@@ -273,7 +272,6 @@ def _letters(text: str) -> int:
 
 
 def _day(said: object) -> object:
-    """Text that is no day is returned as it is."""
     try:
         return date.fromisoformat(said) if isinstance(said, str) else said
     except ValueError:

@@ -11,7 +11,6 @@ from agreement_pipeline.text import called, counted, listed
 
 NEEDED = ("item", "label", "ratings_digest")
 OF_TASK = ("item", "ratings_digest")
-"""What the command `disputed` writes into each task, and a tool hands back."""
 
 Answers = Iterable[tuple[str, Mapping[str, str]]]
 """Where each answer stands, and what it says under the names in `NEEDED`."""
@@ -100,7 +99,6 @@ def _cells(path: Path) -> list[list[str]]:
 
 
 def _of_export(path: Path, scale: Scale | None) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Drafts and skipped tasks are no answers."""
     answered = read(str(path), scale=scale, usable=False, rules=Rules(strata=OF_TASK))
     columns = {f"{STRATUM}{name}": name for name in OF_TASK}
     tasks = {

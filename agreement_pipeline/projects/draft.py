@@ -39,7 +39,6 @@ DOUBTS = {
     "interval": "numbers; add those that nobody chose yet",
     "nominal": "ordinal if the categories have an order, from the lowest",
 }
-"""What a team must look at in the level that was guessed."""
 ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(id|key))?|stem")
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
@@ -77,8 +76,6 @@ class Question:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of an export, what was guessed, and what was `said` of it."""
-
     reader: Reader
     questions: tuple[Question, ...]
     columns: dict[str, Any]
@@ -339,7 +336,6 @@ def _columns_of(
 
 
 def _names(table: pd.DataFrame, name: str) -> bool:
-    """True if a field names the items one by one."""
     pairs = table[["item", name]].drop_duplicates()
     return bool(
         pairs[name].notna().all()

@@ -68,8 +68,6 @@ class Found(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was read of a file or folder when its files were like this."""
-
     files: tuple[FileSeen, ...]
     round: str
     deliveries: tuple[Delivery, ...] = ()
@@ -144,7 +142,6 @@ class Inbox:
             raise
 
     def _files(self, start: str) -> dict[str, tuple[FileSeen, ...]]:
-        """By the name of the file, or of the folder, that is a round."""
         found: dict[str, list[FileSeen]] = {}
         place = self.place
         for file in _on_disk(place) if isinstance(place, Path) else self._objects(start):

@@ -61,7 +61,6 @@ class Notice:
         return f"{said if len(said) <= most else f'{said[: most - 1]}…'}{steps}"
 
     def body(self, form: Form) -> dict[str, Any]:
-        """As plain facts, or as Slack's text."""
         if form == "slack":
             # Slack sees no link, no mention and no address in escaped text.
             return {"text": escape(self.text, quote=False)}
@@ -78,10 +77,7 @@ class Notice:
 
 
 def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Notice]:
-    """All that a team must hear of at this time: what is held, what is broken, what is late.
-
-    `broken` says why deliveries that a run has read cannot be judged.
-    """
+    """`broken` says why deliveries that a run has read cannot be judged."""
     held, late = _held(project, project.store.log.head), overdue(project, now)
     unread = [
         Notice(project.name, name, "not judged", (why,), _digest([why]))
@@ -91,11 +87,7 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
 
 
 def with_who_differs(project: Project, notice: Notice) -> Notice:
-    """With who differs, if disagreement holds the round. Raters have pseudonyms.
-
-    If the policy or the ratings of the decision cannot be read, the notice says so, since it must
-    arrive.
-    """
+    """If the policy or the ratings cannot be read, the notice says so, since it must arrive."""
     if notice.what != "held":
         return notice
     try:
@@ -118,7 +110,6 @@ def overdue(project: Project, now: float) -> Notice | None:
 
 @lru_cache(maxsize=MOST_KEPT)
 def _held(project: Project, head: str) -> tuple[Notice, ...]:
-    """What the log says up to its `head` is read once for each."""
     held = [
         (entry, "withdrawn" in events)
         for events in last_events(project.store.history()).values()
@@ -139,7 +130,6 @@ def _held(project: Project, head: str) -> tuple[Notice, ...]:
 
 
 def _steps(project: Project, round_name: str) -> str:
-    """The page of a round, if it is served; else the command that prints it."""
     url = project.settings.pages_url
     if project.settings.pages and url:
         return f"{url.rstrip('/')}/{quote(round_name)}.html"
@@ -147,7 +137,6 @@ def _steps(project: Project, round_name: str) -> str:
 
 
 def _who_differs(store: Store, notice: Notice) -> str:
-    """Empty if disagreement did not hold the ratings that were judged."""
     history = store.history(notice.about)[::-1]
     decided = next(
         each for each in history if each["event"] == "decided" and _state(each) == notice.state

@@ -32,7 +32,6 @@ from agreement_pipeline.report import (
 from agreement_pipeline.text import natural
 
 MOST_READ = 40
-"""So many rounds, the last ones, are read for the page of a project."""
 
 
 def round_page(
@@ -88,10 +87,7 @@ def project_page(
     links: Mapping[str, str] = MappingProxyType({}),
     render: Render = as_html,
 ) -> str:
-    """The page of all rounds of a project, from the decisions in its store.
-
-    With `names` it shows the raters' names where a reason has some, else pseudonyms.
-    """
+    """With `names` it shows the raters' names where a reason has some, else pseudonyms."""
     rounds, shares = round_table(project.store) if rounds is None else rounds.copy(), {}
     for name in sorted(rounds["round"].unique())[-MOST_READ:]:
         ratings = project.store.ratings(name)
@@ -117,7 +113,6 @@ def projects_page(
     names: bool = False,
     render: Render = as_html,
 ) -> str:
-    """The page of several projects: where rounds are held, waiting or overdue."""
     states = [state_of(each, now, page=pages.get(each.name, ""), names=names) for each in projects]
     return page_of_projects(states, render)
 

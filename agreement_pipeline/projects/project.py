@@ -128,7 +128,6 @@ class Project:
 
     @property
     def certified_by(self) -> CertifiedBy | None:
-        """The classifier whose labels train, and who certifies it."""
         named = self.settings.certified_by
         if named is None:
             return None
@@ -137,13 +136,11 @@ class Project:
 
     @property
     def identities(self) -> tuple[Identity, ...]:
-        """Which classifiers label its rounds, as far as files say it."""
         named = (*self.settings.classifiers, *self.settings.optional_classifiers)
         known = [name for name in named if self._identity_file(name).is_file()]
         return tuple(map(self._identity, known))
 
     def found_by_gate(self, round_name: str, ratings: Ratings, on: date) -> OfTheGate:
-        """What the gate itself finds on a day of a round of the store."""
         terms = Terms(self.policy, self.contract, on, **self.judged_under)
         return found_by_gate(self.store, self.store.present(round_name), terms, ratings)
 
@@ -179,10 +176,8 @@ class Project:
         return {} if folder is None else read_adjudicated(self.root / folder, scale, rounds)
 
     def unused_waivers(self) -> dict[str, str]:
-        """Why waivers speak of nothing in the project, by the name of their file.
-
-        One names a round that never arrived. Or it names another project, and is bound to ratings
-        of this one.
+        """One names a round that never arrived, or another project and is bound to ratings of this
+        one.
         """
         found: dict[str, str] = {}
         for file, waiver in written_waivers(self.configs).items():
@@ -203,7 +198,6 @@ class Project:
         return found
 
     def checked(self) -> "Project":
-        """Read the policy, the waivers and the contract, and look for the inbox."""
         for key, mistake in absent_configs(self.settings, self.configs):
             raise ProjectError(f"project {self.name}: {key}: {mistake}")
         _ = (self.policy, self.judged_under, self.contract)
@@ -212,7 +206,6 @@ class Project:
         return self
 
     def no_inbox(self) -> str:
-        """What is wrong if the inbox is not there."""
         if self._inbox.is_there():
             return ""
         what, make = (
@@ -241,10 +234,7 @@ class Project:
         return tuple(each for each in waiting if decided.get(each.round) != (each.digest, settings))
 
     def unjudged(self, due: Iterable[Delivery] | None = None) -> dict[str, str]:
-        """The delivered rounds without a decision on what was delivered, and why there is none.
-
-        A file that cannot be read is read once more to say why.
-        """
+        """A file that cannot be read is read once more to say why."""
         waiting = self.due() if due is None else due
         return {each.round: self._why_unjudged(each) for each in waiting}
 
@@ -257,11 +247,9 @@ class Project:
         return "delivered, and not judged yet"
 
     def times_arrived(self, round_name: str) -> int:
-        """Each time with other bytes than the time before."""
         return sum(entry["event"] == "ingested" for entry in self.store.history(round_name))
 
     def delivered(self, round_name: str) -> tuple[Delivery, Ratings]:
-        """A round in the inbox, and its checked ratings."""
         found = self._inbox.look(check_round_name(round_name))
         if round_name in found.refused:
             raise ProjectError(found.refused[round_name], may_pass=True)
@@ -287,7 +275,6 @@ class Project:
         return [Finding("columns_left_out", OF_THE_GATE, not found, "warning", words)]
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
-        """Refused if the file has changed since it was found."""
         bucket = delivery.in_bucket
         return self.store.ingest(
             delivery.round,

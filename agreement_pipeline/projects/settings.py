@@ -25,15 +25,13 @@ FIELDS: tuple[tuple[range, tuple[str, ...], dict[str, range]], ...] = (
     (range(1, 13), MONTHS, {}),
     (range(8), DAYS, {"?": range(8)}),
 )
-"""The numbers of each field, the names of the first of them, and signs for several of them."""
 
 
 def is_cron_expression(text: str) -> bool:
     """True for five cron fields whose day exists, and for a nickname.
 
-    A field holds numbers, names, ranges, steps or a list of these. The fields are minute, hour, day
-    of the month, month and day of the week. A range may pass the end of its field. Instead of a
-    day, `?` stands for any day. `L` stands for the last day of the month.
+    A field holds numbers, names, ranges, steps or a list of these. A range may pass the end of its
+    field. Instead of a day, `?` stands for any day, and `L` for the last day of the month.
 
     >>> is_cron_expression("0 6 * * 1"), is_cron_expression("*/15 8-18 L jan,jul fri-mon")
     (True, True)
@@ -327,7 +325,6 @@ class ProjectSettings(BaseModel):
 
     @model_validator(mode="after")
     def _settings_agree(self) -> "ProjectSettings":
-        """Checked when the file is read."""
         _ = self.rules
         if self.units is not None and self.layout == "wide":
             raise ValueError(

@@ -26,11 +26,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What the log says of each round, up to a mark: the number and the digest of an entry.
-
-    `decided` has, for each round that is decided, the digests of its delivery and of the settings
-    of reading.
-    """
+    """What the log says of each round, up to a mark. `decided` has the digests of what was read."""
 
     mark: str
     rows: Mapping[str, Rows]
@@ -54,7 +50,6 @@ class Standing:
             return known._after(later, store) if later else known
 
     def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
-        """The rounds in later entries are looked up again."""
         arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
         changed = {name for entry in later for name in _rounds_of(entry)} & {*self.rows, *arrived}
         entries = [entry for name in changed for entry in store.history(name)]
@@ -90,8 +85,6 @@ class Standing:
 
 @dataclass(eq=False)
 class Standings:
-    """The standing of the rounds of a store, as it was seen last and as it is kept."""
-
     store: Store
     _last: Standing | None = field(default=None, repr=False)
 
@@ -109,7 +102,6 @@ class Standings:
         self._last = standing
 
     def _kept(self) -> Standing | None:
-        """None if other bytes stand there."""
         name = max(self.store.storage.names(FOLDER), default="")
         data = self.store.storage.read(f"{FOLDER}/{name}") if name else None
         known = data is not None and name.endswith(f"-{digest_of(data)}")

@@ -29,7 +29,6 @@ class _Part:
 
 
 def to_date(store: Store) -> CountedRatings:
-    """What was counted in the present version of every round of a store."""
     fields = RoundVersion.__dataclass_fields__
     ingested = [entry for entry in store.history() if entry["event"] == "ingested"]
     last = {entry["round"]: {name: entry[name] for name in fields} for entry in ingested}

@@ -18,7 +18,7 @@ FIRST, PART_BYTES = 64, 2**22
 
 
 def whole(found: Any) -> Codes:
-    """-1 where an Arrow column of whole numbers or flags has none."""
+    """A missing whole number or flag is -1."""
     return _filled(_one(found), MISSING).astype(np.int64, copy=False)
 
 
@@ -27,7 +27,6 @@ def flags(found: Any) -> np.ndarray:
 
 
 def numbers_in(found: Any) -> np.ndarray:
-    """Vectors have shape (n, D)."""
     from pyarrow import types
 
     column = _one(found)
@@ -94,7 +93,6 @@ def _one(found: Any) -> Any:
 
 
 def _filled(column: Any, missing: float) -> np.ndarray:
-    """In one piece, with a number in place of missing ones."""
     import pyarrow as pa
 
     each = column.cast(pa.int64()) if pa.types.is_boolean(column.type) else column

@@ -102,7 +102,6 @@ class Packing:
         ]
 
     def codes(self, words: Codes, places: Iterable[int]) -> Codes:
-        """-1 if a label is missing. Shape (P, R)."""
         mask = (1 << self.bits) - 1
         columns = [
             (words[:, at // self.a_word] >> (self.bits * (at % self.a_word))) & mask
@@ -240,7 +239,6 @@ class Birth:
 
     @cached_property
     def _tests(self) -> dict[str, str]:
-        """A row that meets one is at fault."""
         cells, kinds = self.cells, self.cells.kinds
         floats = [name for name, kind in kinds.items() if kind == "float" and name != "nth"]
         tests = self._of_days | {
@@ -267,7 +265,6 @@ class Birth:
 
     @property
     def _of_days(self) -> dict[str, str]:
-        """Do times that are text begin with a day that no calendar has?"""
         if self.cells.kinds.get("timestamp") != "text" or self.limits is None:
             return {}
         time, session = self.cells.quoted("timestamp"), self.cells.relation.session
@@ -763,7 +760,6 @@ class Birth:
     def _mapped(
         self, name: str, number: str, numbers: Mapping[Any, int], joined: dict[str, Relation]
     ) -> str:
-        """Many values are joined as a table."""
         if len(numbers) <= MOST_INLINE:
             cases = " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in numbers.items())
             return f"CAST(CASE {self.cells.quoted(name)} {cases} END AS BIGINT)"

@@ -43,7 +43,6 @@ class Cells:
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
-        """The kinds of times are not told."""
         return {
             each.name: kind
             for each in self.relation.schema
@@ -148,7 +147,6 @@ class Texts:
     known: Relation
 
     def take(self, nth: pa.Array) -> pa.Array:
-        """Missing where there is no row."""
         rows, order, texts, data = self._read
         found = texts.take(column_of(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])]))
         if isinstance(data, mmap):
@@ -220,7 +218,6 @@ def frame_in(
     columns: Mapping[str, str],
     first_row: int,
 ) -> Cells:
-    """An index level `row` names the rows of the frame."""
     twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
     if twice:
         raise RatingsError(

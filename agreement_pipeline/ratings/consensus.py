@@ -44,7 +44,6 @@ def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
 
 
 def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
-    """For each item: the first category with the most votes, and the resolution."""
     label = np.empty(len(votes), dtype=np.int32)
     resolution = np.empty(len(votes), dtype=np.int8)
     for part in parts(len(votes)):
@@ -86,14 +85,12 @@ class Adjudicated:
 
     @classmethod
     def released(cls, entry: Mapping[str, Any]) -> "Adjudicated":
-        """The labels that a manifest names for a round."""
         labels = entry.get("adjudicated", {})
         if not isinstance(labels, dict) or not all(isinstance(x, str) for x in labels.values()):
             raise TypeError("adjudicated")
         return cls(entry["ratings_digest"], labels)
 
     def on(self, items: pd.Index, scale: Scale) -> tuple[np.ndarray, Array]:
-        """The places of the items, and their labels as `PanelLabels` holds them."""
         if not self.labels:
             return np.empty(0, dtype=np.int64), np.empty(0)
         places = items.get_indexer(pd.Index(list(self.labels), dtype=TEXT))
@@ -292,7 +289,6 @@ class PanelLabels:
 
     @property
     def entropy_bits(self) -> Array:
-        """-Σ p log2 p of the soft label."""
         soft = self.soft_label
         return np.asarray(-(soft * np.log2(np.where(soft > 0, soft, 1))).sum(1) + 0.0)
 

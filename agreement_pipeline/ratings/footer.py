@@ -127,7 +127,6 @@ class Compact:
         self.is_plain = True
 
     def struct(self, name: str) -> Fields:
-        """What does not fit the format, or is larger than is allowed, is a `FooterError`."""
         known, fields, number = STRUCTS[name], Fields(), 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._whole("i16")
@@ -217,11 +216,9 @@ LEVELS = 3
 """The encoding of levels that all readers know."""
 CODECS: Final = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
 BY_PREFIX = 7
-"""The encoding in which a text may repeat the one before it."""
 USUAL, LARGEST = 1 << 10, 1 << 24
 """Bytes that nearly all headers of pages fit in, and that each must fit in."""
 DEEPEST = 100
-"""How many columns may be inside each other."""
 CONVERTED: Final = [
     *("STRING", "MAP", "MAP", "LIST", "ENUM", "DECIMAL", "DATE"),
     *("TIMEMILLIS", "TIMEMICROS", "TIMESTAMPMILLIS", "TIMESTAMPMICROS"),
@@ -293,7 +290,6 @@ class Footer:
 
     @classmethod
     def of(cls, source: Path | pa.NativeFile) -> "Footer":
-        """A footer that is missing, or contradicts itself or the file, is a `FooterError`."""
         with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
             fields, is_plain, end = _at_the_end(file)
             groups = fields["row_groups"]
@@ -391,7 +387,6 @@ def _chunk(file: File, most: int, at: int, rows: int, leaf: Leaf, given: Fields)
 
 
 def _pages(file: File, where: str, begin: int, end: int) -> Iterator[Page]:
-    """Each page begins where the one before ends."""
     at = begin
     while at < end:
         header, length = _header(file, at)
@@ -526,7 +521,6 @@ def _pieces(
 
 
 def _refuse_gaps(file: File, pieces: Sequence[tuple[int, int, str]], end: int) -> None:
-    """Refuse a file with bytes that belong to nothing or to two."""
     at = len(MARK)
     for begin, stop, name in [*pieces, (end, end, "the footer")]:
         if begin < at:
@@ -559,7 +553,6 @@ def _schema(elements: Sequence[Fields]) -> tuple[Leaf, ...]:
 def _leaves(
     elements: Iterator[Fields], number: int, path: tuple[bytes, ...], repeated: int, defined: int
 ) -> Iterator[Leaf]:
-    """A schema stands there depth first."""
     names: set[str] = set()
     for _ in range(number):
         if (element := next(elements, None)) is None:
@@ -617,7 +610,6 @@ def _refuse_sizes(sizes: Fields, leaf: Leaf) -> None:
 
 
 def _refuse_other(where: str, said: Fields, **derived: object) -> None:
-    """Refuse fields that say something else than what the file holds."""
     for name, value in derived.items():
         if said.get(name, value) != value:
             raise FooterError(f"{where}{name}: {said[name]} in the footer, and {value} in the file")

@@ -41,9 +41,7 @@ Seconds = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def seconds(given: "pd.Series[Any]") -> Seconds:
-    """From any start; NaN where no time can be read. Numbers are seconds, or smaller units if
-    large.
-    """
+    """They count from any start. Numbers are seconds, or smaller units if large."""
     numbers = pd.to_numeric(given, errors="coerce") if not _is_time(given) else None
     if numbers is not None and numbers.notna().any():
         found = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -70,7 +68,6 @@ def _is_time(given: "pd.Series[Any]") -> bool:
 def frame_of(
     parts: Iterable[pa.RecordBatch], everyone: Sequence[str], scale: Scale
 ) -> pd.DataFrame:
-    """Items, raters and categories are categorical."""
     frame: pd.DataFrame = in_pandas(pa.Table.from_batches(parts))
     names = {"item": frame["item"].unique(), "rater": everyone}
     if scale.dimensions > 1:

@@ -62,7 +62,6 @@ class Origin:
         part: Part = "",
         classifiers: Iterable[Mapping[str, Any]] = (),
     ) -> "Origin":
-        """All in one order."""
         there = frozenset(shows)
         return cls(
             reader,

@@ -27,7 +27,6 @@ from agreement_pipeline.text import called
 ROW_GROUP, GROUP_BYTES = 100_000, 2**26
 """A row group ends after so many rows, or after so many bytes."""
 MOST_BYTES = 1_000_000_000
-"""What the texts of one column may need in one row group."""
 
 EXPANDED_AT_ONCE = 2**26
 SCHEMA, WRITTEN_BY = b"ARROW:schema", b"parquet-cpp-arrow version "
@@ -51,7 +50,6 @@ class InTurn:
         self._ahead = rows.schema.empty_table()
 
     def take(self, n_rows: int) -> pa.Table:
-        """There are fewer where the rows end."""
         parts, lacking = [self._ahead], n_rows - len(self._ahead)
         while lacking > 0 and (batch := next(self._batches, None)) is not None:
             parts.append(pa.Table.from_batches([batch], self._schema))
@@ -62,7 +60,6 @@ class InTurn:
 
 
 def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:
-    """As `parquet_bytes`, with one row group in memory at once."""
     if len(rows) <= ROW_GROUP:
         return parquet_bytes(rows, metadata)
     return LargeFile(lambda path: _write(rows, path, metadata))
@@ -94,7 +91,6 @@ def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | 
 
 
 def _groups(rows: Rows) -> Iterator[pa.Table]:
-    """Long texts make a row group short."""
     in_turn, is_first = InTurn(rows), True
     while len(group := _group(in_turn)) or is_first:
         yield group
@@ -131,7 +127,6 @@ class ParquetRows:
         return self._footer.rows
 
     def parts(self) -> Iterator[pa.Table]:
-        """Each row group is checked."""
         names, file = self.schema.names, self._file()
         for group in range(file.num_row_groups):
             with _readable():
@@ -216,7 +211,6 @@ def expanded_bytes(
 
 
 def _counted_bytes(file: pq.ParquetFile, name: str, chunk: Chunk, most: int) -> int:
-    """Counted in small parts. No text is longer than its page."""
     total, rows = 0, max(EXPANDED_AT_ONCE // max(chunk.largest, 1), 1)
     for part in file.iter_batches(batch_size=rows, row_groups=[chunk.group], columns=[name]):
         total += part.nbytes
@@ -355,7 +349,6 @@ def stored_cells(rows: ParquetRows, source: str) -> Cells:
 
 
 def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Ratings:
-    """The ratings in stored cells, checked again."""
     needed = ("item", "rater", "occurrence", "label", "kind", "earlier")
     missing = [name for name in needed if name not in cells.names]
     if missing:

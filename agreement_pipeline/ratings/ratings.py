@@ -243,14 +243,14 @@ class Ratings:
 
     @cached_property
     def n_rated(self) -> int:
-        """Gold items too."""
+        """Gold items count too."""
         if self.preceded or "weight" in self.has:
             return self._count("TRUE", "DISTINCT item")
         return int(self.patterns.items.sum())
 
     @cached_property
     def n_items(self) -> int:
-        """Items that are not gold and were rated in the round itself."""
+        """Items count that are not gold and were rated in the round itself."""
         if "weight" in self.has:
             items = f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold"
             return int(self.table.values(items)[0])
@@ -266,14 +266,14 @@ class Ratings:
 
     @cached_property
     def n_by_rater(self) -> Mapping[str, int]:
-        """Items rated in the round itself, gold items too."""
+        """Items of the round itself count, gold items too."""
         found = self.session.ask(f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place")
         by_place = dict(zip(found["place"].to_pylist(), found["n"].to_pylist(), strict=True))
         return {self.names[place]: by_place[place] for place in sorted(by_place)}
 
     @cached_property
     def n_by_category(self) -> Mapping[str, int]:
-        """Ratings of each category that occurs, of gold items too."""
+        """Ratings of gold items count too."""
         found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
         places = self.positions(whole(found["code"]) - 1)
         counts = dict(zip(places.tolist(), found["n"].to_pylist(), strict=True))
@@ -281,27 +281,24 @@ class Ratings:
 
     @cached_property
     def given(self) -> Codes:
-        """The places on the scale, sorted."""
         codes = self.table.values(f"SELECT DISTINCT code FROM {self.table}")
         return np.sort(self.positions(np.array(codes, dtype=np.int64) - 1))
 
     @cached_property
     def n_of_panel(self) -> int:
-        """Ratings by raters who are no classifiers."""
+        """Classifiers do not count."""
         if not self.classifiers:
             return len(self)
         return self._count(self._of_panel)
 
     @cached_property
     def n_assisted(self) -> int:
-        """Ratings of the panel that are known to have begun as a suggestion."""
         if "assisted" not in self.has:
             return 0
         return self._count(f"{self._of_panel} AND assisted")
 
     @property
     def says_assisted(self) -> bool:
-        """True if it is known of each label of the panel whether it began as a suggestion."""
         if "assisted" not in self.has:
             return False
         return not self._count(f"{self._of_panel} AND assisted IS NULL")
@@ -334,7 +331,7 @@ class Ratings:
 
     @cached_property
     def strata(self) -> dict[str, tuple[str, ...]]:
-        """Of the rated items that are not gold, by the name of the column."""
+        """Rated items count that are not gold. Keys are the names of columns."""
         found = {}
         for name in self._columns:
             if name.startswith(STRATUM):
@@ -345,7 +342,6 @@ class Ratings:
 
     @cached_property
     def cluster_names(self) -> frozenset[str]:
-        """Of all items that are not gold."""
         return frozenset(self.without_gold.ordered_clusters.to_pylist())
 
     @cached_property
@@ -641,12 +637,11 @@ class Ratings:
 
     @cached_property
     def _is_dense(self) -> bool:
-        """True if the numbers of an item tell its ratings, and a quarter of all raters gave one."""
         once = self.coded.categories and not (self.met_again or self.preceded)
         return bool(once) and self.n_rated * len(self.names) <= SPARSE * len(self)
 
     def _unpacked(self) -> "Iterator[pa.RecordBatch]":
-        """From items in order, which are fewer."""
+        """Items are in order, and fewer than ratings."""
         import pyarrow as pa
 
         rows = 1 + BATCH // len(self.names)
@@ -724,7 +719,6 @@ class Ratings:
 
     @property
     def repeats(self) -> bool:
-        """True if a rater gave an item two labels as one occurrence."""
         if not self.met_again:
             codes = self.packing.codes(self.patterns.words, range(len(self.names)))
             return bool(((codes >= 0).sum(1) != self.patterns.n).any())
@@ -781,12 +775,11 @@ class Ratings:
         return other
 
     def with_gold(self, items: frozenset[str]) -> "Ratings":
-        """Some items are gold too."""
+        """Some more items are gold."""
         return self if items <= self.gold else replace(self, also_gold=self.also_gold | items)
 
     @property
     def without_gold(self) -> "Ratings":
-        """Agreement rests on the items that are not gold."""
         # What holds itself stays in memory until garbage is collected.
         return self._without_gold if self.also_gold or "gold" in self.has else self
 
@@ -802,7 +795,6 @@ class Ratings:
 
     @property
     def with_gold_measured(self) -> "Ratings":
-        """No item is gold, so that agreement rests on all of them."""
         known = self.has - {"gold", "gold_label"}
         table = self._made({"gold": "FALSE"})
         return replace(self, table=table, also_gold=frozenset(), has=known)
@@ -848,7 +840,6 @@ class Ratings:
 
     @property
     def unassisted(self) -> "Ratings":
-        """Without the panel's labels that began as a suggestion."""
         return self._unassisted if "assisted" in self.has else self
 
     @cached_property
@@ -856,7 +847,7 @@ class Ratings:
         return self._only(f"NOT COALESCE({self._of_panel} AND assisted, FALSE)")
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
-        """Without classifiers that rated none of the items."""
+        """Classifiers that rated none of the items are left out."""
         names = ", ".join(map(self.session.literal, strata)) or "NULL"
         test = f"{self.session.column(STRATUM + column)} IN ({names})"
         known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
@@ -948,7 +939,6 @@ class Ratings:
         return table.view(f"SELECT {columns} FROM {table} WHERE NOT earlier AND place IN ({some})")
 
     def _label_on(self, scale: Scale) -> dict[str, str]:
-        """By the name of its column. Code 0: the label is not on that scale."""
         if scale.categories and self.coded.categories:
             names = scale.names
             codes = [names.index(each) + 1 if each in names else 0 for each in self.coded.names]

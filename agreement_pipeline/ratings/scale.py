@@ -333,12 +333,10 @@ class Scale:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Empty on a continuous scale."""
         return tuple(category_text(category) for category in self.categories or ())
 
     @property
     def in_words(self) -> str:
-        """The scale as an error shows it."""
         several = f" of {self.dimensions} dimensions" if self.dimensions > 1 else ""
         if self.continuous:
             return f"{self.level}{several} without categories"
@@ -353,7 +351,7 @@ class Scale:
 
     @property
     def canonical(self) -> "Scale":
-        """With its categories sorted. On an ordinal scale their order stays."""
+        """Categories are sorted. On an ordinal scale their order stays."""
         if self.categories is None or self.level == "ordinal":
             return self
         return replace(self, categories=tuple(sorted(self.categories)))

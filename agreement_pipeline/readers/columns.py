@@ -126,7 +126,6 @@ class Columns:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """What is said of how the table is written. Nothing is said of a usual table."""
         usual = {each.name: each.default for each in fields(self)}
         return tuple(name for name in WRITTEN if getattr(self, name) != usual[name])
 

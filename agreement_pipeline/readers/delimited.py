@@ -60,7 +60,6 @@ def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMN
 
 
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Records with their numbers, without blank lines."""
     try:
         with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
             rows = _rows(file, separator_in(path), place)
@@ -76,7 +75,7 @@ def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, d
 def _rows(
     lines: Iterable[str], separator: str, source: str, first: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
-    """From the header, which has the number `first`. A blank line has no cells."""
+    """The header has the number `first`. A blank line has no cells."""
     number, width = first - 1, 0
     try:
         for number, cells in enumerate(csv.reader(lines, delimiter=separator, strict=True), first):
@@ -140,7 +139,6 @@ class Delimited:
         return _rows(text, self._separator, self._source, self._first)
 
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
-        """Only an empty cell is missing."""
         with readable(self._file.path):
             n_rows = (yield from self._by_arrow(names)) if self._regular else 0
         if n_rows is not None:
@@ -148,7 +146,7 @@ class Delimited:
         self._file.refuse_change()
 
     def _by_arrow(self, names: Sequence[str]) -> Generator[Any, None, int | None]:
-        """Returns after how many rows Arrow cannot go on."""
+        """It returns after how many rows Arrow cannot go on."""
         from pyarrow import csv as arrow_csv
 
         n_rows = 0

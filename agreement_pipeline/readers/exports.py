@@ -70,7 +70,6 @@ class Export:
 
     @cached_property
     def first(self) -> Mapping[str, Any]:
-        """The first record; nothing if there is none that can be read."""
         if not self.files:
             return {}
         try:
@@ -130,7 +129,6 @@ SIGNS = {
 }
 """How the names of columns end that the formats of a file have in text with a header."""
 OF_TOKENS = re.compile(r"#|-DOCSTART-|.*\s(O|[BIESLU][-_]\S+)$")
-"""How the first line of tokens with tags looks, which has no header."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,7 @@ class Reader(ABC):
 
     @property
     def submissions(self) -> "Callable[[Export], Iterator[Submission]] | None":
-        """None for tables: their rows are ratings."""
+        """The rows of tables are ratings already."""
         return None
 
     @property
@@ -238,7 +236,6 @@ def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -
 
 
 def _is_plain(export: Export) -> bool:
-    """Plain text is told before a tool is loaded."""
     if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
         return False
     start = start_of(export.path).decode("utf-8-sig", errors="replace").lstrip()

@@ -22,7 +22,7 @@ NAME_IT = (
 START = 65_536
 FileKind = Literal["json", "xml", "parquet", "arrow", "workbook", "text"]
 OF_EXCEL_97 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Also how a later workbook with a password begins."""
+"""A later workbook with a password begins so too."""
 MAGIC: dict[bytes, FileKind] = {
     b"PAR1": "parquet",
     b"PK\x03\x04": "workbook",
@@ -40,7 +40,6 @@ MOST_FILES = 100_000
 """Each file of a ZIP file takes time, however small it is."""
 DAMAGED = (BadZipFile, NotImplementedError, OSError, RuntimeError, EOFError, zlib.error)
 FULL = (ENOSPC, EDQUOT)
-"""A full disk is no fault of the file."""
 
 
 class CutOffError(RatingsError):
@@ -95,7 +94,7 @@ class Steady:
         return cls(path, found.st_size, found.st_mtime_ns, encoding, above)
 
     def blocks(self) -> Iterator[bytes]:
-        """Whole lines of UTF-8, without a byte order mark."""
+        """The lines are whole, in UTF-8, and have no byte order mark."""
         name, n_lines, is_blank = self.path.name, self.above, True
         with readable(self.path), self._opened() as file:
             for block in self._in_utf_8(file):

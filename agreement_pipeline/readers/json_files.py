@@ -41,7 +41,6 @@ def how_far() -> str:
 
 
 def _is_cut(error: Exception, text: str) -> bool:
-    """True if a text that is not readable as JSON may go on after its end."""
     if not isinstance(error, json.JSONDecodeError) or error.msg == "Extra data":
         return False
     return bool(BEGUN.fullmatch(text, error.pos)) or error.msg.startswith("Unterminated string")

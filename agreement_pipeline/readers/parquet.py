@@ -66,7 +66,7 @@ class ParquetTable:
         self._delivered.refuse_change()
 
     def seen(self, session: Session, columns: Mapping[str, str]) -> Relation | None:
-        """Where they lie, under other names. None if they must be decoded."""
+        """They are seen where they lie, unless they must be decoded."""
         names = list(columns.values())
         is_odd = any(mark in str(self._path) for mark in PATTERN) or {*names} & {*self.named}
         if is_odd or not all(self._is_plain(each, name) for name, each in columns.items()):

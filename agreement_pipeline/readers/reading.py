@@ -287,7 +287,6 @@ def _kept(rows: Rows) -> Relation:
 
 
 def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
-    """If no round is named, all rows of a source with at most one round."""
     if name is None and rules.all_rounds:
         return rows
     where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
@@ -341,7 +340,6 @@ def unnamed(
 
 
 def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
-    """Refuses rows that cannot show what is required."""
     shows = frozenset(reader.shows)
     if reader.submissions is None:
         shown = {word for name, word in SHOWN.items() if name in rows.names}

@@ -90,7 +90,6 @@ class Rules:
 
     @property
     def plain(self) -> bool:
-        """True if every row counts as it stands."""
         return self == Rules(all_rounds=self.all_rounds)
 
 
@@ -98,7 +97,7 @@ RULES = Rules()
 
 
 LeftOut = Counter[tuple[str, str]]
-"""By round and reason. The round is empty if none is named."""
+"""Counts are by round and reason. The round is empty if none is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +140,10 @@ class Rows(Cells):
         return Origin.of(self.reader, self.shows, left_out, classifiers=self.told)
 
     def text(self, name: str) -> str:
-        """In SQL. Whole numbers have no decimal point."""
+        """Whole numbers have no decimal point."""
         return super().text(name) if name in self.kinds else f"CAST({self.quoted(name)} AS STRING)"
 
     def with_columns(self, made: Mapping[str, str], names: Iterable[str] | None = None) -> str:
-        """What a query selects, with some columns made anew or new."""
         order = dict.fromkeys([*self.names, *made]) if names is None else names
         return ", ".join(
             f"{made[name]} AS {self.quoted(name)}" if name in made else self.quoted(name)
@@ -159,7 +157,7 @@ class Rows(Cells):
         return self.view(f"SELECT {self.with_columns(columns)} FROM {self}", *others)
 
     def without(self, test: str, reason: str, *others: Relation) -> "Rows":
-        """The rows that do not meet a test of SQL. Those that do are counted, by round."""
+        """Those that meet the test of SQL are counted, by round."""
         of_round = f"COALESCE({self.text('round')}, '')" if "round" in self.names else "''"
         found = self.relation.ask(
             f"SELECT {of_round} AS name, COUNT(*) AS n FROM {self} WHERE {test} GROUP BY 1"
@@ -239,7 +237,6 @@ def kept(rows: Rows, rules: Rules) -> Rows:
 
 
 def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
-    """The rows with each repetition under its item, the labels of models, and the strata."""
     linked = _with_models(_linked(rows, rules), models)
     if rules.strata:
         linked = linked.made({STRATUM + each: linked.quoted(FIELD + each) for each in rules.strata})
@@ -358,7 +355,7 @@ def _shared_firsts(rows: Rows, field: str) -> Relation:
 
 
 def _in_time(rows: Rows) -> str:
-    """By time if every row has one, else by the rows."""
+    """Times count if every row has one, else the order of rows."""
     time, occurrence = rows.quoted("timestamp"), rows.quoted("occurrence")
     is_timed = "timestamp" in rows.names and not rows.any(f"{time} IS NULL")
     is_numbered = "occurrence" in rows.names

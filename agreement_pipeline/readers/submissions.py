@@ -55,7 +55,6 @@ DECIMALS = 3
 """Pixels are kept to a thousandth: some exports write shares of the image."""
 ZONES = {"PDT": "-0700", "PST": "-0800", "UTC": "+0000", "GMT": "+0000"}
 IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
-"""As `utc` writes a time."""
 DRAW = re.compile("[0-9a-f]{64}")
 MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
 AT_ONCE, LETTERS = 8_192, 1_000_000
@@ -338,7 +337,6 @@ class Gathered:
         return tuple(found[key] for key in sorted(found))
 
     def told(self, name: str) -> str | None:
-        """A field in SQL, else what is known of a submission."""
         if name in self.fields:
             return self.columns[name]
         return self.rows.text(name) if name in CANONICAL else None
@@ -586,7 +584,6 @@ class Tool(Reader):
         return next(some, kind if question in (None, kind) else None)
 
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
-        """Sets and rubrics are in ordinary answers."""
         if kind not in ("sets", "rubrics"):
             if not self.kinds:
                 raise RatingsError(
@@ -600,7 +597,6 @@ class Tool(Reader):
         yield from (replace(each, values=of_answers(each)) for each in self.finds(export))
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
-        """No answer is read."""
         name = asked.columns.round or "round"
 
         def bare(export: Export) -> Iterator[Submission]:
@@ -637,7 +633,6 @@ def tool(
 
 
 def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> "pd.DataFrame":
-    """Every submission of a tool's export with its answer to one question. Nothing is left out."""
     import pandas as pd
 
     from agreement_pipeline.ratings import in_pandas

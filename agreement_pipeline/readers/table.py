@@ -252,7 +252,6 @@ def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
 
 
 def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None:
-    """None if the column stays what it is."""
     kind, column = rows.relation.schema.field(name).type, rows.quoted(name)
     if pa.types.is_boolean(kind):
         return rows.text(name)
@@ -309,7 +308,6 @@ def _single_value(cell: object, lists: bool, where: str) -> object:
 
 
 def _is_odd(kind: pa.DataType) -> bool:
-    """True for the Arrow types whose cells are no single values."""
     types = pa.types
     if types.is_dictionary(kind):
         return _is_odd(kind.value_type)
@@ -397,7 +395,6 @@ def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
 
 
 def header_of(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -> list[str]:
-    """Of a folder, the columns of its first file."""
     export = Export(path)
     first = {} if columns.written else export.first
     if first or not export.files:
@@ -478,7 +475,6 @@ def _rows(table: Table, asked: Asked) -> Rows:
 
 
 def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
-    """With a point in each number that was written with a decimal comma."""
     session, made = rows.relation.session, dict[str, str]()
     for name, of in columns.items():
         if rows.kinds.get(name) == "text":
@@ -508,7 +504,7 @@ def _refuse_nan(rows: Rows, columns: Mapping[str, str]) -> None:
 
 
 def _by_rater(rows: Rows, raters: Sequence[str], labels: Sequence[str]) -> Rows:
-    """In the order of the wide table's rows. The labels are told in SQL."""
+    """The rows are in the order of the wide table's. The labels are told in SQL."""
     shared = [each for each in rows.names if not each.startswith(RATER) and each != "nth"]
     names = pa.table({"name": pa.array(raters, TEXT)})
     named = rows.relation.session.load(names.schema, names.to_batches())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 Cells = Mapping[int, object]
-"""By their place. Empty cells may be left out, or None."""
+"""Empty cells may be left out, or None."""
 Sheets = dict[str, Iterator[Cells]]
 CONTENT = "content.xml"
 OFFICE, OF_TABLE, OF_TEXT = (
@@ -138,7 +138,6 @@ def _no_workbook(source: str, error: Exception) -> RatingsError:
 
 
 def _of_open_document(path: Path, limits: Limits) -> Sheets:
-    """None if it is no workbook of OpenDocument."""
     from agreement_pipeline.readers.tools.images import elements
 
     sheets: Sheets = {}
@@ -227,7 +226,6 @@ def _times(element: "Element", name: str, source: str) -> int:
 
 
 def _value(cell: "Element", source: str) -> object:
-    """A number or a date as it is written, a truth value, or text. None if a cell is empty."""
     kind = cell.get(f"{OFFICE}value-type")
     if kind in ("float", "percentage", "currency"):
         return cell.get(f"{OFFICE}value")

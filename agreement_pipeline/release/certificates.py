@@ -1,9 +1,8 @@
 """Certificates: a classifier agrees with a panel on items like these, until a date.
 
-A certificate does not say that a classifier is right, unbiased or fair. It is a document in the
-store, and an entry of the log has its digest. What it says is derived again from the stored bytes
-of the rounds each time that somebody relies on it. An attempt that is held stays in the log too,
-since the best of several is no evidence.
+An entry of the log has the digest of the document, which is derived again from the stored bytes of
+the rounds each time that somebody relies on it. An attempt that is held stays in the log too, since
+the best of several is no evidence.
 """
 
 import json
@@ -64,12 +63,10 @@ class Certificate:
 
     Attributes
     ----------
-    expires
-        The last day on which the certificate answers.
-    policy, terms
-        The policy whose rules for classifiers judged it, and what the rounds were admitted by.
+    terms
+        What the rounds were admitted by.
     rounds
-        What was found on each round, as plain data: digests, verdicts, and the domain.
+        What was found on each round: digests, verdicts, and the domain.
     earlier
         Earlier attempts under this name or on these rounds, in the order of the log.
     reason
@@ -97,7 +94,6 @@ class Certificate:
 
     @property
     def certified(self) -> bool:
-        """True if the rules for classifiers are met on every round."""
         return not any(self._said("hold", met=False))
 
     @property
@@ -185,7 +181,6 @@ class Certificate:
         }
 
     def refuse_others(self, ratings: Ratings) -> None:
-        """Refuse ratings whose labels or strata the classifier was not certified on."""
         name, here = self.identity.name, domain_of(ratings, self.identity.name)
         domains = [each["domain"] for each in self.rounds.values()]
         if ratings.scale != self.scale:
@@ -283,12 +278,7 @@ def open_certificate(
 
     The last attempt with this identity counts. If `ratings` are given, it must answer for them.
 
-    Raises
-    ------
-    CertificateError
-        No certificate answers. The `code` says why.
-    StoreError
-        The log or a round was edited.
+    If none answers, the `code` of the error says why.
     """
     found = _in_force(store, identity, on or today())[0]
     if (seen := found.anchored) and seen.drifted:
@@ -373,7 +363,6 @@ def _values_of(
 
 
 def refuse_expiry(expires: date, on: date, longest: int | None = None) -> None:
-    """Refuse a certificate after its last day, and one that would hold for too many days."""
     if expires < on:
         raise CertificateError(
             f"certificate: found the last day {expires}, which is past; expected {on} or later. "
@@ -396,7 +385,6 @@ def _certificate(
     judged: Sequence[Judged],
     reason: str,
 ) -> Certificate:
-    """Before the log is asked for earlier attempts."""
     for each in judged:
         if not each.decision.admitted:
             raise _not_admitted(each.version.round, "; ".join(each.decision.reasons))
@@ -419,7 +407,7 @@ def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
 
 
 def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
-    """Without labels that began as a suggestion."""
+    """Labels that began as a suggestion are left out."""
     name, ratings = identity.name, judged.ratings.unassisted
     whole = judged.ratings.with_gold_measured
     _refuse_panel(judged, whole, identity)
@@ -515,7 +503,6 @@ def _alike(name: str, other: str) -> bool:
 
 
 def _beside(found: Certificate, history: Sequence[Entry]) -> Certificate:
-    """With what the log says of other attempts and other rounds before it."""
     arrived = Counter(entry["round"] for entry in history if entry["event"] == "ingested")
     return replace(
         found,
@@ -658,8 +645,6 @@ def _in_force(
 
 
 class _Panel:
-    """The labels of the panel of each certified item, and the first one of the classifier."""
-
     def __init__(self, certified: Certificate, judged: Sequence[Judged]) -> None:
         self.rules = certified.policy
         self.first, self.given = dict[str, str](), dict[str, Counter[str]]()

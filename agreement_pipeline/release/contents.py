@@ -61,9 +61,9 @@ DOCUMENTS: Mapping[str, Paths | None] = {
     README: None,
     CROISSANT: None,
 }
-"""Every file of a release without its tables and its manifest, with how a proof compares it.
+"""The files without tables and manifest, with how a proof compares them.
 
-A set of places: the file is JSON, and these places hold words. None: the whole file is words.
+Some are JSON, in which these places hold words. Of None the whole file is words.
 """
 
 
@@ -75,8 +75,6 @@ class Release:
     ----------
     labels
         Those of all items, in arrays. An item may have no label.
-    written_by, schema
-        The version of this package that wrote it, and the form of its documents.
     decided
         The decisions of an earlier version, which a log proves. None: they are derived.
     manifest_digest
@@ -154,7 +152,6 @@ def contents(release: Release) -> dict[str, Content]:
 
 
 def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
-    """The files of a release without its tables, whose `digests` they hold, and its manifest."""
     project, policy, decisions = release.project, release.policy, release.decisions
     scale, report = release.members[0].ratings.scale, _report(release)
     n_raters = release.labels.n_raters if len(release.labels) else np.zeros(1, dtype=int)
@@ -188,7 +185,6 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def identity(release: Release) -> dict[str, Any]:
-    """The part of the manifest that tells one release from another."""
     return {
         "schema": release.schema,
         "project": release.project,

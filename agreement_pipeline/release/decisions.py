@@ -1,8 +1,7 @@
 """Decisions on rounds: judged again from their stored bytes, recorded, and acted upon.
 
-The log has the digest of all that a decision follows from. So `reassess` decides a round anew only
-where one differs, or where its releases do not fit. A release is withdrawn by a notice in it, and
-then by an entry in the log.
+The log has the digest of all that a decision follows from, so `reassess` decides anew only where
+one differs. A release is withdrawn by a notice in it, and then by an entry in the log.
 """
 
 import json
@@ -59,8 +58,6 @@ class Under(TypedDict, total=False):
     certified_by
         Which classifier gave the labels, and who certifies it. The round is held without its
         certificate and a drawn audit.
-    identities
-        Which classifiers labelled beside raters, as far as that is known.
     """
 
     waivers: Sequence[Waiver]
@@ -72,8 +69,6 @@ class Under(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What rounds are judged by. Waivers must hold `on` this day."""
-
     policy: Policy
     contract: Contract
     on: date
@@ -110,8 +105,6 @@ class Checked:
 
 
 class OfTheGate(NamedTuple):
-    """What the gate itself finds of a version of a round. The rest is as in `Judged`."""
-
     number: int
     findings: Sequence[Finding]
     silver: "tuple[Finding, Audit | None] | None"
@@ -137,7 +130,6 @@ class Judged:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the log keeps of the decision."""
         by: dict[str, Any] = {
             "settings_digest": self.version.settings_digest,
             "policy": self.policy.to_mapping(),
@@ -160,8 +152,8 @@ def decide(
 ) -> tuple[list[Judged], bool]:
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
-    If the caller checks later that nothing changed, nothing is locked for decisions that the log
-    has already. True if a release was withdrawn.
+    If the caller checks later that nothing changed, nothing is locked for known decisions. True if
+    a release was withdrawn.
     """
     with store.reading():
         refuse_reused(store, terms.policy, terms.contract)
@@ -207,14 +199,12 @@ def _withdrawn(
 
 
 def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
-    """True if it rests on the same facts."""
     history = store.history(version.round)
     last = next((each for each in reversed(history) if each["event"] == "decided"), None)
     return last is not None and all(last.get(name) == facts.get(name) for name in DECIDING)
 
 
 def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
-    """They were ingested again meanwhile."""
     for version in versions:
         if store.present(version.round) != version:
             raise StoreError(
@@ -225,7 +215,6 @@ def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
 
 
 def refuse_reused(store: Store, policy: Policy, contract: Contract) -> None:
-    """The log may have another policy or contract under the same name and version."""
     for kind, name, of, asks in (
         ("policy", policy.policy, policy, "rules"),
         ("contract", contract.contract, contract, "checks"),
@@ -331,9 +320,6 @@ def _namesakes(store: Store, identity: Identity) -> set[str]:
 
 
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
-    """What holds a version whose labels were changed, or are gone, where raters differed
-    earlier.
-    """
     before = list[Ratings]()
     every = store.versions(version.round)
     for each in takewhile(lambda each: each.ratings_digest != version.ratings_digest, every):
@@ -382,7 +368,7 @@ def _number_of(store: Store, version: RoundVersion) -> int:
 def _reworded(
     store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None = None
 ) -> Sequence[str]:
-    """In words with its raters' pseudonyms. Empty if it cannot be judged."""
+    """The words have the raters' pseudonyms. They are empty if the version cannot be judged."""
     try:
         ratings = store.ratings_of(version) if ratings is None else ratings
         names = store.pseudonyms(ratings)
@@ -419,7 +405,6 @@ def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersio
 
 
 def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
-    """Why a former version is held today, or cannot be read."""
     try:
         decision = judge_version(store, version, terms).decision
     except StoreError as cause:
@@ -434,10 +419,10 @@ def withdraw_versions(
     reasons: Sequence[str],
     reworded: Callable[[], Sequence[str]],
 ) -> bool:
-    """Withdraw every release in force with one of these versions. True if there was one.
+    """True if there was one to withdraw. Call only while the store is locked.
 
-    Call only while the store is locked. The data stay, with a notice that gives the reasons
-    `reworded`, without names of raters, or points to the log. The log entry is written last.
+    The data stay, with a notice that gives the reasons `reworded`, without names of raters, or
+    points to the log. The log entry is written last.
     """
     digests = {version.ratings_digest for version in versions}
     found = list(
@@ -456,9 +441,8 @@ def withdraw_versions(
 
 
 def reconcile(store: Store, rounds: Iterable[str]) -> None:
-    """Make the notices and the log agree on the releases with these rounds.
-
-    What only one of them has is written into the other. Call only while the store is locked.
+    """What only the notice or only the log has is written into the other, while the store is
+    locked.
     """
     for entry, withdrawal in _disagreeing(store, rounds):
         if withdrawal is None:
@@ -524,7 +508,6 @@ class Reassessed:
 
     @property
     def changed(self) -> bool:
-        """True if the decision is another one than before, or a release was withdrawn."""
         return self.judged is not None and (self.withdrawn or self.before != self.row["now"])
 
     @property
@@ -610,7 +593,6 @@ def _stands(
     released: Set[str],
     terms: Terms,
 ) -> bool:
-    """True if the last decision rests on what the round would be judged by today."""
     present = arrived[-1]
     facts = {
         "ratings_digest": present.ratings_digest,

@@ -107,17 +107,7 @@ def judge_round(
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
     If the round is admitted, its former versions are judged too. A version that this process `kept`
-    is not read again; no release rests on it.
-
-    Returns
-    -------
-    (Judged, bool)
-        The decision, with the ratings that it is about. True if a release was withdrawn.
-
-    Raises
-    ------
-    StoreError
-        The store does not have the round, its bytes were edited, or it came again meanwhile.
+    is not read again; no release rests on it. True if a release was withdrawn.
     """
     terms = Terms.today(policy, contract, **under)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
@@ -252,10 +242,7 @@ def _adjudicated(version: RoundVersion, terms: Terms) -> Adjudicated:
 
 
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:
-    """Write the log entry of the release, and then its files.
-
-    A writer that is killed in between leaves an entry without files. The next run writes the files.
-    """
+    """A writer that is killed after the log entry leaves no files. The next run writes them."""
     version = ready.path.name
     names = (version if number == 1 else f"{version}-{number}" for number in count(1))
     fitting = (_at(store, f"{name}/{each}", ready, data) for each in names)
@@ -281,7 +268,6 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content
 
 
 def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) -> Release | None:
-    """None if another release has the place."""
     if called in store.withdrawn([called]):
         return None
     standing = frozenset(store.storage.names(f"releases/{called}"))

@@ -162,7 +162,6 @@ def _let_out(store: Store) -> set[str]:
 
 
 def superseded(release: Release, store: Store) -> tuple[str, ...]:
-    """The rounds of a release that have a newer version in the store."""
     with store.reading():
         return tuple(
             name

@@ -69,12 +69,9 @@ def prove(
 ) -> Release:
     """The release in these files, if all of it is the same when it is derived again.
 
-    The decisions, the report, the training rows and the words are derived from the annotations. A
-    waiver in the release must hold on the given day.
-
-    What an earlier version of this package wrote may come out in other numbers and words. Then a
-    log must vouch for its bytes: `logged` has the manifests of the releases that are in force
-    there, and that followed an admitting decision. None: no log was asked.
+    A waiver in the release must hold on the given day. What an earlier version of this package
+    wrote may come out in other numbers and words. Then its manifest must be among the `logged`
+    ones: those of releases that are in force in a log, and that followed an admitting decision.
     """
     manifest = json_in(data, MANIFEST, path)
     writers = manifest.get("written_by")

@@ -1,8 +1,8 @@
 """Silver rounds: a certified classifier gave the labels, and a panel labelled a drawn part.
 
-The gate admits such a round if a certificate answers for this classifier and these items, and if
-the upper limit of the share of wrong labels, on the items of the recorded draw, is under the limit
-of the policy. The rules of the policy judge the panel on the drawn items.
+The gate admits one if a certificate answers for the classifier and these items, if the policy
+admits the panel on the drawn items, and if the upper limit of wrong labels there is under the
+policy's.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -32,10 +32,6 @@ PERCENT = ".2%"
 
 @dataclass(frozen=True)
 class Audit:
-    """What a silver round rests on beside its ratings: certificate, its expiry, and the recorded
-    draw.
-    """
-
     identity: Identity
     certificate: str
     expires: date
@@ -129,8 +125,6 @@ class Audit:
 
 @dataclass(frozen=True, eq=False)
 class CertifiedBy:
-    """The classifier that labelled the rounds of a project, and the store that certifies it."""
-
     identity: Identity
     store: Store
     _labelled: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
@@ -138,10 +132,7 @@ class CertifiedBy:
     def judged(
         self, store: Store, round_name: str, ratings: Ratings, policy: Policy, on: date
     ) -> tuple[Finding, Audit | None]:
-        """What the gate finds of a silver round on a day, and what that rests on.
-
-        The round need not be in the store. Its draw is in the store's log.
-        """
+        """The round need not be in the store. Its draw is in the store's log."""
         try:
             audit = self._audit(store, round_name, ratings, on)
             earlier = [*self._delivered_since(store, ratings, audit.draw)]

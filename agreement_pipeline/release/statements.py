@@ -82,12 +82,7 @@ def statement_of(release: Release, when: datetime) -> bytes:
 class Signed:
     """The demand that somebody signed the statement on a release.
 
-    Parameters
-    ----------
-    envelope
-        The file with the signed envelope.
-    key
-        The file with the signer's public key as PEM: Ed25519, or ECDSA on a curve of NIST.
+    The key is the signer's public one as PEM: Ed25519, or ECDSA on a curve of NIST.
     """
 
     envelope: Path

@@ -35,10 +35,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A round of a release, as it was judged.
+    """A round of a release, as it was judged. Its ratings have pseudonyms.
 
-    Its ratings have pseudonyms. An item that is gold in any round of the release is gold here.
-    `version` says how many different ratings came under its name. No decision reads the
+    An item that is gold in any round of the release is gold here. No decision reads the
     `adjudicated` labels. Of a silver round, `audit` says what its labels rest on.
     """
 
@@ -79,7 +78,6 @@ class Member:
 
     @cached_property
     def overruled(self) -> tuple[int, int]:
-        """On how many items all raters are overruled, and on how many they agree."""
         may_be = self.adjudicated.labels or "last_label" in self.ratings.has
         return overruled(self.ratings, self.adjudicated) if may_be else (0, 0)
 
@@ -125,7 +123,6 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
 
 
 def labels_of(members: Sequence[Member]) -> PanelLabels:
-    """If an item is in several rounds, the first round counts."""
     given = [each.ratings.items(["text"]) for each in members if "text" in each.ratings.has]
     if len(given) > 1:
         texts = in_pandas(pa.concat_tables(given))
@@ -157,9 +154,9 @@ def _resolved_by(member: Member) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LabelRows:
-    """The labels of some items as they are released.
+    """A category is its position on the scale, and the metadata name the categories for Hugging
+    Face.
 
-    A category is its position on the scale, and the metadata name the categories for Hugging Face.
     Units have their item and the `numbers` of their place.
     """
 
@@ -249,7 +246,6 @@ class AnnotationRows:
 
 
 def _places(units: Sequence[str], numbers: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Nothing of items that are no units."""
     if not numbers:
         return {}
     found = [item_of(unit, numbers) for unit in units]

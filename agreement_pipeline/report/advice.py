@@ -39,10 +39,8 @@ class Step(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A judged round under the names that its steps use.
-
-    Of a table, `name` is the words of a command that read it, its file and options. `policy_name`
-    is the file of the policy or its bundled name.
+    """Of a table, `name` is the words of a command that read it, its file and options.
+    `policy_name` is the file of the policy or its bundled name.
     """
 
     ratings: Ratings
@@ -74,10 +72,7 @@ class Round(NamedTuple):
         return f"agreement-pipeline judge {self.name} {self._under}"
 
     def plan(self, expected: float, *, like_this: bool = False) -> str:
-        """What says how many items decide: if a value is expected, or in a round like this one.
-
-        A command assumes categories without order, and items that come one by one.
-        """
+        """A command assumes categories without order, and items that come one by one."""
         if like_this and not self.project:
             return f"agreement-pipeline plan {self.name} {self._under}"
         counts = _counts(self.ratings) if self.ratings.scale.level == "nominal" else None
@@ -152,10 +147,7 @@ def who_differs(ratings: Ratings) -> str:
 
 
 def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
-    """True if a value of agreement between raters is under its cut-off, and this holds the round.
-
-    So nobody is named where replicates are missing, or where items are too few.
-    """
+    """Nobody is named where replicates are missing, or where items are too few."""
     cutoffs: dict[tuple[str, str], float] = {
         (rule.measure, rule.scope): rule.reliable
         for rule in policy.rules
@@ -178,7 +170,6 @@ def _counts(ratings: Ratings) -> CategoryCounts | None:
 
 
 def _hundredths(counts: CategoryCounts) -> list[str]:
-    """In hundredths that sum to 1."""
     used = counts.weights @ counts.counts
     shares = np.maximum(np.rint(100 * used[used > 0] / used.sum()), 1)
     shares[shares.argmax()] += 100 - shares.sum()
@@ -220,7 +211,6 @@ def most_confused(said: CategoryCounts) -> Confused | None:
 
 
 def _steps(held: Round) -> Iterator[Step]:
-    """What costs least comes first."""
     decision, done = held.decision, set()
     if decision.broken:
         first = decision.broken[0]

@@ -31,10 +31,8 @@ MOST_DRAWN = 40
 
 
 def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
-    """Counts of a round, and its doubtful names.
-
-    A classifier of the project without ratings was left out by the delivery, or its name is
-    misspelt and it counts as a rater.
+    """A classifier without ratings was left out by the delivery, or its name is misspelt and it
+    counts as a rater.
     """
     cluster = ratings.items(["cluster"])["cluster"] if "cluster" in ratings.has else None
     absent = [name for name in classifiers if name not in ratings.classifiers]
@@ -64,7 +62,6 @@ def _of_the_export(origin: Origin | None) -> Section:
 
 
 def patterns(ratings: Ratings) -> Section:
-    """The most common patterns. One by rater is a row of labels, and one by category is counts."""
     by_rater = counting_of(ratings).labels(ratings)
     by_category = by_rater.with_scale(ratings.scale).counts().merged()
     names = list(by_category.scale.names)
@@ -103,9 +100,6 @@ def details(
 
 
 def interval_image(estimates: Sequence[Estimate], policy: Policy) -> str | None:
-    """The estimates on one axis, with the cut-offs of the policy. Pairs and categories are not
-    plotted.
-    """
     rules: dict[tuple[str, str], Rule] = {
         (rule.measure, rule.scope): rule for rule in reversed(policy.rules)
     }

@@ -79,7 +79,6 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
 
 
 def said_of(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
-    """The most frequent label first."""
     given: dict[str, dict[str, list[str]]] = {item: {} for item in items}
     columns = ["item", "rater", "label"]
     for row in ratings.first(columns, items=items, raters=ratings.raters).to_pylist():
@@ -101,10 +100,9 @@ def _by_label(labels: Mapping[str, list[str]]) -> str:
 
 
 def influence_of_items(ratings: Ratings) -> pd.Series | None:
-    """How much Krippendorff's α would rise without each item, by the item's name.
+    """How much Krippendorff's α would rise without each item.
 
-    Items with equal counts have equal influence, so α is computed once for each distinct row. An
-    item without which α is undefined has no influence.
+    Items with equal counts have equal influence, so α is computed once for each distinct row.
     """
     items, table = counting_of(ratings).by_item(ratings)
     if not isinstance(table, CategoryCounts):
@@ -162,10 +160,7 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
 
 
 def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[dict[str, str]]:
-    """Some items with their texts, without anything that somebody said of them.
-
-    `rater` and `label` are empty: who labels writes them. `draw` says which draw they are of.
-    """
+    """Nothing stands there that somebody said of the items. `draw` says which draw they are of."""
     return [
         {"item": item, "text": text, "rater": "", "label": "", "draw": draw}
         for item, text in texts_of(population, items).items()

@@ -27,18 +27,14 @@ MOST_NAMED, MOST_WITH_NUMBERS = 14, 8
 
 TALLEST_CELL, LOWEST_IMAGE, TALLEST_IMAGE = 34.0, 60.0, 420.0
 ROW, REACH = 40.0, 9.0
-"""How tall the row of an interval is, and how far strokes reach from its line."""
 ELSEWHERE: Tone = "plain"
 """What a single rater drew elsewhere lies below the units."""
 
 BEYOND = 1.05
-"""How much of a frame without an image lies beyond its marks."""
 
 
 def svg(figure: Figure, name: str) -> str:
-    """For a page whose style sheet has the colours. No other figure of a page may have the
-    `name`.
-    """
+    """No other figure of a page may have the `name`."""
     return _named(DRAWN[figure.kind](figure), figure, name)
 
 
@@ -121,7 +117,6 @@ def _intervals(figure: Figure) -> Sheet:
 
 
 def _ticks(figure: Figure, axis: Axis) -> list[tuple[float, str]]:
-    """The cut-offs if all marks have the same, or round numbers."""
     shared = {mark.cutoffs for mark in figure.marks}
     cutoffs = shared.pop() if len(shared) == 1 else ()
     places = [axis.at(cutoff) for cutoff in cutoffs]
@@ -180,7 +175,6 @@ def _framed(figure: Figure, tall: float, foot: float) -> tuple[Sheet, Axis]:
 
 
 def _name_below(sheet: Sheet, bottom: float, named: Sequence[tuple[float, str]]) -> None:
-    """Of many names, some are left out."""
     for x, name in named[:: -(-len(named) // MOST_NAMED) or 1]:
         sheet.upright(x + 4, bottom + 12, cut(name, 12))
 

@@ -52,12 +52,8 @@ class Mark:
 
     Attributes
     ----------
-    value, low, high
-        None: there is no number, or the limit is infinite.
     across, across_low, across_high
         Its number on the other axis of lines, or its ends across an image.
-    cutoffs
-        The cut-offs for this mark alone.
     crossed
         True if what was decided was taken back later.
     points
@@ -95,29 +91,16 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as data.
+    """A figure as data. `says` is what a reader sees in it; screen readers read it aloud.
 
-    Attributes
-    ----------
-    kind
-        How it is drawn.
+    `kind` is one of these:
 
-        - *intervals*: a row for each mark, with its limits on one axis;
-        - *course*: marks from left to right, with their limits;
-        - *matrix*: a row for each series, and a cell for each mark;
-        - *lines*: a line for each series;
-        - *spans*: a line for each series, with marks from their low to their high ends;
-        - *frames*: a box for each mark;
-        - *outlines*: a polygon for each mark;
-        - *bodies*: points in a box for each mark.
-    says
-        What a reader sees in it, in a sentence. Screen readers read it aloud.
-    bounds
-        The ends of the axis. None: those of the numbers.
-    by_powers
-        True if numbers across are decimal logarithms.
-    picture
-        The image that lies behind what was drawn in it.
+    - *intervals*: a row for each mark, with its limits on one axis;
+    - *course*: marks from left to right, with their limits;
+    - *matrix*: a row for each series, and a cell for each mark;
+    - *lines*: a line for each series;
+    - *spans*: a line for each series, with marks from their low to their high ends;
+    - *frames*, *outlines*, *bodies*: a box, a polygon, or points in a box for each mark.
     """
 
     kind: Kind
@@ -158,7 +141,6 @@ def intervals(title: str, says: str, marks: Iterable[Mark], axis: str, **more: A
 def matrix(
     title: str, says: str, names: Sequence[str], values: "Array", axis: str, lowest: float = 0.0
 ) -> Figure:
-    """A square table, where NaN is no value."""
     series = (
         Series(
             name,

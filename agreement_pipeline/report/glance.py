@@ -14,7 +14,6 @@ from agreement_pipeline.report.sheet import Axis
 LONGEST, MOST_ROUNDS, LONGEST_NAME = 960, 24, 16
 WIDTH, HEIGHT, TOP, BOTTOM, LEFT = 430, 128, 24, 108, 46
 LINE, WIDEST_STEP = 11, 120
-"""How high a line of text is, and how far apart rounds are at most: two names have room."""
 UNQUOTED = "/:='-.,;+*!~_"
 SHORTEST_AXIS = 0.05
 

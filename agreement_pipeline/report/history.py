@@ -53,7 +53,6 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
 def rows_by_round(
     history: Iterable[Entry], withdrawn: Container[str]
 ) -> dict[str, list[dict[str, Any]]]:
-    """From log entries, among which must be that of the round's ingestion."""
     return {
         name: _rows(name, entries, withdrawn)
         for name, entries in _by_round(history).items()
@@ -119,7 +118,6 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
 
 
 def _terms(decision: Entry) -> str:
-    """The policy that decided, and the contract if the team has one of its own."""
     policy, contract = decision["policy"], decision.get("contract", {})
     said = f"{policy['policy']}, version {policy['version']}"
     if contract.get("contract", BUILT_IN) == BUILT_IN:
@@ -143,7 +141,7 @@ def _release(entries: Sequence[Entry], withdrawn: Container[str]) -> str:
 
 
 def decision_word(decision: str, tentative: bool) -> str:
-    """In a word or two.
+    """The decision in a word or two.
 
     >>> decision_word("admitted", tentative=True), decision_word("held", tentative=False)
     ('admitted (tentative)', 'held')
@@ -207,12 +205,10 @@ def _asked_by(who: str | None) -> str:
 
 
 def _with_version(decision: str, of: Mapping[Hashable, Any] | Entry) -> str:
-    """With the version of the round if it is not the first."""
     return f"{decision}, version {of['version']}" if of["version"] > 1 else decision
 
 
 def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
-    """A round's name and decision are written once, and both limits as one interval."""
     known = rounds["value"].notna()
     again = rounds[["round", "decision"]].duplicated()
     decisions = [_with_version(row["decision"], row) for row in rounds.to_dict("records")]

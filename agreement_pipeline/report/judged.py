@@ -21,7 +21,6 @@ from agreement_pipeline.report.figure import Tone, cut
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 MOST_RATERS = 20
-"""Of a larger panel so many raters, and so many pairs, are shown."""
 
 MANY_CATEGORIES = 12
 """With more categories, so many intervals from all resamples would take minutes."""
@@ -29,7 +28,6 @@ MANY_CATEGORIES = 12
 LONGEST_TEXT = 280
 
 BY_PAIR = ("cohen_kappa_quadratic", "cohen_kappa", "krippendorff_alpha")
-"""The first one that is defined on the scale is shown of a pair."""
 
 
 class Before(NamedTuple):
@@ -70,7 +68,6 @@ def lowest_first(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
 
 
 def shares_of(ratings: Ratings) -> Mapping[str, float]:
-    """Among the panel's labels, without gold items."""
     counts = counting_of(ratings).counts(ratings).with_scale(ratings.scale)
     used = counts.weights @ counts.counts
     return dict(zip(counts.scale.names, (used / used.sum()).tolist(), strict=True))
@@ -88,16 +85,8 @@ def texts_of(ratings: Ratings, items: Collection[str]) -> dict[str, str]:
 class JudgedRound:
     """A round with the decision on it. Its raters have the names that the page shows.
 
-    Attributes
-    ----------
-    models
-        The raters whose names are likely those of models.
-    in_commands
-        What commands call the table and the policy. Empty: as they are called here.
-    links
-        The addresses of other pages, by their words.
-    images
-        The folder with the images that raters marked, if it is at hand.
+    `models` are raters whose names are likely those of models. `in_commands` is what commands call
+    the table and the policy.
     """
 
     project: str
@@ -123,7 +112,6 @@ class JudgedRound:
 
     @cached_property
     def differs(self) -> str:
-        """Empty unless the round is held for disagreement."""
         return self.round.who_differs
 
     @cached_property
@@ -144,7 +132,6 @@ class JudgedRound:
 
     @cached_property
     def disagreement(self) -> Array:
-        """The share of each item in all disagreement. It is 0 everywhere if there is none."""
         parts = disagreement_of_items(self.by_item[1])
         return np.asarray(parts / (parts.sum() or 1.0))
 
@@ -164,7 +151,6 @@ class JudgedRound:
         return lowest_first(self.measured(measures[:1], "pair")) if measures else ()
 
     def texts_of(self, items: Sequence[str]) -> Sequence[str]:
-        """Cut where they are long; empty where there is none."""
         return [cut(each, LONGEST_TEXT) for each in texts_of(self.ratings, items).values()]
 
     def measured(self, measures: Sequence[str], *scopes: str) -> tuple[Estimate, ...]:
@@ -173,8 +159,6 @@ class JudgedRound:
 
 @dataclass(frozen=True, eq=False)
 class JudgedProject:
-    """The rounds of a project as its store remembers them, with `rounds` as of `round_table`."""
-
     name: str
     description: str
     policy: Policy
@@ -192,14 +176,8 @@ class ProjectState:
     ----------
     waiting
         What was delivered and has no decision: rounds, and files that are refused.
-    overdue
-        True if the next round is overdue.
     policy_changed
         True if an admitted round rests on another policy than today's.
-    last
-        The last round, with its decision.
-    why
-        Why somebody is needed. Empty if nobody is.
     broken
         True if nothing of it can be read.
     """

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_ITEMS, MOST_UNITS = 3, 60
-"""How many items are drawn, and how many units of each."""
 MOST_RATINGS = 20_000
 """The units of a larger round are not made again."""
 
@@ -147,10 +146,7 @@ def _disputed(judged: JudgedRound) -> dict[str, float]:
 
 
 def _units(judged: JudgedRound, items: set[str], disputed: set[str]) -> dict[str, list[Unit]]:
-    """The units of these items that somebody marked, in the order of their places.
-
-    A unit lies where its name says, or where the first of its objects does.
-    """
+    """A unit lies where its name says, or where the first of its objects does."""
     ratings = judged.ratings
     names = [name for name in ratings.items()["item"].to_pylist() if document_of(name) in items]
     columns = ["item", "rater", "label", *({"drawn"} & ratings.has)]
@@ -279,7 +275,6 @@ def _drawn_anew(path: Path) -> Picture | None:
 
 
 def _address(image: "Image") -> str | None:
-    """At the best quality that is small enough."""
     from PIL.Image import frombytes
 
     bare = frombytes("RGB", image.size, image.tobytes())

@@ -67,8 +67,6 @@ class Top:
 
 @dataclass(frozen=True)
 class Page:
-    """A page as data, whatever shows it. `badge` is the decision or the state, in a few words."""
-
     kind: str
     title: str
     badge: Cell
@@ -101,7 +99,6 @@ Render = Callable[[Page], str]
 
 
 def as_html(page: Page) -> str:
-    """One file, which needs no network and no other file."""
     style, script = _file("figures.css") + _file("page.css"), _file("page.js")
     return _template().render(
         page=page,
@@ -174,8 +171,6 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
         the names as they are.
     before
         The round before, with which this one is compared.
-    links
-        The addresses of other pages, by their words.
     in_commands
         What commands call the table and the policy: their files. Empty: as they are called here.
     images
@@ -229,7 +224,7 @@ def _steps_here(judged: JudgedRound) -> Iterator[Step]:
 
 
 def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
-    """Without what helps: that stands in the steps."""
+    """What helps is left out, since it stands in the steps."""
     verdicts = found.holding if found.admitted else found.unmet
     yield from (each.description for each in found.broken[:MOST_REASONS])
     for verdict in verdicts[:MOST_REASONS]:

@@ -131,7 +131,6 @@ def strata_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
 
 
 def _in_strata(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], OnRuler]:
-    """The strata's own alphas, the lowest first, and those on the ruler of the round by scope."""
     if not ratings.strata:
         return (), {}
     measures = (OWN,) if ratings.scale.continuous else (OWN, OF_ROUND)

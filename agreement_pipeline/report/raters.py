@@ -93,11 +93,10 @@ class Comparison(NamedTuple):
 
 
 def comparisons(scale: Scale, policy: Policy | None = None) -> tuple[Comparison, ...]:
-    """The measures to compare on a scale. None if the scale lists no categories.
+    """Both measures are in the same terms, and weighted if the categories have an order.
 
-    Both are in the same terms, and weighted if the categories have an order. If the policy has a
-    rule on the agreement of raters with themselves, its measure is compared: so a rater has one
-    number for it, and one reading.
+    If the policy has a rule on the agreement of raters with themselves, its measure is compared: so
+    a rater has one number for it, and one reading.
     """
     if scale.continuous:
         return ()
@@ -255,7 +254,6 @@ def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]
 
 
 def _seconds(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, str]:
-    """The median time between two ratings of a rater, without pauses. Times are texts or dates."""
     if "timestamp" not in ratings.has:
         return {}
     found = in_pandas(ratings.first(["rater", "timestamp"], raters=shown, gold=True))
@@ -303,7 +301,6 @@ def _said(judged: JudgedRound) -> Iterator[str]:
 
 
 def _when_again(ratings: Ratings) -> str:
-    """How much later items came back to a rater."""
     found = ratings.again(["at", "place", *({"timestamp"} & ratings.has)])
     again = repeats(found)
     if not len(again):
@@ -321,7 +318,6 @@ def _when_again(ratings: Ratings) -> str:
 
 
 def repeats(found: pa.Table) -> Codes:
-    """The rows that have the item and the rater of the row before."""
     at, place = (found[name].to_numpy() for name in ("at", "place"))
     return np.flatnonzero((at[1:] == at[:-1]) & (place[1:] == place[:-1])) + 1
 

@@ -62,7 +62,6 @@ from agreement_pipeline.text import (
 )
 
 MOST_SHOWN, MOST_CHARTED, MOST_NAMED = 40, 60, 8
-"""Of many rounds, the last ones are shown and charted."""
 
 DECISIONS: tuple[tuple[Tone, str], ...] = (
     ("good", "admitted"),
@@ -97,10 +96,8 @@ One = Mapping[Hashable, Any]
 def history(
     rounds: pd.DataFrame, policy: Policy, chart: Sequence[Charted], late: str = ""
 ) -> Section:
-    """The last rounds at a glance, the decision on each and why, then all the rest.
-
-    The numbers count all rounds. The plots show the measure of the policy's first rule that can
-    hold a release.
+    """The numbers count all rounds. The plots show the policy's first rule that can hold a
+    release.
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
     names = rounds["round"].unique()
@@ -208,7 +205,6 @@ def course(judged: JudgedProject) -> Answer | None:
 
 
 def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
-    """Of many rounds the last 40 are drawn."""
     mine = rounds[rounds["measure"] == rule.measure].drop_duplicates("round")
     shown = mine.sort_values("round", kind="stable").tail(MOST_SHOWN)
     if shown["value"].isna().all():
@@ -262,7 +258,6 @@ def _reading(row: One) -> Reading:
 
 
 def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
-    """The latest come first."""
     return tuple(
         f"round {each.reading.round} is {dict(CHANGES)[_change(each)]}: "
         f"{number(each.reading.value, SENTENCE)}, and {_limits(each)} was expected"
@@ -278,7 +273,6 @@ def like_before(chart: Sequence[Charted]) -> str:
 
 
 def _change(each: Charted) -> Tone:
-    """Whether a round is within its limits, under them, or above them. Or nobody can tell."""
     if each.limits is None:
         return "unknown"
     if not each.out:
@@ -357,10 +351,7 @@ def prevalence(judged: JudgedProject) -> Answer | None:
 
 
 def since(ratings: Ratings, name: str, before: Before | None, policy: Policy) -> Section:
-    """The difference from the round before, and the drift on the items that both share.
-
-    Where the rounds cannot be compared, a text says why.
-    """
+    """Where the rounds cannot be compared, a text says why."""
     if before is None:
         return {}
     changed, drifted = _difference(ratings, name, before, policy), _drift(ratings, before)
@@ -378,7 +369,6 @@ def _difference(ratings: Ratings, name: str, before: Before, policy: Policy) -> 
 
 
 def _drift(ratings: Ratings, before: Before) -> Grid | str:
-    """What moved is first."""
     try:
         found: Sequence[Drift] = drift(ratings, before.ratings)
     except AgreementError as error:

@@ -30,7 +30,6 @@ class Cell:
 
 
 Row = Sequence[Cell | str | int | None]
-"""None is an empty cell."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +70,6 @@ class Detail:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a section answers. The first sentence is the answer in short."""
-
     sentences: tuple[str, ...]
     figures: tuple[Figure, ...] = ()
     tables: tuple[Grid, ...] = ()
@@ -80,12 +77,10 @@ class Answer:
 
 
 Plot = Callable[[], str | None]
-"""Draws an image that Markdown can hold."""
 
 Content: TypeAlias = "int | float | str | pd.DataFrame | Grid | Plot | None"
 
 Section: TypeAlias = "dict[str, Content]"
-"""What is shown of an asset, by name."""
 
 
 def grid(
@@ -123,7 +118,6 @@ def share(value: float) -> Cell:
 
 
 def value_and_interval(found: Estimate | None) -> tuple[Cell, Cell]:
-    """The interval is sorted by its lower limit."""
     if found is None or found.interval is None:
         return Cell(""), Cell("")
     limits = Cell(interval(found.low, found.high), found.low)

@@ -24,7 +24,6 @@ class Sheet:
     )
 
     def shape(self, tag: str, kind: str, tip: str = "", said: str = "", **at: float | str) -> None:
-        """A shape, the words in it, and those that show when somebody points at it."""
         places = {name.replace("_", "-"): _written(value) for name, value in at.items()}
         made = Xml.SubElement(self.root, tag, {"class": kind, **places})
         made.text = said or None
@@ -53,12 +52,10 @@ class Sheet:
         self.shape("text", kind, said=said, x=x, y=y, text_anchor=anchor)
 
     def upright(self, x: float, y: float, said: str, anchor: str = "end") -> None:
-        """Upwards; it ends or starts at a place."""
         turned = f"rotate(-60 {_written(x)} {_written(y)})"
         self.shape("text", "tick", said=said, x=x, y=y, text_anchor=anchor, transform=turned)
 
     def sign(self, x: float, y: float, sign: str, tip: str = "", size: float = SIZE) -> None:
-        """Tones differ in shape and colour."""
         if sign in ("good", "plain", "unknown"):
             self.shape("circle", f"mark {sign}", tip, cx=x, cy=y, r=size * 0.8)
         elif sign == "partly":
@@ -88,12 +85,11 @@ class Axis:
     end: float
 
     def at(self, value: float) -> float:
-        """Numbers outside stand at the end."""
+        """Numbers outside the axis stand at its end."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
     def span(self, low: float | None, high: float | None) -> tuple[float, float]:
-        """Without a limit, the end of the axis."""
         start = self.start if low is None else self.at(low)
         return start, self.end if high is None else self.at(high)
 
@@ -114,7 +110,6 @@ class Axis:
 
     @property
     def powers(self) -> list[tuple[float, str]]:
-        """Round numbers whose decimal logarithms are on the axis."""
         tens = range(max(0, math.floor(self.low)), math.ceil(self.high) + 1)
         numbers = (step * 10.0**power for power in tens for step in (1, 2, 5))
         found = ((math.log10(number), tick_text(number)) for number in numbers)
@@ -129,7 +124,6 @@ def bounds_of(figure: Figure) -> tuple[float, float]:
 
 
 def spread(numbers: Iterable[float | None]) -> tuple[float, float]:
-    """With room at both ends."""
     known = [each for each in numbers if each is not None and math.isfinite(each)]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     room = (high - low) * 0.04 or 0.1

@@ -76,9 +76,6 @@ def corrected_rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
 
 
 def note(found: "Estimate") -> str:
-    """What else a reader must know: why there is no value or limit, what biases it, whom it leaves
-    out.
-    """
     left_out = found.raters_left_out
     more = len(left_out) - MOST_NAMED
     names = ", ".join(left_out[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -144,7 +141,6 @@ def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]
 
 
 def rule_rows(decision: "Decision") -> "pd.DataFrame":
-    """What holds the round comes first."""
     import pandas as pd
 
     unmet = {(verdict.rule.name, verdict.scope) for verdict in decision.unmet}
@@ -250,6 +246,5 @@ def _lines(row: Sequence[str], wrapped: int | None, most: Sequence[int]) -> list
 
 
 def markdown_text(text: str) -> str:
-    """On one line, escaped so that nothing in it is Markdown or a link."""
     escaped = html.escape(unlinked(printable(text)), quote=False)
     return MARKDOWN.sub(r"\\\g<0>", escaped)

@@ -105,7 +105,6 @@ def drawn(figure: Figure) -> str:
 
 
 def _line(figure: Figure, axis: Axis, mark: Mark) -> str:
-    """A limit that is not there is the end."""
     cells = [" "] * AXIS
     cutoffs = sorted(mark.cutoffs or {value for value, _ in figure.cutoffs})
     for value in cutoffs:

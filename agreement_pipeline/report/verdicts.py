@@ -68,10 +68,6 @@ def decided(found: Decision) -> str:
 
 
 def against_cutoffs(policy: Policy, found: Decision) -> Figure | None:
-    """The intervals of the rules that can hold a release, with their own cut-offs.
-
-    Those that hold the round come first.
-    """
     marks = [
         Mark.of(
             verdict.estimate,
@@ -250,7 +246,6 @@ def _excluded(judged: JudgedRound) -> Iterator[tuple[str, int, str]]:
 
 
 def plan_figure(plans: Sequence[Plan]) -> Figure | None:
-    """The share of rounds that decide by the number of items, a curve for each plan."""
     series = tuple(
         Series(
             f"{found.measure}, {tenths(found.labels_an_item)} labels an item",

@@ -23,13 +23,10 @@ KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "NumbersByRater": (NumbersByRater, ("values",)),
     "ReplicatedNumbers": (ReplicatedNumbers, ("values", "item", "rater")),
 }
-"""The kinds of statistics, and the arrays that each is made of beside its weights, in order."""
 
 
 def statistic_bytes(statistic: Counted) -> bytes:
-    """A statistic with nobody apart, as a compressed archive of NumPy arrays.
-
-    Equal statistics have equal bytes.
+    """A statistic with nobody apart. Equal statistics have equal bytes.
 
     Examples
     --------
@@ -48,7 +45,6 @@ def statistic_bytes(statistic: Counted) -> bytes:
 
 
 def statistic_of(data: bytes) -> Counted:
-    """Checked as when it was made."""
     found = arrays_of(data)
     plain = json.loads(found[PLAIN].tobytes())
     return _made(plain["kind"], plain, found)

@@ -1,8 +1,4 @@
-"""Labels and numbers by rater: item rows with a column for each rater.
-
-Labels are codes in distinct rows. No two items need be alike on a scale where any number may occur.
-So rows of numbers are the items themselves.
-"""
+"""Labels and numbers by rater. Labels are codes in distinct rows; rows of numbers are the items."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,11 +52,7 @@ R = TypeVar("R", bound="ByRater")
 
 
 class ByRater(Statistic):
-    """Rows with a column for each rater; some raters may stand apart from the panel.
-
-    A class that builds on this one says what the raters `said`, which ratings are `given`, which of
-    these are `rated` by the panel and count, and which rows those who stand apart `labelled`.
-    """
+    """Rows with a column for each rater; some raters may stand apart from the panel."""
 
     missing: ClassVar[float]
 
@@ -76,12 +68,10 @@ class ByRater(Statistic):
         raise NotImplementedError
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> Self:
-        """Set one classifier or isolated rater apart. `labels` are what they gave each row."""
         raise NotImplementedError
 
     @property
     def given(self) -> NDArray[np.bool_]:
-        """Shape (P, R)."""
         raise NotImplementedError
 
     @property
@@ -110,7 +100,6 @@ class ByRater(Statistic):
         return self
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        """At some places, in this order."""
         raise NotImplementedError
 
     def only(self, raters: Sequence[str]) -> Self:
@@ -127,9 +116,8 @@ class ByRater(Statistic):
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement, shape (P,): two ratings that count.
-
-        If some raters stand apart: a label from them and a rating from the panel.
+        """True for rows with two ratings that count, or with one from those apart and one from the
+        panel.
         """
         if self.some_apart:
             return np.asarray(self.labelled & self.rated.any(1))
@@ -137,7 +125,7 @@ class ByRater(Statistic):
 
     @property
     def n_items(self) -> int:
-        """Items with a rating. If some raters stand apart, one from them and one from the panel."""
+        """Items with a rating, or with one from those apart and one from the panel."""
         rows = self.readable if self.some_apart else self.given.any(1)
         return total(self.weights[..., rows])
 
@@ -147,11 +135,7 @@ class ByRater(Statistic):
         return total(self.weights * self.rated.sum(1) * (self.labelled if self.some_apart else 1))
 
     def in_order(self) -> Self:
-        """Put the columns into an order that the ratings fix. Equal rows are made one.
-
-        Neither the raters' names enter nor the order in which categories are listed without a
-        meaning.
-        """
+        """An order that the ratings fix, whatever the names and the order of nominal categories."""
         merged = self.with_scale(self.scale.canonical).merged()
         order = order_of_raters(merged.hashes, merged.weights)
         return merged.with_columns(order).merged()
@@ -160,13 +144,11 @@ class ByRater(Statistic):
         return self.only([name for name in self.raters if name != rater])
 
     def against(self, rater: str) -> Self:
-        """Set one rater apart from the others, as a classifier stands apart from the panel."""
         said = self.said[:, self.raters.index(rater)]
         return self.without(rater).with_classifier(said, rater)
 
     @property
     def panel(self) -> Self:
-        """Nobody stands apart."""
         return self.kept(_alone).reweighted(self.weights)
 
     def joined(self) -> Self:
@@ -233,7 +215,7 @@ class NumbersByRater(ByRater):
     Attributes
     ----------
     classifier, labels
-        Who stands apart, or None, and what they gave each item (N, D), nan if missing.
+        Who stands apart, and what they gave each item (N, D).
     by_tail
         True if unseen items differ as much as the tail of the errors says.
 
@@ -475,15 +457,15 @@ class LabelsByRater(ByRater):
         Shape (P, R): the position of each rater's label on the scale. -1 if missing.
     weights
         Shape (..., P): how many items show each row. Finite and non-negative; 1 each if omitted.
-    scale, raters, clusters
-        The categories, the R rater names, and the cluster of each row, if items come in clusters.
+    clusters
+        The cluster of each row, if items come in clusters.
 
     Attributes
     ----------
     classifier, labels
-        Who stands apart, or None, and the codes of their labels (P,), -1 if missing.
+        Who stands apart, and the codes of their labels (P,), -1 if missing.
     second
-        The names of a second group, such as all classifiers. None if there are no groups.
+        The names of a second group, such as all classifiers.
     confidence
         Shape (P, R): from 0 (a guess) to 1, nan if none was stated. None if it is not read.
     unseen, together
@@ -559,7 +541,6 @@ class LabelsByRater(ByRater):
         return changed(self, labels=codes, classifier=classifier)
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
-        """Make some of the raters the second of two groups."""
         names = {*second}
         if names - {*self.raters} or len(names) != len(second):
             raise RatingsError(
@@ -606,12 +587,10 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def indicators(self) -> Array:
-        """Shape (P, R, K)."""
         return np.asarray(self.codes[:, :, None] == np.arange(len(self.scale.names)), dtype=float)
 
     @OfRows
     def label_indicators(self) -> Array:
-        """Shape (P, K)."""
         return np.asarray(self.labels[:, None] == np.arange(len(self.scale.names)), dtype=float)
 
     @OfRows
@@ -647,7 +626,6 @@ class LabelsByRater(ByRater):
 
     @property
     def hashes(self) -> Hashes:
-        """Also for how sure the raters were. (P, R)."""
         return hashes_of(self.codes, self.sure)
 
     @property
@@ -659,7 +637,6 @@ class LabelsByRater(ByRater):
         return self.kept(_row_counts).reweighted(self.weights)
 
     def counts_without(self, rater: str) -> CategoryCounts:
-        """Equal rows are made one."""
         place = self.raters.index(rater)
         column, counts = self.codes[:, place], np.array(self.counts().counts)
         rows = np.flatnonzero(column >= 0)
@@ -678,9 +655,7 @@ class LabelsByRater(ByRater):
         )
 
     def unnamed(self) -> Any:
-        """Forget row by row who gave which label.
-
-        Labels become counts. Beside a classifier, codes are sorted within each row. Labels in
+        """Labels become counts. Beside a classifier, codes are sorted within each row. Labels in
         groups or with confidence stay as they are.
         """
         if self.classifier is not None:
@@ -729,12 +704,11 @@ class LabelsByRater(ByRater):
         )
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories. The rows weigh `mass` in all.
+        """Add every split of a typical item between two categories, through all columns.
 
-        Each split is rotated through all columns. The two categories come from ratings of items
-        with a second rating. If confidence counts, they come from all ratings. If a classifier
-        stands apart, each row is there twice: once with the classifier on each category. The rows
-        that it labelled then say how unseen rows look and who rates them.
+        The two categories come from ratings of items with a second rating, or from all if
+        confidence counts. Beside a classifier, each row is there twice, with it on each category.
+        The rows that it labelled then say how unseen rows look and who rates them.
         """
         pair = self.unseen.split or split_between(self.meeting, self.scale, category)
         form = changed(self, unseen=self.unseen._replace(category=category))
@@ -788,7 +762,6 @@ def _row_counts(labels: LabelsByRater) -> CategoryCounts:
 
 
 def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
-    """The rows of two tables under the raters of both."""
     refuse_other_scale(LABELS, one.scale, other.scale)
     refuse_sum(LABELS, one.clusters, other.clusters)
     raters = joint_raters(one.raters, other.raters)
@@ -805,10 +778,8 @@ def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
 
 
 def _meetings(labels: LabelsByRater) -> Array:
-    """On how many rows each rater meets another if one is left out, first the one left out (R, R).
-
-    Rows of three ratings or more always count. A row of two counts if the rater who is left out did
-    not rate it.
+    """On how many rows each rater meets another if one is left out, first the one left out
+    (R, R).
     """
     given, sizes = labels.given, labels.counts().sizes
     of_two = given[sizes == 2].astype(float)
@@ -841,9 +812,8 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
 class Apart(NamedTuple):
     """How far apart the raters are, two by two.
 
-    `met` is how many items two raters share, and 0 for a rater and themselves (R, R). `total` is
-    the sum of the distances of their ratings there (R, R): different labels are one apart, and
-    numbers have the squared distance.
+    `met` is how many items two raters share (R, R). `total` is the sum of the distances of their
+    ratings there: different labels are one apart, and numbers have the squared distance.
     """
 
     met: Array
@@ -861,7 +831,6 @@ class Apart(NamedTuple):
 
 
 def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
-    """By a few products of matrices."""
     given = panel.given.astype(float)
     met = _products(given, given, panel.weights)
     if isinstance(panel, LabelsByRater):

@@ -34,7 +34,6 @@ class Clusters:
 
     @classmethod
     def named(cls, names: ArrayLike) -> "Clusters":
-        """In the order of the names, of which none may be missing."""
         are_numbers = isinstance(names, np.ndarray) and names.dtype.kind in "iu"
         told = [] if are_numbers else np.asarray(names, dtype=object).tolist()
         if missing := sum(not present(name) for name in told):

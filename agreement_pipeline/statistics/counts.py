@@ -48,10 +48,8 @@ class CategoryCounts(Statistic):
     Examples
     --------
     >>> counts = CategoryCounts([[3, 0], [2, 1]], [4, 2], scale=Scale(("no", "yes")))
-    >>> counts.n_items, counts.n_ratings
-    (6, 18)
-    >>> (counts + counts).weights.tolist()
-    [4.0, 8.0]
+    >>> counts.n_items, counts.n_ratings, (counts + counts).weights.tolist()
+    (6, 18, [4.0, 8.0])
     """
 
     holds: ClassVar[Literal["labels"]] = "labels"
@@ -129,10 +127,7 @@ class CategoryCounts(Statistic):
         return np.asarray((self.paired if self.paired.any() else self.weights) @ self.counts)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories. The rows weigh `mass` in all.
-
-        The two categories are read off the ratings that meet another.
-        """
+        """The two categories are read off the ratings that meet another."""
         pair = self.split or split_between(self.meeting, self.scale, category)
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
         return changed(
@@ -143,9 +138,7 @@ class CategoryCounts(Statistic):
         )
 
     def in_full_agreement(self, n_items: int) -> "CategoryCounts":
-        """Each item has as many ratings as most have here, and categories have the shares that they
-        have here.
-        """
+        """Items of the most common size, and categories with the shares that they have here."""
         size, shares = typical_size(self.sizes, self.weights), self.meeting / self.meeting.sum()
         rows, used = size * np.eye(len(shares)), shares > 0
         return CategoryCounts(rows[used], n_items * shares[used], scale=self.scale)
@@ -228,8 +221,7 @@ def _apart(unlike: Array, weights: Array, more: NDArray[np.bool_]) -> float:
 class CountsOfStratum(CategoryCounts):
     """The counts of a whole round, and which rows (P,) are inside the stratum that is spoken of.
 
-    The round says how often its labels differ by chance. The stratum says how often they do, and
-    `n_raters` is the largest number of ratings of one of its items.
+    The round says how often its labels differ by chance. The stratum says how often they do.
 
     >>> whole = CategoryCounts([[3, 0], [2, 1]], [4, 2], scale=Scale(("no", "yes")))
     >>> stratum = CountsOfStratum(whole, [False, True])
@@ -263,7 +255,6 @@ class CountsOfStratum(CategoryCounts):
 
     @property
     def mixes(self) -> None:
-        """Unseen rows are of the stratum, and the seen ones need not be."""
         return
 
     @property

@@ -108,7 +108,6 @@ def _as_groups(labels: LabelsByRater, of_row: Codes, first: Codes) -> LabelsByRa
 
 
 def _mean_and_ways(labels: LabelsByRater, of_row: Codes, n: int) -> tuple[Array, Array]:
-    """The means of what is summed in each group, and the ways in which the sums vary."""
     order = np.argsort(of_row, kind="stable")
     read = list(labels.read_sums.values())
     n_sums = sum(rows.values.shape[1] for rows in read)

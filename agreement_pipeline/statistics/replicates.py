@@ -1,7 +1,7 @@
-"""Replicated labels and replicated numbers: what raters said of items that they met again.
+"""What raters said of items that they met again: labels, or numbers.
 
-One *cell* is one rater on one item with what they said at each meeting. Weights belong to items.
-Resampling then keeps together all that was said of one item.
+One *cell* is one rater on one item with what they said at each meeting. Weights belong to items,
+so resampling keeps together all that was said of one item.
 
 Unseen labels are split between two categories that are the same for all raters. Unseen numbers are
 split between two values of each rater's own. So these are two statistics.
@@ -48,10 +48,7 @@ from agreement_pipeline.text import listed
 
 
 class Cells(Statistic):
-    """Cells of items that raters met again; weights belong to the items.
-
-    A class that builds on this one holds what was said in the field `said_in`.
-    """
+    """The field `said_in` has what was said."""
 
     said_in: ClassVar[str]
 
@@ -86,7 +83,7 @@ class Cells(Statistic):
 
     @property
     def cell_weights(self) -> Array:
-        """Shape (..., C): that of the cell's item."""
+        """The weights of the items of the cells. Shape (..., C)."""
         return np.asarray(self.weights[..., self.item])
 
     @OfRows
@@ -116,7 +113,6 @@ class Cells(Statistic):
 def checked_cells(
     what: str, sizes: Array, item: ArrayLike, rater: ArrayLike, shape: tuple[int, int]
 ) -> dict[str, Codes]:
-    """Refuses cells with fewer than two ratings, and two cells of one item and rater."""
     if sizes.size and sizes.min() < 2:
         raise RatingsError(
             f"{what}: found a cell of fewer than two ratings; expected at least two, since they "
@@ -216,7 +212,6 @@ class ReplicatedNumbers(Cells):
         return changed(self, scale=scale)
 
     def in_order(self) -> Self:
-        """Put the raters into an order that their numbers fix. The names do not enter."""
         said = np.zeros((self.weights.shape[-1], len(self.raters)), dtype=np.uint64)
         if len(self.values):
             said[self.item, self.rater] = hashes_of(*np.vstack(list(self.values.T)))
@@ -245,11 +240,10 @@ class ReplicatedNumbers(Cells):
         return changed(super().without_rater(rater), raters=raters, round_raters=here)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical cell over two values. The rows weigh `mass` in all.
+        """As many raters meet an unseen item again as meet a typical item.
 
-        As many raters meet an unseen item again as meet a typical item. They are turned through all
-        raters here. The two values are each rater's own, as those of `NumbersByRater` are the
-        panel's.
+        They are turned through all raters here. The two values are each rater's own, as those of
+        `NumbersByRater` are the panel's.
         """
         if not len(self.values):
             return self
@@ -361,7 +355,7 @@ class ReplicatedLabels(Cells):
         return changed(self, counts=counts, first=self.first.with_scale(scale))
 
     def in_order(self) -> Self:
-        """Put the raters into an order that their labels fix, as for `LabelsByRater`.
+        """An order that their labels fix, as for `LabelsByRater`.
 
         The rows of items that somebody met again come first, and stay as they are. Equal rows of
         the others are made one.
@@ -409,11 +403,10 @@ class ReplicatedLabels(Cells):
         return changed(super().without_rater(rater), first=first)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical cell between two categories. The rows weigh `mass` in all.
+        """As many raters meet an unseen item again as meet a typical item.
 
-        As many raters meet an unseen item again as meet a typical item. They are turned through all
-        raters here. Their first labels of the item are split as the cell is. Raters whose own cells
-        are shorter get shorter ones.
+        They are turned through all raters here. Their first labels of the item are split as the
+        cell is. Raters whose own cells are shorter get shorter ones.
         """
         if not len(self.counts):
             return self
@@ -437,7 +430,7 @@ class ReplicatedLabels(Cells):
 
     @property
     def meeting(self) -> Array:
-        """At first. Shape (K,)."""
+        """First labels count. Shape (K,)."""
         return self.first.used
 
     def split_between(self, split: tuple[int, int]) -> Self:

@@ -71,7 +71,7 @@ def _distances(used: Array, scale: Scale, first: int) -> Array:
 
 
 def typical_size(sizes: Array | Codes, weights: Array) -> int:
-    """In rows with two or more; 2 if there are none."""
+    """It is read off rows with two ratings or more, and is 2 if there are none."""
     common = np.bincount(sizes.astype(int), weights, minlength=3)
     return 2 + int(common[2:].argmax())
 
@@ -149,7 +149,7 @@ def mean_confidence(confidence: Array, rows: Codes) -> Array:
 
 
 def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
-    """As many raters as meet a typical item again, turned through all who did."""
+    """There are as many of them as meet a typical item again."""
     items, n_raters = np.unique(item, return_counts=True)
     typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
     raters = np.unique(rater)
@@ -166,10 +166,10 @@ def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
 def two_numbers(
     values: Array, weights: Array, scale: Scale, elsewhere: Callable[[Array, Array], Array]
 ) -> Array:
-    """The two numbers between which an unseen item is split, and the two of agreed items.
+    """Of a split item, and of agreed items: from categories on a declared scale, else from
+    `elsewhere`.
 
-    On declared categories, they are the one used most and the one farthest from it. Else they are
-    those of `elsewhere`. The lower one is first. Shape (2, 2, D) from values (N, R, D).
+    The lower one is first. Shape (2, 2, D) from values (N, R, D).
     """
     if scale.categories is None or not scale.declared:
         found = np.broadcast_to(elsewhere(values, weights), (2, 2, scale.dimensions))
@@ -276,8 +276,8 @@ def typical_values(values: Array, weights: Array) -> Array:
 def number_splits(size: int, places: int, numbers: Array) -> Array:
     """Rows of `size` numbers with k high ones for k from all to none (size + 1, places, D).
 
-    The numbers stand in the first places. There are k high ones in each dimension. `numbers` are
-    the low and the high one of rows with both, and of rows with one of them (2, 2, D).
+    The numbers stand in the first places. `numbers` are the low and the high one of rows with both,
+    and of rows with one of them (2, 2, D).
     """
     (low, high), agreed = numbers
     place = np.arange(size)[:, None] + np.arange(len(low))
@@ -289,7 +289,7 @@ def number_splits(size: int, places: int, numbers: Array) -> Array:
 
 
 def turned(rows: Array) -> Array:
-    """Through the places of all raters, or of some in a large panel."""
+    """A large panel takes some of the places."""
     n_raters = rows.shape[1]
     turns = min(n_raters, MAX_TURNS)
     return np.concatenate(

@@ -1,8 +1,7 @@
 """What all statistics do with their rows and weights.
 
-A statistic is rows of data with weights of shape `(..., P)`. With weights of shape `(P,)` a measure
-returns its point value. With `(B, P)` it returns B values, one for each resample of weights. Two
-rounds' statistics add. If items come in clusters, rows of different clusters stay apart.
+With weights of shape `(P,)` a measure returns its point value, and with `(B, P)` one value for each
+resample. Two rounds' statistics add. Rows of different clusters stay apart.
 
 A missing label is the code -1. Shapes: `N` items, `R` raters, `K` categories, `P` rows, `B`
 resamples, `D` dimensions.
@@ -31,7 +30,6 @@ class SomeRows(NamedTuple):
     values: Array
 
     def split_at(self, place: int) -> tuple["SomeRows", "SomeRows"]:
-        """The places of the others are counted from there."""
         n = int(np.searchsorted(self.places, place))
         before = SomeRows(self.places[:n], self.values[:n])
         return before, SomeRows(self.places[n:] - place, self.values[n:])
@@ -68,7 +66,6 @@ class Together(NamedTuple):
     normal: Codes
 
     def first_in(self, rows: SomeRows, read: Read, n_rows: int) -> SomeRows:
-        """`rows` are the first of `n_rows` rows."""
         if read not in self.sums:
             raise TypeError(UNREAD)
         own = self.sums[read]
@@ -122,8 +119,6 @@ T = TypeVar("T")
 
 
 class Statistic:
-    """What every statistic offers. It remembers what was read off its rows."""
-
     together: Together | None = None
 
     if TYPE_CHECKING:
@@ -157,9 +152,8 @@ class Statistic:
             """How many ratings the statistic rests on."""
 
         def with_unseen(self, mass: float, category: int | None = None) -> Self:
-            """Add rows that nobody saw but that could occur. Their total weight is `mass`.
-
-            With `category` they are the rows for the value of that category.
+            """Add rows that nobody saw but that could occur, of weight `mass` in all, perhaps for
+            one category.
             """
 
     def without_each_rater(self) -> Iterator[Self]:
@@ -187,7 +181,6 @@ class Statistic:
 
     @property
     def n_used(self) -> int:
-        """Items that show agreement."""
         return total(self.weights[..., self.readable])
 
     def reweighted(self, weights: Array) -> Self:
@@ -206,7 +199,6 @@ class Statistic:
         return self._kept[read]  # type: ignore[no-any-return]
 
     def with_same_rows(self, **changes: object) -> Self:
-        """Change other fields than the rows and share what was read off the rows."""
         copy = changed(self, **changes)
         vars(copy)["_kept"] = self._kept
         return copy
@@ -232,14 +224,12 @@ class Statistic:
         return self.kept(_nothing_read)
 
     def sums_of(self, rows: SomeRows) -> Array:
-        """The weighted sums of what some rows say, which is not remembered. Shape (..., F)."""
         if self.together is not None:
             raise TypeError(UNREAD)
         return self._sums(rows, None)
 
     @property
     def normal(self) -> Codes:
-        """The places of rows whose weights are standard normal numbers. Most have none."""
         return np.empty(0, dtype=np.int64) if self.together is None else self.together.normal
 
     @property
@@ -334,7 +324,6 @@ def _keys(rows: Codes) -> Codes:
 def distinct_in(
     rows: Codes, weights: Array, clusters: Clusters | None
 ) -> tuple[Codes, Array, Clusters | None]:
-    """Of each cluster, in lexicographic order, with summed weights."""
     apart = rows if clusters is None else np.column_stack([clusters.places, rows])
     if apart.size:
         order, new = _sorted(apart)
@@ -367,7 +356,6 @@ def joint_raters(one: Collection[str], other: Collection[str]) -> tuple[str, ...
 
 
 def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
-    """1 each if omitted. Shape (..., rows)."""
     array = np.ones(rows) if weights is None else finite("weights", weights)
     if array.shape[-1:] != (rows,):
         raise RatingsError(
@@ -402,7 +390,6 @@ def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
 
 
 def checked_confidence(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """It is nan if none was stated."""
     stated = np.asarray(values, dtype=float)
     if stated.shape != shape:
         raise RatingsError(

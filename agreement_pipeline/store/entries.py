@@ -153,7 +153,6 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "verdicts": ("a list of verdicts", partial(_are_each, VERDICT)),
     "findings": ("a list of findings", partial(_are_each, FINDING)),
 }
-"""What each fact that is no text must be, in words and as a test."""
 
 
 def refuse_other_project(project: str | None, found: str | None, where: str) -> None:
@@ -179,7 +178,6 @@ def refuse_other_location(location: str | None, found: str | None, where: str) -
 
 
 def lacking(entry: Entry) -> str | None:
-    """What an entry must say but does not say."""
     if str(entry.get("event")) not in FACTS:
         return "an event that is known"
     needed = ["round", "time", *FACTS[entry["event"]]]
@@ -207,7 +205,6 @@ def _unbound(decided: Entry) -> str | None:
 
 
 def mentioned(entry: Entry) -> set[str]:
-    """The rounds that an entry is about, its policy, contract and classifiers, and its releases."""
     found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
     found |= {classifier_name(each["name"]) for each in entry.get("classifiers", ())}
     for kind in ("policy", "contract") if entry["event"] in ("decided", "certified") else ():

@@ -46,8 +46,6 @@ OF_A_LOG = ("number", "previous", "index", "carried")
 
 
 class Erased(NamedTuple):
-    """The pseudonym of the subject, the rounds that had it, and the releases that ended."""
-
     subject: str
     rounds: tuple[str, ...]
     releases: tuple[str, ...]
@@ -74,7 +72,6 @@ class Erasure:
 
     @cached_property
     def releases(self) -> dict[str, str]:
-        """Each with the first of its rounds that has the subject."""
         digests = {(each.round, each.ratings_digest) for each in self.versions}
         return {
             entry["release"]: next(name for name, _ in had)
@@ -91,7 +88,6 @@ class Erasure:
         )
 
     def without(self, entry: Entry) -> tuple[Entry, dict[str, Content]]:
-        """The entry without the subject, and the table or list that it names, if any."""
         said = {name: value for name, value in entry.items() if name not in OF_A_LOG}
         if said["event"] in ("drawn", "anchored") or self.rounds & {
             said["round"],
@@ -196,20 +192,7 @@ def erase(old: Folder | str, new: Folder | str, what: str, name: str, by: str, w
     new store, and run again, it goes on. The last entries say what was erased, under a pseudonym,
     and which releases were withdrawn for that. Ratings with the subject are refused from then on.
 
-    Parameters
-    ----------
-    old, new
-        The store, and the place of the new one.
-    what, name
-        `rater` or `item`, and its name.
-    by, why
-        Who had it erased, and why. The log says so.
-
-    Raises
-    ------
-    StoreError
-        No round has the subject, a round has nothing else, the old store is not whole, or the new
-        one holds something else.
+    `what` is `rater` or `item`. The log says `by` whom and `why` it was erased.
     """
     of, made = Store(old), Store(new)
     made.log.carrying = True

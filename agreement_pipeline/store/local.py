@@ -27,7 +27,6 @@ from agreement_pipeline.store.storage import (
 
 LOCK, PARTIAL, SEALS = ".lock", ".partial", "seals"
 WITHOUT_LINKS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
-"""What the system says of a hard link where there are none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,7 @@ class LocalStorage:
 
     @property
     def alone_seconds(self) -> float:
-        """Not for a moment: a network disk may ignore locks."""
+        """Nobody is alone for a moment: a network disk may ignore locks."""
         return 0.0
 
     def read(self, name: str) -> bytes | None:
@@ -58,7 +57,7 @@ class LocalStorage:
         return is_in(self.root / name, content)
 
     def listed(self, folder: str) -> dict[str, str]:
-        """Without tags: reading a file costs little."""
+        """There are no tags, since reading a file costs little."""
         kinds = dict(sorted(kinds_in(self.root / folder)))
         # only the seals have a folder
         if wrong := [name for name, kind in kinds.items() if kind != "file" and name != SEALS]:
@@ -85,7 +84,6 @@ class LocalStorage:
             remove(partial)
 
     def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
-        """The folder gets its name when all files are in it."""
         path, partial = self.root / name, self._partial()
         if not os.path.lexists(path):
             try:
@@ -162,7 +160,6 @@ def copy(source: Path, path: Path) -> None:
 
 
 def link(partial: Path, path: Path) -> bool:
-    """In one step. True if the name was free."""
     _make(path.parent)
     try:
         os.link(partial, path)

@@ -96,7 +96,6 @@ class Index:
     names: dict[str, list[int]] = field(default_factory=dict)
 
     def following(self, segment: bytes, lines: Sequence[Line]) -> "Index":
-        """With one more segment."""
         names = dict(self.names)
         for name in {name for line in lines for name in mentioned(line.entry)}:
             names[name] = [*names.get(name, []), len(self.segments)]
@@ -108,9 +107,8 @@ class Index:
 
 @dataclass(eq=False)
 class View:
-    """The log as it was at a time: its entries from number `first` on, and the index of the rest.
-
-    Entries that are added later go on here.
+    """The log as it was at a time: its entries from number `first` on, and the index of
+    the rest.
     """
 
     first: int = 1
@@ -181,12 +179,10 @@ class Tail:
         return first_after(max(int(name[:8]) for name in listed if NAME.fullmatch(name))) == first
 
     def seal(self, view: View) -> None:
-        """The seal holds a copy of all the entries."""
         self.storage.keep(f"{SEALS}/{view.seals[-1]}", view.segment)
         self._learn(view.lines[-1].data)
 
     def names(self, view: View) -> list[str]:
-        """With whatever older files a killed writer left behind."""
         left = [
             name
             for name in self._listed
@@ -218,10 +214,9 @@ class Tail:
 
 @dataclass(eq=False)
 class Log:
-    """The events of a store, in order.
+    """Those that write may name their Dagster code `location`.
 
-    Those that write may name their Dagster code `location`. Then no other may write, until the
-    store is adopted.
+    Then no other may write, until the store is adopted.
     """
 
     storage: Storage
@@ -238,7 +233,6 @@ class Log:
         self._tail = Tail(self.storage)
 
     def entries(self) -> tuple[Entry, ...]:
-        """After a check of the whole log."""
         view = self._view
         if view.older is None:
             view.older = tuple(line.entry for line in self._older(view))
@@ -254,10 +248,7 @@ class Log:
         return self._held or self.look()
 
     def about(self, *names: str) -> Iterator[Entry]:
-        """The entries that mention one of these rounds, releases or policies, in order.
-
-        Only the segments that mention them are read. The rest is checked as `look` says.
-        """
+        """Only the segments that mention the names are read. The rest is checked as `look` says."""
         view = self._view
         mentioning = {at for name in names for at in view.index.names.get(name, ())}
         for line in self._lines(view, sorted(mentioning)):
@@ -275,7 +266,6 @@ class Log:
         return seal_name(view.last, view.head)
 
     def following(self, mark: str) -> tuple[Entry, ...] | None:
-        """The entries that followed a mark. None if the log does not have its entry."""
         view = self._view
         if not KEPT.fullmatch(mark) or not 0 < (number := int(mark[:8])) <= view.last:
             return None
@@ -342,7 +332,9 @@ class Log:
             self._held, self._writing = before
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
-        """Unless the last entry on the same subject says the same. Call only while it is held."""
+        """Unless the last entry on the same subject says the same. Call only while the log
+        is held.
+        """
         if event not in SUBJECTS:
             raise StoreError(
                 f"log: found event {event!r}; expected one of {', '.join(SUBJECTS)}. "
@@ -431,7 +423,6 @@ class Log:
         return View(view.last + 1, index=index, time=view.time), digest
 
     def _forget(self, view: View) -> None:
-        """A segment and an index hold the tail of a view, and its index."""
         index = view.lines[0].entry.get("index")
         older = [f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []
         self.storage.forget([*self._tail.names(view), *older])
@@ -496,7 +487,6 @@ class Log:
         return self._indexes[digest]
 
     def _follow(self, view: View, line: Line) -> None:
-        """Its number and its digests must follow from the entry before."""
         number = view.last + 1
         if line.entry.get("number") != number or line.entry.get("previous") != view.head:
             raise self._broken(f"entry {number}, which does not follow the one before it")

@@ -35,14 +35,10 @@ RELEASES, ORIGINALS = "releases", "originals"
 MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
 Terms = dict[str, tuple[str, dict[str, Any]]]
 UNNAMED: tuple[str, dict[str, Any]] = "", {"policy": "not named", "version": 1}
-"""The terms of a decision that no release tells by name."""
 
 
 class Migrated(NamedTuple):
-    """How many entries were carried over, and which waivers are bound to digests of before.
-
-    `waived` has the round, the digest that its ratings had, and the one that they have.
-    """
+    """`waived` are waivers bound to digests of before: the round, the old digest, and today's."""
 
     n_entries: int
     waived: tuple[tuple[str, str, str], ...]
@@ -161,11 +157,6 @@ def migrate(old: Folder | str, new: Folder | str, by: str = "") -> Migrated:
 
     It may be stopped at any time. Until it is done, nobody can use the new store. Run again, it
     checks what was carried over, and goes on.
-
-    Raises
-    ------
-    StoreError
-        The old store is not whole, or the new one holds something else.
     """
     older = Older(storage_at(old))
     lines = older.lines
@@ -240,7 +231,6 @@ def _copy_files(older: Storage, to: Storage) -> None:
 
 
 def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str, Content]]:
-    """With the facts that are stated today, and the table that it names, if any."""
     tables: dict[str, Content] = {}
     said = {name: value for name, value in entry.items() if name not in ("number", "previous")}
     name, event = said["round"], said["event"]
@@ -272,5 +262,5 @@ def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str
 
 
 def _named(policy: dict[str, Any], decided: Entry) -> dict[str, Any]:
-    """With the code that read the policy, since its digest was another."""
+    """The policy has the code that read it, since its digest was another."""
     return {**policy, "policy": f"{policy['policy']} of {decided['code_version']}"}

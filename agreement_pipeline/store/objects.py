@@ -82,7 +82,6 @@ class ObjectStorage:
         return self._looked.pop() if folder == LOG and self._looked else self._found(folder)
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
-        """All at the same time."""
         paths = {name: self._path(name) for name in names}
         if not paths:
             return {}
@@ -242,7 +241,6 @@ class Lease:
             time.sleep(POLL_SECONDS * random.uniform(0.5, 1.5))
 
     def _last(self, listed: Iterable[str]) -> tuple[int, bool]:
-        """The highest number taken, and True if it is free."""
         inside = LEASES[len(LOG) + 1 :] + "/"
         self._marks = [name.removeprefix(inside) for name in listed if name.startswith(inside)]
         last = max((int(mark[:8]) for mark in self._marks), default=0)
@@ -253,7 +251,6 @@ class Lease:
         return float(json.loads(held)["seconds"]) if held else 0.0
 
     def _take(self, number: int) -> dict[str, str] | None:
-        """None if another writer has this lease or a later one."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
         lease = {"owner": owner, "seconds": LEASE_SECONDS, "time": datetime.now(UTC).isoformat()}
         if not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode()):
@@ -288,7 +285,7 @@ def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
 
 
 def file_system(root: UPath) -> AbstractFileSystem:
-    """Without a cache of listings."""
+    """The file system keeps no listings."""
     try:
         options = {**root.storage_options, "use_listings_cache": False}
         if root.protocol == "s3":
@@ -313,8 +310,6 @@ def file_system(root: UPath) -> AbstractFileSystem:
 
 
 class Listed(NamedTuple):
-    """What a list says of an object: its bytes, its ETag, and when it was written, since 1970."""
-
     size: int
     tag: str
     modified: float

@@ -16,10 +16,7 @@ Folder = Path | UPath
 
 
 class Storage(Protocol):
-    """Named files. Each is kept once and never changed. One writer works at a time.
-
-    A name is a path relative to the root, with slashes.
-    """
+    """Named files. Each is kept once and never changed. A name is a path with slashes."""
 
     @property
     def root(self) -> Folder:
@@ -67,8 +64,7 @@ class Storage(Protocol):
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
         """Keep a copy of a file or folder that has this digest. Call only while locked.
 
-        True if exactly that is there now. False if the source has changed, or if something else was
-        there.
+        False if the source has changed, or if something else was there.
         """
 
     def forget(self, names: Iterable[str]) -> None:

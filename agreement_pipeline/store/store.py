@@ -170,7 +170,6 @@ class Store:
         return bool(self.storage.names(f"rounds/{ratings_digest}"))
 
     def present(self, round_name: str) -> RoundVersion:
-        """The version that was ingested last."""
         versions = self._arrived(check_round_name(round_name))
         if not versions:
             raise StoreError(
@@ -180,7 +179,6 @@ class Store:
         return versions[-1]
 
     def versions(self, round_name: str) -> tuple[RoundVersion, ...]:
-        """In the order of arrival, each once."""
         return tuple(dict.fromkeys(self._arrived(round_name)))
 
     def ratings(self, round_name: str) -> Ratings:
@@ -197,7 +195,6 @@ class Store:
         return self._last[1]
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
-        """Always read again from their bytes."""
         path = self.root / self._table(version)
         ratings = table_ratings(self.kept_table(version), str(path))
         if ratings.digest != version.ratings_digest:
@@ -233,10 +230,9 @@ class Store:
             self.log.append(event, round_name, facts)
 
     def history(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
-        """The log entries of one round or of all, in order.
+        """For all, the whole log is checked. For one round, see `Log.look`.
 
-        For all, the whole log is checked. For one round, see `Log.look`. An entry that was edited
-        or removed is a StoreError.
+        An entry that was edited or removed is a StoreError.
         """
         if round_name is None:
             return self.log.entries()
@@ -244,7 +240,6 @@ class Store:
         return tuple(entry for entry in about if entry["round"] == round_name)
 
     def releases_with(self, round_name: str) -> tuple[dict[str, Any], ...]:
-        """Of all releases that contain the round, in order."""
         return tuple(
             entry
             for entry in self.log.about(round_name)
@@ -303,7 +298,6 @@ class Store:
         return f"{what}-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
 
     def _drawn_key(self) -> bytes:
-        """The key that another writer kept meanwhile, or a new one."""
         released = any(entry["event"] == "released" for entry in self.history())
         kept = self.storage.read(SALT)
         if kept is not None:
@@ -375,7 +369,6 @@ def storage_at(place: Folder | str) -> Storage:
 
 
 def check_round_name(name: str, what: str = "round") -> str:
-    """Safe as the name of a file or folder, or it is a `StoreError`."""
     if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
         raise StoreError(
             f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "

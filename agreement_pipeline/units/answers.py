@@ -145,7 +145,6 @@ def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:
 
 
 def scale_of_scores(marked: Sequence[Marked], source: str) -> Scale:
-    """On the nominal level."""
     try:
         return Scale.from_labels([score for *_, score in _scored(marked)])
     except RatingsError as error:

@@ -115,7 +115,7 @@ def _alike_bodies(
 
 
 def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
-    """Frames are in order of their least x."""
+    """The frames are in order of their least x."""
     left, right, top, bottom = corners.T
     after = np.arange(1, len(left) + 1)
     reach = np.maximum(np.searchsorted(left, right, side="left"), after)
@@ -153,7 +153,6 @@ Group = tuple[Node, ...]
 
 
 def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings") -> list[Group]:
-    """In the order of their first places."""
     drawers: dict[tuple[tuple[float, ...], str], tuple[Area, set[Hashable]]] = {}
     for rater, area in drawn:
         drawers.setdefault((area.geometry, area.category), (area, set()))[1].add(rater)
@@ -186,7 +185,6 @@ def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings") 
 
 
 def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
-    """A row for each matched unit and each rater who opened the item."""
     extents_of(marked)
     opened: defaultdict[str, list[Marked]] = defaultdict(list)
     for each in marked:

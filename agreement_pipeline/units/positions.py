@@ -45,7 +45,9 @@ def _parts(
     starts: Places,
     codes: dict[str, int],
 ) -> Places:
-    """First place, one after the last, who, which label. Whole items first."""
+    """Each part has its first place, one after the last, who, and which label. Whole items come
+    first.
+    """
     places = [items[each.item] for each in marked]
     begins = starts[places].tolist()
     whole = np.column_stack(
@@ -101,7 +103,6 @@ def coded(codes: Places, names: Iterable[str]) -> pd.Categorical:
 
 
 def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places]:
-    """The place of each item on one line, and where each begins."""
     extents = extents_of(marked)
     for each in marked:
         if len(extents[each.item]) != 1:
@@ -114,7 +115,7 @@ def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places
 
 
 def _apart(marked: Marked) -> list[Span | Segment]:
-    """In order, if no position has two categories."""
+    """They are in order. No position may have two categories."""
     spans = sorted(
         (each for each in marked.areas if isinstance(each, Span | Segment)),
         key=lambda each: (each.start, each.end),

@@ -77,7 +77,6 @@ def common_area(one: Points, other: Points) -> float:
 
 
 def _met(one: Array, other: Array) -> Array:
-    """Where, from left to right, sides of one polygon cross those of another."""
     found = [np.empty(0)]
     (low, high), (least, most) = ((each.min(axis=1), each.max(axis=1)) for each in (one, other))
     turn, ahead = other[:, 1] - other[:, 0], one[:, 1] - one[:, 0]

@@ -42,20 +42,19 @@ class Units:
 
     @property
     def ratings(self) -> Ratings:
-        """The units, or the part of them that was asked for."""
         if self.part == "marking":
             return self.marking
         return self.naming if self.part == "naming" else self._rated(self.rows, self.scale)
 
     @property
     def marking(self) -> Ratings:
-        """Did they mark it: each unit with *marked* or *none*."""
+        """Did they mark it? Each unit has *marked* or *none*."""
         label = self._marked["label"].astype(TEXT).where(self.rows["label"] == NONE, MARKED)
         return self._rated(self.rows.assign(label=label), Scale((NONE, MARKED)))
 
     @property
     def naming(self) -> Ratings:
-        """Did they name it alike: the ratings of those who marked the unit."""
+        """Did they name it alike? The ratings are of those who marked the unit."""
         rows = self._marked[self.rows["label"] != NONE]
         names = tuple(name for name in self.scale.names if name != NONE)
         return self._rated(rows, Scale(names, declared=self.scale.declared))
@@ -177,10 +176,7 @@ SPAN = ("start", "end")
 
 
 class Objects(NamedTuple):
-    """The objects of a round, as its units have them, and the cluster of each item.
-
-    The settings have the usual similarity and a step of one position of the round.
-    """
+    """The settings have the usual similarity and a step of one position of the round."""
 
     marked: list[Marked]
     settings: UnitSettings
@@ -225,7 +221,6 @@ def _settings_of(ratings: Ratings) -> UnitSettings | None:
 
 
 def _kind_of(ratings: Ratings) -> str | None:
-    """None for keypoints without sigmas of their own."""
     drawn = ratings.first(["drawn"])["drawn"].drop_null()
     numbers = len(json.loads(drawn[0].as_py())) if len(drawn) else 0
     if numbers == 2 * len(SIGMAS) + 1:

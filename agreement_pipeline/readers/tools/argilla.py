@@ -107,7 +107,6 @@ def _is_rest(export: Export) -> bool:
     kinds=("spans", RANKINGS),
 )
 def rest(export: Export, kind: str = "") -> Iterator[Submission]:
-    """Only the REST interface gives times."""
     for place, page in export.records():
         for record in page.get("items", [page]):
             _refuse_many(record, place)
@@ -158,7 +157,7 @@ def _submissions(
 
 
 def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
-    """Without a kind all other answers; a list of labels is a set."""
+    """Without a kind they are all other answers. A list of labels is a set."""
     if not kind:
         return {
             name: frozenset(value) if isinstance(value, list) else value

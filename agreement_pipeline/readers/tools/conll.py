@@ -91,7 +91,6 @@ def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token
 def _sentences(
     lines: Iterable[str], place: str, rater: str
 ) -> Iterator[tuple[str | None, list[Token]]]:
-    """Each sentence, and the name of the document that begins before it."""
     columns: list[str] = []
     begins: str | None = None
     tokens: list[Token] = []

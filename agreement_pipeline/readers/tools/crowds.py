@@ -103,7 +103,7 @@ def _is_job(export: Export) -> bool:
     shows={"raters", "times", "drafts", "none"},
 )
 def ground_truth(export: Export) -> Iterator[Submission]:
-    """Of the worker responses, else of the consolidation requests.
+    """They are read from the worker responses, else from the consolidation requests.
 
     The manifest names the items. It alone has consolidated labels, and no raters.
     """

@@ -48,7 +48,7 @@ VALUE = re.compile(r"(?P<value>(?:\\.|[^|\\\[])+)(?:\[(?P<number>\d+)\])?", re.D
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 PLAIN = {"t": "\t", "n": "\n", "r": "\r"}
 LONGEST_GAP = 1_000_000
-"""In code units, between two sentences."""
+"""It is counted in code units, between two sentences."""
 NOTHING, UNNAMED = "_", "*"
 Mark: TypeAlias = tuple[int, int, Mapping[str, str], str]
 """The start and the end of an annotation in code units, its label by question, and its place."""
@@ -156,8 +156,6 @@ def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
 
 @dataclass
 class _Mark:
-    """The offsets grow with each row of the annotation."""
-
     question: str
     value: str
     start: int
@@ -247,7 +245,6 @@ def _gap(end: int, start: int, where: str) -> bytes:
 
 
 def _columns(header: str) -> list[str]:
-    """Empty for columns that are no features of spans."""
     kind, _, said = header.partition("=")
     layer, *features = said.rstrip("|").split("|")
     short = layer.rpartition(".")[2]

@@ -183,7 +183,6 @@ def before_review(annotation: Data, where: str) -> object:
 
 
 def first_answers(history: object) -> dict[str, Any] | None:
-    """None if there is no history."""
     steps = sorted(history if isinstance(history, list) else (), key=_time_of)
     handed_in = (step for step in steps if step.get("action") in ("submitted", "updated"))
     first = next(handed_in, None)
@@ -210,7 +209,6 @@ def displayed_in(data: object) -> list[tuple[str, ...]]:
 def objects_in(
     result: object, where: str, kind: str, displayed: Sequence[tuple[str, ...]] = ()
 ) -> dict[str, Drawn]:
-    """The objects of a kind, by question."""
     found: list[tuple[str, LabelObject]] = []
     extents: dict[str, tuple[float, ...]] = {}
     for n, part in enumerate(result if isinstance(result, list) else (), 1):
@@ -324,7 +322,7 @@ def _steps(cell: Any, place: str) -> list[Data]:
 
 
 def _answer_in(cell: Any) -> Any:
-    """One choice, several, or a number. A list of spans says nothing here."""
+    """It is one choice, several, or a number. A list of spans says nothing here."""
     said = _parsed(cell)
     if isinstance(said, dict):
         return tuple(said["choices"]) if "choices" in said else None
